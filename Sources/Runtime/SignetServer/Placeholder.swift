@@ -1,0 +1,5 @@
+import Hummingbird
+import HummingbirdTLS
+import NIOSSL
+import X509
+enum PlaceholderServer {}
