@@ -1,0 +1,155 @@
+import CanonicalCoding
+import Crypto
+
+/// Everything an account says of itself at one version: who it is and which devices are its own.
+///
+/// States form a chain: versions step by exactly one, each names the hash of the one before, and the
+/// identity key signs it. The log holds only a ``StateCommitment``, so the state can be erased.
+///
+/// Wire form, all integers big-endian: `signet-account/v1` LF; u8 handle length, handle; u64 version;
+/// 32-byte hash of the previous state (zeros at version 1); 33-byte identity key; three optional
+/// 32-byte fields, each a presence byte 0 or 1 and, if 1, the value (recovery commitment, pending
+/// recovery, account head); u8 device count; devices in rising order of number, each u16 number, u64
+/// time added, 1281 bytes of keys; 64-byte signature.
+public struct AccountState: Hashable, Sendable {
+    /// The most devices an account has.
+    public static let maximumDeviceCount = 24
+    /// No state is longer, in bytes.
+    public static let maximumByteCount = 32_768
+
+    /// Whose state it is.
+    public let handle: Handle
+    /// 1 for the first, then one more each time.
+    public let version: UInt64
+    /// SHA-256 of the previous state's encoding; 32 zero bytes at version 1.
+    public let previous: [UInt8]
+    /// The account's P-256 identity key, 33 bytes, compressed.
+    public let identityKey: [UInt8]
+    /// Hash of the recovery key and bundle, 32 bytes, when guardians are set.
+    public let recoveryCommitment: [UInt8]?
+    /// Hash of a recovery under way, 32 bytes.
+    public let pendingRecovery: [UInt8]?
+    /// Hash over the heads of the account's notes, 32 bytes.
+    public let accountHead: [UInt8]?
+    /// The devices, in rising order of number; at least one.
+    public let devices: [DeviceRecord]
+    /// ECDSA by the identity key over everything before it, r || s, 64 bytes.
+    public let signature: [UInt8]
+    /// The whole wire form, from which the state was read or into which it was written.
+    public let encoded: [UInt8]
+
+    /// SHA-256 of ``encoded``, 32 bytes: what the next state's `previous` must be.
+    public var hash: [UInt8] { Array(SHA256.hash(data: encoded)) }
+
+    /// Reads a state and checks everything that can be checked without another one: form, bounds,
+    /// order, and the signature by the identity key it names.
+    ///
+    /// Security: the signature proves possession of the identity key, not that the key is the right one.
+    ///
+    /// - Throws: ``AccountStateError``: the sender made a malformed or unsigned state.
+    public init(decoding bytes: [UInt8]) throws(AccountStateError) {
+        guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
+        var reader = ByteReader(bytes)
+        let body = try AccountStateBody(from: &reader)
+        try body.check()
+        do {
+            signature = Array(try reader.bytes(64))
+            try reader.end()
+        } catch { throw .malformed(error) }
+        guard Self.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
+            throw .invalidSignature
+        }
+        self.init(body, signature: signature, encoded: bytes)
+    }
+
+    /// Signs a state.
+    ///
+    /// - Parameter sign: gives the 64-byte r || s signature of the identity key over the bytes passed.
+    /// - Throws: ``AccountStateError``: a field out of bounds, or the signature does not verify under
+    ///   the identity key of `body`. Whatever `sign` throws is `AccountStateError/signingFailed`.
+    public init(
+        signing body: AccountStateBody, with sign: ([UInt8]) throws -> [UInt8]
+    ) throws(AccountStateError) {
+        try body.check()
+        let unsigned = body.encoded
+        let signature: [UInt8]
+        do { signature = try sign(unsigned) } catch { throw .signingFailed }
+        guard signature.count == 64, Self.isValid(signature, over: unsigned[...], by: body.identityKey)
+        else { throw .invalidSignature }
+        self.init(body, signature: signature, encoded: unsigned + signature)
+    }
+
+    private init(_ body: AccountStateBody, signature: [UInt8], encoded: [UInt8]) {
+        handle = body.handle
+        version = body.version
+        previous = body.previous
+        identityKey = body.identityKey
+        recoveryCommitment = body.recoveryCommitment
+        pendingRecovery = body.pendingRecovery
+        accountHead = body.accountHead
+        devices = body.devices
+        self.signature = signature
+        self.encoded = encoded
+    }
+
+    private static func isValid(
+        _ signature: [UInt8], over message: ArraySlice<UInt8>, by identityKey: [UInt8]
+    ) -> Bool {
+        guard let key = try? P256.Signing.PublicKey(compressedRepresentation: identityKey),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { return false }
+        return key.isValidSignature(signature, for: message)
+    }
+
+    /// The body of the state that follows this one, with other devices and everything else kept.
+    ///
+    /// - Throws: ``AccountStateError/tooManyVersions``: the version counter is at its end.
+    public func next(devices: [DeviceRecord]) throws(AccountStateError) -> AccountStateBody {
+        guard version < UInt64.max else { throw .tooManyVersions }
+        return AccountStateBody(
+            handle: handle, version: version + 1, previous: hash, identityKey: identityKey,
+            recoveryCommitment: recoveryCommitment, pendingRecovery: pendingRecovery,
+            accountHead: accountHead, devices: devices)
+    }
+
+    /// Whether `successor` is the state right after this one: the version one higher, naming this
+    /// state's hash, for the same handle and under the same identity key.
+    public func isFollowed(by successor: AccountState) -> Bool {
+        version < UInt64.max && successor.version == version + 1 && successor.previous == hash
+            && successor.handle == handle && successor.identityKey == identityKey
+    }
+}
+
+/// Why a state was refused. Nothing but another state helps.
+public enum AccountStateError: Error, Hashable, Sendable {
+    /// The bytes do not have the form.
+    case malformed(CanonicalCodingError)
+    /// They do not start with `signet-account/v1`.
+    case unknownFormat
+    /// More than ``AccountState/maximumByteCount`` bytes.
+    case tooLong(Int)
+    /// The handle is not one.
+    case invalidHandle(HandleError)
+    /// Version 0, or version 1 with a predecessor, or a later one without.
+    case invalidVersion(UInt64)
+    /// The version counter is at its end.
+    case tooManyVersions
+    /// A fixed-length field has another length.
+    case invalidField
+    /// A presence byte is neither 0 nor 1.
+    case invalidPresenceByte(UInt8)
+    /// The identity key is not a compressed P-256 point.
+    case invalidIdentityKey
+    /// A device key has the wrong length or is not a point.
+    case invalidDeviceKey
+    /// No device, or more than ``AccountState/maximumDeviceCount``.
+    case invalidDeviceCount(Int)
+    /// Device numbers do not rise, or one is 0.
+    case devicesOutOfOrder
+    /// Two devices share a signing key.
+    case repeatedDeviceKey
+    /// The identity key's signature does not verify.
+    case invalidSignature
+    /// The caller's signing closure threw.
+    case signingFailed
+}

@@ -1,0 +1,129 @@
+import CanonicalCoding
+import Crypto
+
+/// An account state before it is signed. ``AccountState`` says what the fields mean.
+public struct AccountStateBody: Hashable, Sendable {
+    /// Whose state it is.
+    public let handle: Handle
+    /// 1 for the first, then one more each time.
+    public let version: UInt64
+    /// SHA-256 of the previous state's encoding; 32 zero bytes at version 1.
+    public let previous: [UInt8]
+    /// P-256, 33 bytes, compressed.
+    public let identityKey: [UInt8]
+    /// 32 bytes, or nil.
+    public let recoveryCommitment: [UInt8]?
+    /// 32 bytes, or nil.
+    public let pendingRecovery: [UInt8]?
+    /// 32 bytes, or nil.
+    public let accountHead: [UInt8]?
+    /// In rising order of number; at least one.
+    public let devices: [DeviceRecord]
+
+    static let format = Array("signet-account/v1\n".utf8)
+    static let noPredecessor = [UInt8](repeating: 0, count: 32)
+
+    /// The body of an account's first state.
+    public init(first handle: Handle, identityKey: [UInt8], devices: [DeviceRecord]) {
+        self.init(
+            handle: handle, version: 1, previous: Self.noPredecessor, identityKey: identityKey,
+            recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: devices)
+    }
+
+    init(
+        handle: Handle, version: UInt64, previous: [UInt8], identityKey: [UInt8],
+        recoveryCommitment: [UInt8]?, pendingRecovery: [UInt8]?, accountHead: [UInt8]?,
+        devices: [DeviceRecord]
+    ) {
+        self.handle = handle
+        self.version = version
+        self.previous = previous
+        self.identityKey = identityKey
+        self.recoveryCommitment = recoveryCommitment
+        self.pendingRecovery = pendingRecovery
+        self.accountHead = accountHead
+        self.devices = devices
+    }
+
+    /// The wire form without the signature.
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(UInt8(truncatingIfNeeded: handle.bytes.count))
+        writer.write(handle.bytes)
+        writer.write(version)
+        writer.write(previous)
+        writer.write(identityKey)
+        for field in [recoveryCommitment, pendingRecovery, accountHead] {
+            writer.write(UInt8(field == nil ? 0 : 1))
+            writer.write(field ?? [])
+        }
+        writer.write(UInt8(truncatingIfNeeded: devices.count))
+        for device in devices {
+            writer.write(device.number)
+            writer.write(device.addedAt)
+            writer.write(device.keys.encoded)
+        }
+        return writer.bytes
+    }
+
+    init(from reader: inout ByteReader) throws(AccountStateError) {
+        do {
+            guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
+                throw AccountStateError.unknownFormat
+            }
+            let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
+            let version = try reader.uint64()
+            let previous = Array(try reader.bytes(32))
+            let identityKey = Array(try reader.bytes(33))
+            let recoveryCommitment = try Self.optionalHash(from: &reader)
+            let pendingRecovery = try Self.optionalHash(from: &reader)
+            let accountHead = try Self.optionalHash(from: &reader)
+            var devices: [DeviceRecord] = []
+            for _ in 0..<(try reader.uint8()) {
+                let number = try reader.uint16()
+                let addedAt = try reader.uint64()
+                let keys = try DeviceKeys(from: &reader)
+                devices.append(DeviceRecord(number: number, addedAt: addedAt, keys: keys))
+            }
+            self.init(
+                handle: handle, version: version, previous: previous, identityKey: identityKey,
+                recoveryCommitment: recoveryCommitment, pendingRecovery: pendingRecovery,
+                accountHead: accountHead, devices: devices)
+        } catch let error as AccountStateError {
+            throw error
+        } catch let error as HandleError {
+            throw .invalidHandle(error)
+        } catch let error as CanonicalCodingError {
+            throw .malformed(error)
+        } catch { throw .unknownFormat }
+    }
+
+    /// The bounds and the order that the wire form alone does not force.
+    func check() throws(AccountStateError) {
+        guard previous.count == 32,
+            [recoveryCommitment, pendingRecovery, accountHead].allSatisfy({ $0.map(\.count) ?? 32 == 32 })
+        else { throw .invalidField }
+        guard version > 0, (version == 1) == (previous == Self.noPredecessor) else {
+            throw .invalidVersion(version)
+        }
+        guard identityKey.count == 33,
+            (try? P256.Signing.PublicKey(compressedRepresentation: identityKey)) != nil
+        else { throw .invalidIdentityKey }
+        guard (1...AccountState.maximumDeviceCount).contains(devices.count) else {
+            throw .invalidDeviceCount(devices.count)
+        }
+        guard let first = devices.first, first.number > 0,
+            zip(devices, devices.dropFirst()).allSatisfy({ $0.number < $1.number })
+        else { throw .devicesOutOfOrder }
+        guard Set(devices.map(\.keys.signing)).count == devices.count else { throw .repeatedDeviceKey }
+    }
+
+    private static func optionalHash(from reader: inout ByteReader) throws -> [UInt8]? {
+        switch try reader.uint8() {
+        case 0: nil
+        case 1: Array(try reader.bytes(32))
+        case let other: throw AccountStateError.invalidPresenceByte(other)
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import CanonicalCoding
+import Crypto
+
+/// What a state record says of the step it logs.
+public enum StateKind: UInt8, Hashable, Sendable, CaseIterable {
+    /// An ordinary next state, signed by the identity key.
+    case set = 1
+    /// The identity key changed without a signature by the old one.
+    case reset = 2
+    /// The account ends.
+    case close = 3
+
+    /// The word in the log entry.
+    public var text: [UInt8] {
+        switch self {
+        case .set: Array("set".utf8)
+        case .reset: Array("reset".utf8)
+        case .close: Array("close".utf8)
+        }
+    }
+}
+
+/// HMAC-SHA-256 over a state's encoding under a random 32-byte opening: what the log holds of it.
+///
+/// Without the opening nobody can tell which state was committed to, not even by guessing; erasing
+/// opening and state erases the person, and the log stays whole.
+public struct StateCommitment: Hashable, Sendable {
+    /// The length of a commitment and of an opening, in bytes.
+    public static let byteCount = 32
+
+    /// The 32 bytes.
+    public let bytes: [UInt8]
+
+    /// Commits to a state.
+    ///
+    /// - Parameter opening: 32 random bytes, never used for another state.
+    public init(to state: AccountState, opening: [UInt8]) {
+        bytes = Array(
+            HMAC<SHA256>.authenticationCode(for: state.encoded, using: SymmetricKey(data: opening)))
+    }
+
+    /// Takes 32 stored or received bytes; nil for any other count.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+}
+
+/// The log entry for one step of an account's state.
+///
+/// ```
+/// kt-state/v1
+/// <base64 of the 32-byte label index>
+/// <version>
+/// set
+/// <base64 of the 32-byte commitment>
+/// ```
+/// The first line holds a `-`, which no base64 does, so it is never a device leaf.
+public struct StateRecord: Hashable, Sendable {
+    /// The account's place in the index.
+    public let label: LabelIndex
+    /// The state's version, from 1.
+    public let version: UInt64
+    /// What kind of step it is.
+    public let kind: StateKind
+    /// The commitment to the state.
+    public let commitment: StateCommitment
+
+    static let format = Array("kt-state/v1".utf8)
+
+    /// A record of these parts.
+    public init(label: LabelIndex, version: UInt64, kind: StateKind, commitment: StateCommitment) {
+        self.label = label
+        self.version = version
+        self.kind = kind
+        self.commitment = commitment
+    }
+
+    /// The raw log entry, five lines.
+    public var entry: [UInt8] {
+        var writer = ByteWriter()
+        for line in [
+            Self.format, Base64.encode(label.bytes), Decimal.encode(version), kind.text,
+            Base64.encode(commitment.bytes),
+        ] {
+            writer.write(line)
+            writer.write(UInt8(ascii: "\n"))
+        }
+        return writer.bytes
+    }
+
+    /// Reads a raw log entry.
+    ///
+    /// - Throws: ``LogEntryError``: not exactly what ``entry`` prints.
+    public init(decoding entry: [UInt8]) throws(LogEntryError) {
+        do {
+            var reader = ByteReader(entry)
+            guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
+                throw LogEntryError.notAStateRecord
+            }
+            let label = LabelIndex(try Base64.decode(reader.line(maximumLength: 64)))
+            version = try Decimal.decode(reader.line(maximumLength: 20))
+            let word = try reader.line(maximumLength: 8)
+            let commitment = StateCommitment(try Base64.decode(reader.line(maximumLength: 64)))
+            try reader.end()
+            guard let label, let commitment, version > 0,
+                let kind = StateKind.allCases.first(where: { $0.text.elementsEqual(word) })
+            else { throw LogEntryError.invalidField }
+            self.label = label
+            self.kind = kind
+            self.commitment = commitment
+        } catch let error as CanonicalCodingError {
+            throw .malformed(error)
+        } catch let error as LogEntryError {
+            throw error
+        } catch { throw .invalidField }
+    }
+}
+
+/// Why a log entry is not what it should be.
+public enum LogEntryError: Error, Hashable, Sendable {
+    /// Its lines do not have the form.
+    case malformed(CanonicalCodingError)
+    /// The first line is not `kt-state/v1`.
+    case notAStateRecord
+    /// A line decodes to another length, or a word is not known.
+    case invalidField
+}

@@ -1,0 +1,68 @@
+public import TransparencyLog
+
+/// The largest checkpoint of a log that this client has ever verified. It only ever grows.
+public struct LogView: Hashable, Sendable {
+    /// Which log.
+    public let origin: KeyName
+    /// Its size and root.
+    public let head: TreeHead
+    /// The signed note, kept as evidence should the log ever contradict it.
+    public let note: [UInt8]
+
+    /// What to remember of a verified checkpoint.
+    public init(_ checkpoint: VerifiedCheckpoint) {
+        origin = checkpoint.checkpoint.origin
+        head = checkpoint.checkpoint.head
+        note = checkpoint.note.encoded
+    }
+
+    /// Takes what the client's own store kept.
+    ///
+    /// Security: nothing is verified here; the store must be as trustworthy as the program.
+    public init(uncheckedOrigin origin: KeyName, head: TreeHead, note: [UInt8]) {
+        self.origin = origin
+        self.head = head
+        self.note = note
+    }
+
+    /// The view after a verified checkpoint of the same log: the checkpoint, if it extends this one.
+    ///
+    /// - Throws: ``LogContradiction``: proof of misbehaviour, to be kept; no retry helps.
+    func advanced(
+        to checkpoint: VerifiedCheckpoint, proof: ConsistencyProof
+    ) throws(LogContradiction) -> LogView {
+        let received = LogView(checkpoint)
+        let fault: LogContradiction.Fault
+        if received.head.size < head.size {
+            fault = .rollback
+        } else if received.head.size == head.size && received.head.root != head.root {
+            fault = .fork
+        } else {
+            do {
+                try proof.verify(from: head, to: received.head)
+                return received
+            } catch { fault = .inconsistent(error) }
+        }
+        throw LogContradiction(fault: fault, known: self, received: received)
+    }
+}
+
+/// Two checkpoints of one log, both properly signed, that were not shown to be one history.
+public struct LogContradiction: Error, Hashable, Sendable {
+    /// What is wrong between the two.
+    public enum Fault: Hashable, Sendable {
+        /// The log shows a smaller tree than before.
+        case rollback
+        /// Two roots for one size: undeniable.
+        case fork
+        /// The consistency proof from the known checkpoint to the received one does not hold.
+        case inconsistent(ConsistencyProofError)
+    }
+
+    /// What is wrong.
+    public let fault: Fault
+    /// What this client had verified before.
+    public let known: LogView
+    /// What it was shown now.
+    public let received: LogView
+}

@@ -1,0 +1,25 @@
+/// The checks of a lookup, in order.
+public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
+    /// The body has the form of ``LookupResponse``.
+    case envelope = 1
+    /// The VRF proof ties the hidden label to the handle that was typed (C2SP vrf-r255).
+    case vrf
+    /// The account state is well formed, signed by its identity key, and the handle's own.
+    case accountState
+    /// The log entries follow from label and state: one state record, one leaf a device.
+    case leaves
+    /// The checkpoint is a signed note with a checkpoint text (C2SP signed-note, tlog-checkpoint).
+    case checkpointText
+    /// It is a log of our policy that speaks.
+    case origin
+    /// That log signed it.
+    case logSignature
+    /// The policy's quorum of witnesses cosigned it (C2SP tlog-cosignature, tlog-policy).
+    case cosignatures
+    /// Every entry is in that log (RFC 6962, section 2.1.1).
+    case inclusion
+    /// The quorum vouched for the checkpoint recently.
+    case freshness
+    /// The log only grew since the largest checkpoint this client knows (RFC 6962, section 2.1.2).
+    case consistency
+}

@@ -1,0 +1,122 @@
+/// What a person's device remembers of a peer: the keys it last verified and the user last accepted.
+public struct PinnedPeer: Hashable, Sendable {
+    /// The peer.
+    public let handle: Handle
+    /// P-256, 33 bytes, compressed.
+    public let identityKey: [UInt8]
+    /// Version of the account state that was pinned.
+    public let version: UInt64
+    /// SHA-256 of that state, 32 bytes.
+    public let stateHash: [UInt8]
+    /// The devices at that version.
+    public let devices: [PinnedDevice]
+    /// When they were pinned, in seconds since 1970.
+    public let pinnedAt: UInt64
+
+    /// Pins what a lookup proved. Call it for a new friend, or when the user accepted a change.
+    public init(_ lookup: VerifiedLookup, at now: UInt64) {
+        self.init(
+            uncheckedHandle: lookup.handle, identityKey: lookup.state.identityKey,
+            version: lookup.state.version, stateHash: lookup.state.hash,
+            devices: lookup.state.devices.map {
+                PinnedDevice(number: $0.number, signingKey: $0.keys.signing)
+            }, pinnedAt: now)
+    }
+
+    /// Takes what the client's own store kept.
+    ///
+    /// Security: nothing is verified here; the store must be as trustworthy as the program.
+    public init(
+        uncheckedHandle handle: Handle, identityKey: [UInt8], version: UInt64, stateHash: [UInt8],
+        devices: [PinnedDevice], pinnedAt: UInt64
+    ) {
+        self.handle = handle
+        self.identityKey = identityKey
+        self.version = version
+        self.stateHash = stateHash
+        self.devices = devices
+        self.pinnedAt = pinnedAt
+    }
+}
+
+/// A device as it was when its owner's keys were pinned.
+public struct PinnedDevice: Hashable, Sendable {
+    /// The owner's number for it.
+    public let number: UInt16
+    /// Ed25519, 32 bytes.
+    public let signingKey: [UInt8]
+
+    /// A device of a pinned peer.
+    public init(number: UInt16, signingKey: [UInt8]) {
+        self.number = number
+        self.signingKey = signingKey
+    }
+}
+
+/// The last decision before keys are used: does what the log proves agree with what was accepted?
+///
+/// Spec: eCall Key Transparency guide, "Call Initiation (Trust Overrides)".
+public enum PeerTrustDecision: Hashable, Sendable {
+    /// The same devices and identity as pinned. Go on.
+    case match
+    /// Nothing was pinned. The first verified answer may be pinned.
+    case noCache
+    /// Properly logged, but not what was accepted. Stop until the user accepts.
+    case mismatch(PeerKeyChange)
+    /// The directory contradicts what it proved before. Stop; accepting is not offered.
+    case contradiction(PeerContradiction)
+
+    /// Compares a verified answer with what was pinned.
+    ///
+    /// - Parameter pinned: the record of the same handle, or nil.
+    public init(_ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?) {
+        guard let pinned, pinned.handle == lookup.handle else {
+            self = .noCache
+            return
+        }
+        if let contradiction = PeerContradiction(lookup.state, pinned) {
+            self = .contradiction(contradiction)
+        } else if let change = PeerKeyChange(lookup.state, pinned) {
+            self = .mismatch(change)
+        } else {
+            self = .match
+        }
+    }
+}
+
+/// What differs between pinned and proved keys. At least one part says so.
+public struct PeerKeyChange: Hashable, Sendable {
+    /// Devices that were not there.
+    public let added: [DeviceRecord]
+    /// Devices that are gone.
+    public let removed: [PinnedDevice]
+    /// The identity key is another one: the person set up anew, or somebody pretends to be them.
+    public let identityKeyChanged: Bool
+
+    init?(_ state: AccountState, _ pinned: PinnedPeer) {
+        let before = Set(pinned.devices.map(\.signingKey))
+        let now = Set(state.devices.map(\.keys.signing))
+        added = state.devices.filter { !before.contains($0.keys.signing) }
+        removed = pinned.devices.filter { !now.contains($0.signingKey) }
+        identityKeyChanged = state.identityKey != pinned.identityKey
+        if added.isEmpty && removed.isEmpty && !identityKeyChanged { return nil }
+    }
+}
+
+/// Two account states that cannot both be honest answers.
+public enum PeerContradiction: Hashable, Sendable {
+    /// An older version than was proved before.
+    case olderVersion(pinned: UInt64, received: UInt64)
+    /// Another state under the version that was proved before.
+    case anotherStateAtSameVersion(UInt64)
+
+    init?(_ state: AccountState, _ pinned: PinnedPeer) {
+        if state.version < pinned.version {
+            self = .olderVersion(pinned: pinned.version, received: state.version)
+        } else if state.version == pinned.version && state.hash != pinned.stateHash {
+            self = .anotherStateAtSameVersion(state.version)
+        } else {
+            return nil
+        }
+    }
+}
