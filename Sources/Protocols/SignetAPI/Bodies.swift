@@ -1,0 +1,126 @@
+/// JSON body of `POST /api/get-public-keys`: hashes of device keys, as friend routes return them, or
+/// handles. Exactly one of the two.
+///
+/// Spec: eCall Key Transparency guide, "Friendship Establishment" and "Call Initiation".
+public struct ECallRequest: Codable, Hashable, Sendable {
+    /// Base64 of SHA-256 over the raw 32-byte key, at most ``maximumCount``.
+    public let publicKeyHashs: [String]?
+    /// Handles, at most ``maximumCount``.
+    public let targets: [String]?
+
+    /// The most hashes or handles in one request.
+    public static let maximumCount = 64
+
+    /// A request by key hash or by handle.
+    public init(publicKeyHashs: [String]? = nil, targets: [String]? = nil) {
+        self.publicKeyHashs = publicKeyHashs
+        self.targets = targets
+    }
+}
+
+/// One device in the JSON answer of `POST /api/get-public-keys`.
+public struct ECallEntry: Codable, Hashable, Sendable {
+    /// Base64 of the 32-byte Ed25519 key.
+    public let publicKey: String
+    /// A tlog-proof without an `extra` line.
+    public let proof: String
+    /// Base64 of the 64-byte VRF hash.
+    public let vrfHash: String
+
+    /// One device's entry.
+    public init(publicKey: String, proof: String, vrfHash: String) {
+        self.publicKey = publicKey
+        self.proof = proof
+        self.vrfHash = vrfHash
+    }
+}
+
+/// JSON body of the friend routes.
+public struct FriendRequest: Codable, Hashable, Sendable {
+    /// The other person.
+    public let handle: String
+
+    /// A request about a person.
+    public init(handle: String) { self.handle = handle }
+}
+
+/// JSON answer of the friend routes.
+public struct FriendAnswer: Codable, Hashable, Sendable {
+    /// The hashes of the other person's device keys, as ``ECallRequest`` takes them.
+    public let publicKeyHashs: [String]
+
+    /// An answer.
+    public init(publicKeyHashs: [String]) { self.publicKeyHashs = publicKeyHashs }
+}
+
+/// How far a friendship is.
+public enum FriendStatus: String, Codable, Hashable, Sendable {
+    /// I asked.
+    case requested
+    /// They asked me.
+    case invited
+    /// Both want it.
+    case accepted
+}
+
+/// JSON answer of `GET /v1/friends`.
+public struct FriendList: Codable, Hashable, Sendable {
+    /// One person in the list.
+    public struct Entry: Codable, Hashable, Sendable {
+        /// The other person.
+        public let handle: String
+        /// How far it is.
+        public let status: FriendStatus
+
+        /// One person.
+        public init(handle: String, status: FriendStatus) {
+            self.handle = handle
+            self.status = status
+        }
+    }
+
+    /// In order of handle.
+    public let friends: [Entry]
+
+    /// A list.
+    public init(friends: [Entry]) { self.friends = friends }
+}
+
+/// JSON body of every refusal.
+public struct ErrorBody: Codable, Hashable, Sendable {
+    /// What is wrong.
+    public let error: ErrorCode
+
+    /// A refusal.
+    public init(_ error: ErrorCode) { self.error = error }
+}
+
+/// Why the server refuses, in one word that programs can act on.
+public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
+    /// The body or a parameter is malformed.
+    case badRequest = "bad_request"
+    /// The body is too long.
+    case tooLarge = "too_large"
+    /// The request must be signed by a device of an account, and is not.
+    case notSigned = "not_signed"
+    /// The request's time differs too much from the server's.
+    case wrongTime = "wrong_time"
+    /// The nonce was used before.
+    case replayed = "replayed"
+    /// The signing device does not belong to the account, or was revoked.
+    case notYourAccount = "not_your_account"
+    /// The handle is registered to another identity.
+    case handleTaken = "handle_taken"
+    /// The state does not follow the one the directory has: look up, then try again.
+    case versionConflict = "version_conflict"
+    /// A device key is already in use.
+    case keyInUse = "key_in_use"
+    /// A device without a valid card.
+    case possessionNotProven = "possession_not_proven"
+    /// No such account, friend request, tile or route.
+    case notFound = "not_found"
+    /// Too many requests; `Retry-After` says when.
+    case tooManyRequests = "too_many_requests"
+    /// The server cannot do it now; a retry may help.
+    case unavailable = "unavailable"
+}

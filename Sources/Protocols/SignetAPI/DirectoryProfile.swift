@@ -1,0 +1,111 @@
+public import CanonicalCoding
+public import KeyTransparency
+public import TransparencyLog
+public import VRF
+
+/// The file by which a client comes to trust a directory: where it is, who certifies its TLS key, and
+/// everything in `DirectoryTrust`. It is handed over out of band, never fetched.
+///
+/// ```
+/// signet-directory/v1
+/// url https://localhost:8443
+/// tls-root <base64 of the DER of a CA certificate>
+/// vrf <base64 of 32 bytes>
+/// maximum-age 86400
+///
+/// log example.org/signet+1a2b3c4d+AXE...
+/// witness clock example.org/signet/clock+5e6f7a8b+BHo...
+/// quorum clock
+/// ```
+/// After the empty line comes a C2SP tlog-policy.
+public struct DirectoryProfile: Hashable, Sendable {
+    /// No profile is longer, in bytes.
+    public static let maximumByteCount = 65_536
+
+    /// `https://host[:port]`, ASCII, no path.
+    public let url: String
+    /// The only CA certificate that may vouch for the server, DER.
+    public let tlsRoot: [UInt8]
+    /// What is pinned about the directory.
+    public let trust: DirectoryTrust
+
+    /// A profile.
+    public init(url: String, tlsRoot: [UInt8], trust: DirectoryTrust) {
+        self.url = url
+        self.tlsRoot = tlsRoot
+        self.trust = trust
+    }
+
+    /// The file.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        for (name, value) in [
+            ("url", Array(url.utf8)), ("tls-root", Base64.encode(tlsRoot)),
+            ("vrf", Base64.encode(trust.vrfKey.bytes)),
+            ("maximum-age", Decimal.encode(trust.freshness.maximumAge)),
+        ] {
+            writer.write(Array(name.utf8) + [UInt8(ascii: " ")] + value + [UInt8(ascii: "\n")])
+        }
+        writer.write(UInt8(ascii: "\n"))
+        writer.write(trust.policy.encoded)
+        return writer.bytes
+    }
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``DirectoryProfileError``: says which line to correct.
+    public init(decoding bytes: [UInt8]) throws(DirectoryProfileError) {
+        guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
+        guard bytes.starts(with: Self.format) else { throw .unknownFormat }
+        var reader = ByteReader(bytes.dropFirst(Self.format.count))
+        let url = String(decoding: try reader.value(of: "url"), as: UTF8.self)
+        guard url.hasPrefix("https://"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidLine("url")
+        }
+        let rootText = try reader.value(of: "tls-root")
+        let keyText = try reader.value(of: "vrf")
+        let ageText = try reader.value(of: "maximum-age")
+        guard let tlsRoot = try? Base64.decode(rootText) else { throw .invalidLine("tls-root") }
+        guard let vrfKey = try? VRFPublicKey(Base64.decode(keyText)) else { throw .invalidLine("vrf") }
+        guard let maximumAge = try? Decimal.decode(ageText) else { throw .invalidLine("maximum-age") }
+        guard (try? reader.line(maximumLength: 0)) != nil else { throw .policyMissing }
+        let policy: Policy
+        do { policy = try Policy(decoding: Array(reader.rest())) } catch { throw .policy(error) }
+        let standard = FreshnessRule.standard
+        self.init(
+            url: url, tlsRoot: tlsRoot,
+            trust: DirectoryTrust(
+                policy: policy, vrfKey: vrfKey,
+                freshness: FreshnessRule(
+                    maximumAge: maximumAge, warningAge: min(standard.warningAge, maximumAge),
+                    clockSkew: standard.clockSkew)))
+    }
+
+    private static let format = Array("signet-directory/v1\n".utf8)
+}
+
+/// Why a directory file cannot be used. The file has to be corrected or fetched anew from its source.
+public enum DirectoryProfileError: Error, Hashable, Sendable {
+    /// Its first line is not `signet-directory/v1`.
+    case unknownFormat
+    /// More than ``DirectoryProfile/maximumByteCount`` bytes.
+    case tooLong(Int)
+    /// The line of this name is missing, out of order or malformed.
+    case invalidLine(String)
+    /// No empty line and policy after the named lines.
+    case policyMissing
+    /// The policy is malformed.
+    case policy(PolicyError)
+
+}
+
+extension ByteReader {
+    fileprivate mutating func value(of name: String) throws(DirectoryProfileError) -> ArraySlice<UInt8> {
+        let prefix = Array(name.utf8) + [UInt8(ascii: " ")]
+        guard let line = try? line(maximumLength: 16_384), line.starts(with: prefix) else {
+            throw .invalidLine(name)
+        }
+        return line.dropFirst(prefix.count)
+    }
+}

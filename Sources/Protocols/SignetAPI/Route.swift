@@ -1,0 +1,56 @@
+/// Everything `signetd` answers, and how it is asked.
+public enum Route: Hashable, Sendable, CaseIterable {
+    /// Native lookup: body `LookupRequest`, answer `LookupResponse`. Open to anyone, limited by address.
+    case lookup
+    /// The eCall lookup: JSON ``ECallRequest``, answer a JSON list of ``ECallEntry``.
+    case eCallKeys
+    /// Challenge for proof of possession: body ``PossessionRequest``, answer ``PossessionChallenge``.
+    case possession
+    /// Registration: body ``StateSubmission``, request signed by the new device; answer ``StateReceipt``.
+    case register
+    /// Next state of an account: body ``StateSubmission``, request signed by a device of the account.
+    case updateState
+    /// JSON ``FriendRequest``, signed; answer JSON ``FriendAnswer``.
+    case addFriend
+    /// JSON ``FriendRequest``, signed; answer JSON ``FriendAnswer``.
+    case acceptFriend
+    /// Signed, empty body; answer JSON ``FriendList``.
+    case listFriends
+    /// Is the process up and the log writable.
+    case health
+    /// Counters in the Prometheus text format.
+    case metrics
+
+    /// The HTTP method.
+    public var method: String {
+        switch self {
+        case .listFriends, .health, .metrics: "GET"
+        default: "POST"
+        }
+    }
+
+    /// The path, without a query.
+    public var path: String {
+        switch self {
+        case .lookup: "/v1/lookup"
+        case .eCallKeys: "/api/get-public-keys"
+        case .possession: "/v1/possession"
+        case .register: "/v1/accounts"
+        case .updateState: "/v1/accounts/state"
+        case .addFriend: "/v1/friends/add"
+        case .acceptFriend: "/v1/friends/accept"
+        case .listFriends: "/v1/friends"
+        case .health: "/health"
+        case .metrics: "/metrics"
+        }
+    }
+
+    /// Where the tlog-tiles read path starts: `/log/checkpoint`, `/log/tile/...`.
+    public static let logPrefix = "/log"
+
+    /// Media type of the native messages.
+    public static let nativeMediaType = "application/vnd.signet"
+
+    /// The largest request body any route takes, in bytes.
+    public static let maximumRequestByteCount = 65_536
+}
