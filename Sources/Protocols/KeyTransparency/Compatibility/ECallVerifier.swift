@@ -16,9 +16,12 @@ public struct ECallVerifier: Sendable {
     ///
     /// The guide pins the key alone. The origin is needed to recompute the key ID that it throws away.
     ///
-    /// - Throws: `VerifierKeyError`: the key is not 32 bytes of Ed25519.
-    public init(origin: KeyName, logKey: [UInt8]) throws(VerifierKeyError) {
-        policy = Policy(log: try VerifierKey(name: origin, algorithm: .ed25519, publicKey: logKey))
+    /// - Throws: ``ECallSetupError/invalidLogKey``: the key is not 32 bytes of Ed25519.
+    public init(origin: KeyName, logKey: [UInt8]) throws(ECallSetupError) {
+        do {
+            let key = try VerifierKey(name: origin, algorithm: .ed25519, publicKey: logKey)
+            policy = try Policy(logs: [Policy.Log(key: key)], quorum: .none)
+        } catch { throw .invalidLogKey }
     }
 
     /// Checks one element of the answer of `POST /api/get-public-keys`.
@@ -46,6 +49,12 @@ public struct ECallVerifier: Sendable {
             return ECallVerifiedKey(publicKey: key, label: label, checkpoint: checkpoint)
         } catch { throw ECallError(error) }
     }
+}
+
+/// Why a compatibility verifier cannot be set up. The caller has to correct the pinned key.
+public enum ECallSetupError: Error, Hashable, Sendable {
+    /// Not a 32-byte Ed25519 public key.
+    case invalidLogKey
 }
 
 /// A key that somebody with the log's key put under the label that the server named.
@@ -85,4 +94,22 @@ public enum ECallError: Error, Hashable, Sendable {
     case signatureVerificationFailed
     /// The entry is not in the tree that was signed.
     case invalidInclusionProof
+}
+
+extension ECallError {
+    /// Unreadable base64 is told apart from a wrong form, as the guide does.
+    init(_ error: TlogProofError) {
+        switch error {
+        case .extra, .malformedHash: self = .invalidBase64
+        default: self = .invalidNoteFormat
+        }
+    }
+
+    init(_ error: TlogProofVerificationError) {
+        switch error {
+        case .inclusion: self = .invalidInclusionProof
+        case .checkpoint(.checkpoint): self = .invalidNoteFormat
+        case .checkpoint: self = .signatureVerificationFailed
+        }
+    }
 }

@@ -44,27 +44,23 @@ extension LookupVerifier {
             }
     }
 
-    func checkCheckpointText(_ response: LookupResponse) throws(LookupError) -> SignedCheckpoint {
-        let note: SignedNote
-        do { note = try SignedNote(decoding: response.note) } catch { throw .note(error) }
-        do { return try SignedCheckpoint(note) } catch { throw .checkpointText(error) }
+    func checkNote(_ response: LookupResponse) throws(LookupError) -> SignedNote {
+        do { return try SignedNote(decoding: response.note) } catch { throw .note(error) }
     }
 
-    func checkOrigin(_ checkpoint: SignedCheckpoint) throws(LookupError) -> [VerifierKey] {
-        let keys = trust.policy.logKeys(for: checkpoint.checkpoint.origin)
-        guard !keys.isEmpty else { throw .origin(checkpoint.checkpoint.origin) }
-        return keys
+    func checkCheckpointText(_ note: SignedNote) throws(LookupError) -> Checkpoint {
+        do { return try Checkpoint(decoding: note.text) } catch { throw .checkpointText(error) }
     }
 
-    func checkLogSignature(
-        _ checkpoint: SignedCheckpoint, _ keys: [VerifierKey]
-    ) throws(LookupError) -> LogSignedCheckpoint {
-        do { return try checkpoint.verifyLogSignature(by: keys) } catch { throw .logSignature(error) }
+    func checkOrigin(_ checkpoint: Checkpoint) throws(LookupError) {
+        guard (try? trust.policy.logs(for: checkpoint)) != nil else { throw .origin(checkpoint.origin) }
     }
 
-    func checkCosignatures(
-        _ checkpoint: SignedCheckpoint, _ signed: LogSignedCheckpoint
-    ) throws(LookupError) -> VerifiedCheckpoint {
+    func checkLogSignature(_ note: SignedNote) throws(LookupError) -> LogSignedCheckpoint {
+        do { return try trust.policy.verifyLogSignature(on: note) } catch { throw .logSignature(error) }
+    }
+
+    func checkCosignatures(_ signed: LogSignedCheckpoint) throws(LookupError) -> VerifiedCheckpoint {
         do { return try trust.policy.verifyCosignatures(on: signed) } catch { throw .cosignatures(error) }
     }
 
