@@ -1,0 +1,16 @@
+extension Policy {
+    /// The latest time such that the cosignatures made at it or later still meet the quorum.
+    ///
+    /// A group's time is the k-th latest among its members', since k of them must have cosigned. `times`
+    /// holds the witnesses that cosigned. Nil when the policy asks for none.
+    func quorumTime(of times: [Name: UInt64]) throws(CheckpointVerificationError) -> UInt64? {
+        guard case .member(let name) = quorum else { return nil }
+        var times = times
+        for group in groups {
+            let latestFirst = group.members.compactMap { times[$0] }.sorted(by: >)
+            if latestFirst.count >= group.threshold { times[group.name] = latestFirst[group.threshold - 1] }
+        }
+        guard let time = times[name] else { throw .quorumNotMet }
+        return time
+    }
+}
