@@ -1,7 +1,7 @@
-public import CanonicalCoding
+import CanonicalCoding
 public import KeyTransparency
 public import TransparencyLog
-public import VRF
+import VRF
 
 /// The file by which a client comes to trust a directory: where it is, who certifies its TLS key, and
 /// everything in `DirectoryTrust`. It is handed over out of band, never fetched.

@@ -1,7 +1,13 @@
-public import CanonicalCoding
+import CanonicalCoding
+public import Crypto
 public import KeyTransparency
 
-public import Crypto
+// swift-crypto's HPKE speaks `Data`.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Asks for a challenge: whose device, and its public keys.
 ///

@@ -1,4 +1,4 @@
-import CanonicalCoding
+public import CanonicalCoding
 import Crypto
 
 /// Everything an account says of itself at one version: who it is and which devices are its own.
@@ -52,7 +52,8 @@ public struct AccountState: Hashable, Sendable {
         var reader = ByteReader(bytes)
         let body = try AccountStateBody(from: &reader)
         try body.check()
-        do {
+        let signature: [UInt8]
+        do throws(CanonicalCodingError) {
             signature = Array(try reader.bytes(64))
             try reader.end()
         } catch { throw .malformed(error) }

@@ -1,4 +1,4 @@
-import CanonicalCoding
+public import CanonicalCoding
 import Crypto
 
 /// What a state record says of the step it logs.

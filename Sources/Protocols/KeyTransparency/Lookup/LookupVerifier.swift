@@ -1,5 +1,5 @@
-public import TransparencyLog
-public import VRF
+import TransparencyLog
+import VRF
 
 /// Decides whether an answer of the directory is true. Nothing else in Signet yields a peer's key.
 ///
