@@ -1,0 +1,218 @@
+import CanonicalCoding
+import Crypto
+import KeyTransparency
+import Testing
+import TransparencyLog
+import VRF
+
+@Suite struct HandleTests {
+    @Test(arguments: ["alice@example.org", "a@b", "a.b_c+d-e@x-1.y2.org", "9@localhost"])
+    func acceptsAndPrintsBack(text: String) throws {
+        #expect(try Handle(canonical: Array(text.utf8)).description == text)
+    }
+
+    @Test func typedUpperCaseBecomesTheOneSpelling() throws {
+        let handle = try Handle(typed: Array("Alice@Example.ORG".utf8))
+        #expect(handle.description == "alice@example.org")
+        #expect(throws: HandleError.invalidLocalPart) { try Handle(canonical: Array("Alice@example.org".utf8)) }
+    }
+
+    @Test(arguments: [
+        ("", HandleError.notOneAtSign), ("alice", .notOneAtSign), ("a@b@c", .notOneAtSign),
+        ("@b", .invalidLocalPart), ("a b@c", .invalidLocalPart), ("al\u{ef}ce@c", .invalidLocalPart),
+        ("a\n@c", .invalidLocalPart), (String(repeating: "a", count: 65) + "@b", .invalidLocalPart),
+        ("a@", .invalidDomain), ("a@b..c", .invalidDomain), ("a@-b", .invalidDomain), ("a@b-", .invalidDomain),
+        ("a@b_c", .invalidDomain), ("a@b\n", .invalidDomain),
+        ("a@" + String(repeating: "b", count: 64), .invalidDomain),
+        ("a@" + Array(repeating: "b", count: 127).joined(separator: "."), .tooLong(255)),
+    ])
+    func refuses(text: String, expected: HandleError) {
+        #expect(throws: expected) { try Handle(canonical: Array(text.utf8)) }
+    }
+
+    @Test func labelsOfTheHandleDoNotMeetOtherUsesOfTheKey() throws {
+        let input = try Handle(typed: Array("a@b".utf8)).vrfInput
+        #expect(input == Array("signet-label/v1\na@b".utf8))
+    }
+}
+
+@Suite struct AccountStateTests {
+    let person: PaperPerson
+
+    init() throws { person = try PaperPerson("alice@example.org", seed: 10) }
+
+    @Test func readsBackWhatItWrites() throws {
+        let state = try person.state()
+        #expect(try AccountState(decoding: state.encoded) == state)
+        #expect(state.hash == Array(SHA256.hash(data: state.encoded)))
+    }
+
+    @Test func aStateFollowsItsPredecessorOnlyByOneStepUnderOneIdentity() throws {
+        let first = try AccountState(decoding: person.encodedState)
+        let second = try AccountState(decoding: person.next(devices: person.devices).encodedState)
+        #expect(first.isFollowed(by: second))
+        #expect(!first.isFollowed(by: first))
+        #expect(!second.isFollowed(by: first))
+        let third = try AccountState(
+            decoding: person.next(devices: person.devices).next(devices: person.devices).encodedState)
+        #expect(!first.isFollowed(by: third))
+        let other = try PaperPerson("alice@example.org", seed: 11)
+        #expect(!first.isFollowed(by: try AccountState(decoding: other.next(devices: other.devices).encodedState)))
+    }
+
+    @Test func everyTruncationAndEveryTrailingByteIsRefused() throws {
+        let bytes = try person.state().encoded
+        for count in stride(from: 0, to: bytes.count, by: 1) {
+            #expect(throws: AccountStateError.self) { try AccountState(decoding: Array(bytes.prefix(count))) }
+        }
+        #expect(throws: AccountStateError.malformed(.trailingBytes(1))) {
+            try AccountState(decoding: bytes + [0])
+        }
+    }
+
+    /// Signs a body whose bytes were edited, so that only the edited rule can refuse it.
+    func edited(_ edit: (inout [UInt8]) -> Void) throws -> [UInt8] {
+        var body = Array(try person.state().encoded.dropLast(64))
+        edit(&body)
+        return body + Array(try person.identity.signature(for: body).rawRepresentation)
+    }
+
+    static let handleEnd = 18 + 1 + 17
+
+    @Test func refusesVersionZeroAndAFirstStateWithAPredecessor() throws {
+        let zero = try edited { $0[Self.handleEnd + 7] = 0 }
+        #expect(throws: AccountStateError.invalidVersion(0)) { try AccountState(decoding: zero) }
+        let withPredecessor = try edited { $0[Self.handleEnd + 8] = 1 }
+        #expect(throws: AccountStateError.invalidVersion(1)) { try AccountState(decoding: withPredecessor) }
+        let withoutPredecessor = try edited { $0[Self.handleEnd + 7] = 2 }
+        #expect(throws: AccountStateError.invalidVersion(2)) { try AccountState(decoding: withoutPredecessor) }
+    }
+
+    @Test func refusesAnIdentityKeyThatIsNoPoint() throws {
+        let bytes = try edited { $0[Self.handleEnd + 40] = 5 }
+        #expect(throws: AccountStateError.invalidIdentityKey) { try AccountState(decoding: bytes) }
+    }
+
+    @Test func refusesAPresenceByteOfTwo() throws {
+        let bytes = try edited { $0[Self.handleEnd + 73] = 2 }
+        #expect(throws: AccountStateError.invalidPresenceByte(2)) { try AccountState(decoding: bytes) }
+    }
+
+    @Test func refusesNoDeviceAndTooMany() throws {
+        let none = try edited {
+            $0[Self.handleEnd + 76] = 0
+            $0.removeLast(2 * 1291)
+        }
+        #expect(throws: AccountStateError.invalidDeviceCount(0)) { try AccountState(decoding: none) }
+        let many = try (1...25).map { try PaperPerson.device(UInt16($0), seed: UInt8($0)) }
+        let body = AccountStateBody(
+            first: person.handle, identityKey: Array(person.identity.publicKey.compressedRepresentation),
+            devices: many)
+        #expect(throws: AccountStateError.invalidDeviceCount(25)) {
+            try AccountState(signing: body) { _ in [] }
+        }
+    }
+
+    @Test func refusesDevicesOutOfOrderOrNumberedZero() throws {
+        let start = Self.handleEnd + 77
+        let swapped = try edited { $0[start + 1] = 3 }
+        #expect(throws: AccountStateError.devicesOutOfOrder) { try AccountState(decoding: swapped) }
+        let zero = try edited { $0[start + 1] = 0 }
+        #expect(throws: AccountStateError.devicesOutOfOrder) { try AccountState(decoding: zero) }
+    }
+
+    @Test func refusesOneSigningKeyOnTwoDevices() throws {
+        let start = Self.handleEnd + 77
+        let bytes = try edited { bytes in
+            for offset in 10..<42 { bytes[start + 1291 + offset] = bytes[start + offset] }
+        }
+        #expect(throws: AccountStateError.repeatedDeviceKey) { try AccountState(decoding: bytes) }
+    }
+
+    @Test func refusesAnAgreementKeyThatIsNoPoint() throws {
+        let bytes = try edited { $0[Self.handleEnd + 77 + 10 + 32] = 9 }
+        #expect(throws: AccountStateError.invalidDeviceKey) { try AccountState(decoding: bytes) }
+    }
+
+    @Test func refusesToSignWithAnotherKey() throws {
+        let other = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 3, count: 32))
+        #expect(throws: AccountStateError.invalidSignature) {
+            try AccountState(signing: person.body()) {
+                try Array(other.signature(for: $0).rawRepresentation)
+            }
+        }
+        struct Unavailable: Error {}
+        #expect(throws: AccountStateError.signingFailed) {
+            try AccountState(signing: person.body()) { _ in throw Unavailable() }
+        }
+    }
+}
+
+@Suite struct LogEntryTests {
+    let label: VRFHash
+    let state: AccountState
+
+    init() throws {
+        label = try #require(VRFHash((0..<64).map { UInt8($0) }))
+        state = try PaperPerson("alice@example.org", seed: 10).state()
+    }
+
+    @Test func deviceLeafIsTheECallLeafByteForByte() throws {
+        let leaf = try #require(DeviceLeaf(label: label, publicKey: [UInt8](repeating: 1, count: 32)))
+        // Expected text made with coreutils' base64.
+        let expected =
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+Pw==\n"
+            + "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=\n"
+        #expect(leaf.entry == Array(expected.utf8))
+        #expect(try DeviceLeaf(decoding: leaf.entry) == leaf)
+        #expect(throws: LogEntryError.self) { try DeviceLeaf(decoding: leaf.entry + [10]) }
+        #expect(throws: LogEntryError.self) { try DeviceLeaf(decoding: leaf.entry.dropLast()) }
+    }
+
+    @Test(arguments: StateKind.allCases) func stateRecordReadsBack(kind: StateKind) throws {
+        let record = StateRecord(
+            label: LabelIndex(label), version: 7, kind: kind,
+            commitment: StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))
+        #expect(try StateRecord(decoding: record.entry) == record)
+    }
+
+    @Test(arguments: [
+        "kt-state/v2\n", "kt-state/v1\r\n", "", "kt-state/v1\nAA==\n1\nset\nAA==\n",
+    ]) func stateRecordRefuses(text: String) {
+        #expect(throws: LogEntryError.self) { try StateRecord(decoding: Array(text.utf8)) }
+    }
+
+    @Test(arguments: [("7", "07"), ("7", "+7"), ("7", "0"), ("set", "Set"), ("set", "unset")])
+    func stateRecordRefusesOtherSpellings(honest: String, other: String) throws {
+        let record = StateRecord(
+            label: LabelIndex(label), version: 7, kind: .set,
+            commitment: StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))
+        let text = String(decoding: record.entry, as: UTF8.self)
+        let edited = text.replacing("\n\(honest)\n", with: "\n\(other)\n")
+        #expect(edited != text)
+        #expect(throws: LogEntryError.self) { try StateRecord(decoding: Array(edited.utf8)) }
+    }
+
+    @Test func aStateRecordIsNeverADeviceLeafAndTheOtherWayRound() throws {
+        let record = StateRecord(
+            label: LabelIndex(label), version: 1, kind: .set,
+            commitment: StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))
+        #expect(throws: LogEntryError.self) { try DeviceLeaf(decoding: record.entry) }
+        let leaf = try #require(DeviceLeaf(label: label, publicKey: [UInt8](repeating: 1, count: 32)))
+        #expect(throws: LogEntryError.self) { try StateRecord(decoding: leaf.entry) }
+    }
+
+    @Test func commitmentIsHMACOfTheStateUnderTheOpening() {
+        let opening = [UInt8](repeating: 2, count: 32)
+        #expect(
+            HMAC<SHA256>.isValidAuthenticationCode(
+                StateCommitment(to: state, opening: opening).bytes, authenticating: state.encoded,
+                using: SymmetricKey(data: opening)))
+    }
+
+    @Test func labelIndexIsTheHashOfTheLabelUnderItsPrefix() {
+        #expect(
+            LabelIndex(label).bytes
+                == Array(SHA256.hash(data: Array("kt-index/v1".utf8) + label.bytes)))
+    }
+}
