@@ -27,7 +27,9 @@
             for round in 0..<4000 {
                 let encoding = generator.nearlyAnEncoding()
                 let point = RistrettoPoint(encoded: Bytes32(encoding.span))
-                #expect((point != nil) == Oracle.isValid(encoding), "seed \(seed), round \(round)")
+                // libsodium 1.0.18 ignores the top bit; RFC 9496, section 4.3.1, step 1, refuses it.
+                let expected = encoding[31] < 0x80 && Oracle.isValid(encoding)
+                #expect((point != nil) == expected, "seed \(seed), round \(round)")
                 guard let point else { continue }
                 accepted += 1
                 #expect(point.encoded.bytes == encoding, "seed \(seed), round \(round)")
