@@ -1,0 +1,104 @@
+import CanonicalCoding
+import Testing
+
+struct VarintTests {
+    /// The examples of the unsigned-varint specification.
+    @Test(arguments: [
+        (1, [0x01]), (127, [0x7F]), (128, [0x80, 0x01]), (255, [0xFF, 0x01]), (300, [0xAC, 0x02]), (16384, [0x80, 0x80, 0x01]),
+        (0, [0x00]), (Varint.maximum, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
+    ] as [(UInt64, [UInt8])])
+    func aNumberHasOneEncoding(value: UInt64, bytes: [UInt8]) throws {
+        #expect(try Varint.encode(value) == bytes)
+        var reader = ByteReader(bytes)
+        #expect(try Varint.decode(from: &reader) == value)
+        try reader.end()
+    }
+
+    @Test(arguments: [
+        ([], .truncated(needed: 1, remaining: 0)), ([0x80], .truncated(needed: 1, remaining: 0)),
+        ([0x80, 0x00], .notMinimal), ([0x81, 0x80, 0x00], .notMinimal),
+        ([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], .overflow),
+        ([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], .overflow),
+    ] as [([UInt8], CanonicalCodingError)])
+    func whatIsNotCanonicalIsRefused(bytes: [UInt8], reason: CanonicalCodingError) {
+        var reader = ByteReader(bytes)
+        #expect(throws: reason) { try Varint.decode(from: &reader) }
+    }
+
+    @Test func sixtyFourBitsDoNotFit() {
+        #expect(throws: CanonicalCodingError.overflow) { try Varint.encode(Varint.maximum + 1) }
+    }
+
+    @Test func damagedBytesAreRefusedOrPrintBack() throws {
+        var generator = SeededGenerator(seed: 6)
+        for _ in 0..<20_000 {
+            let value = generator.next() >> UInt64.random(in: 1..<64, using: &generator)
+            let bytes = generator.mutate(try Varint.encode(value))
+            var reader = ByteReader(bytes)
+            guard let read = try? Varint.decode(from: &reader) else { continue }
+            #expect(try Varint.encode(read) == Array(bytes[..<reader.offset]))
+        }
+    }
+}
+
+struct ByteReaderTests {
+    @Test func integersAreBigEndian() throws {
+        var reader = ByteReader(Array(1...15))
+        #expect(try reader.uint8() == 1)
+        #expect(try reader.uint16() == 0x0203)
+        #expect(try reader.uint32() == 0x0405_0607)
+        #expect(try reader.uint64() == 0x0809_0A0B_0C0D_0E0F)
+        try reader.end()
+        #expect(reader.offset == 15 && reader.remaining == 0)
+    }
+
+    @Test func whatIsWrittenIsRead() throws {
+        var writer = ByteWriter()
+        writer.write(UInt8(1))
+        writer.write(UInt16.max - 1)
+        writer.write(UInt32.max - 2)
+        writer.write(UInt64.max - 3)
+        writer.write("line\n")
+        writer.write([9, 8] as [UInt8])
+        var reader = ByteReader(writer.bytes)
+        #expect(try reader.uint8() == 1)
+        #expect(try reader.uint16() == .max - 1)
+        #expect(try reader.uint32() == .max - 2)
+        #expect(try reader.uint64() == .max - 3)
+        #expect(Array(try reader.line(maximumLength: 4)) == utf8("line"))
+        #expect(Array(reader.rest()) == [9, 8])
+        try reader.end()
+    }
+
+    @Test func aReaderOfASliceStartsAtTheSlice() throws {
+        let bytes: [UInt8] = [0, 1, 2, 3, 10, 5]
+        var reader = ByteReader(bytes[2...])
+        #expect(try reader.uint8() == 2)
+        #expect(Array(try reader.line(maximumLength: 9)) == [3])
+        #expect(reader.remaining == 1)
+        #expect(Array(try reader.bytes(1)) == [5])
+    }
+
+    @Test func nothingIsReadBeyondTheEnd() {
+        var reader = ByteReader([1, 2, 3])
+        #expect(throws: CanonicalCodingError.truncated(needed: 4, remaining: 3)) { try reader.uint32() }
+        #expect(throws: CanonicalCodingError.truncated(needed: 8, remaining: 3)) { try reader.uint64() }
+        #expect(throws: CanonicalCodingError.truncated(needed: .max, remaining: 3)) { try reader.bytes(.max) }
+        #expect(throws: CanonicalCodingError.truncated(needed: -1, remaining: 3)) { try reader.bytes(-1) }
+        #expect(throws: CanonicalCodingError.trailingBytes(3)) { try reader.end() }
+        #expect(reader.offset == 0)
+        _ = reader.rest()
+        #expect(throws: CanonicalCodingError.truncated(needed: 1, remaining: 0)) { try reader.uint8() }
+        #expect(throws: CanonicalCodingError.truncated(needed: 2, remaining: 0)) { try reader.uint16() }
+    }
+
+    @Test func aLineIsBounded() throws {
+        var reader = ByteReader(utf8("abc\nd"))
+        #expect(throws: CanonicalCodingError.unterminatedLine(maximumLength: 2)) { try reader.line(maximumLength: 2) }
+        #expect(reader.offset == 0)
+        #expect(Array(try reader.line(maximumLength: 3)) == utf8("abc"))
+        #expect(throws: CanonicalCodingError.unterminatedLine(maximumLength: 100)) { try reader.line(maximumLength: 100) }
+        var empty = ByteReader(utf8("\n"))
+        #expect(try empty.line(maximumLength: 0).isEmpty)
+    }
+}

@@ -1,0 +1,38 @@
+/// SplitMix64: the same sequence on every machine for one seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+
+    /// Up to `maximum` random bytes.
+    mutating func bytes(upTo maximum: Int) -> [UInt8] {
+        (0..<Int.random(in: 0...maximum, using: &self)).map { _ in UInt8.random(in: 0...255, using: &self) }
+    }
+
+    /// `input` with one to three changes of a byte: flipped, replaced, inserted, removed or doubled.
+    mutating func mutate(_ input: [UInt8]) -> [UInt8] {
+        var bytes = input
+        for _ in 0..<Int.random(in: 1...3, using: &self) {
+            guard !bytes.isEmpty else { return [UInt8.random(in: 0...255, using: &self)] }
+            let place = Int.random(in: 0..<bytes.count, using: &self)
+            switch Int.random(in: 0..<5, using: &self) {
+            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &self)
+            case 1: bytes[place] = UInt8.random(in: 0...255, using: &self)
+            case 2: bytes.insert(Array("=0Az+/\r\n".utf8).randomElement(using: &self) ?? 0, at: place)
+            case 3: bytes.remove(at: place)
+            default: bytes.insert(bytes[place], at: place)
+            }
+        }
+        return bytes
+    }
+}
+
+func utf8(_ text: String) -> [UInt8] { Array(text.utf8) }
