@@ -1,0 +1,249 @@
+import Dispatch
+import Foundation
+import Synchronization
+public import TransparencyLog
+
+/// An append-only log on one disk that acknowledges only what is durable and never signs two histories.
+///
+/// Entries go into a write-ahead log first; ``append(_:)`` returns after the `fdatasync` that made them durable. A
+/// checkpoint over everything durable is then signed, put down in a lock record, and only then published. Tiles and
+/// bundles are derived. An idle append costs one `fdatasync` to be acknowledged and one more to be published.
+///
+/// When a write fails the log has failed for good: see ``LogConfiguration/onFatal``.
+///
+/// Security: one process at a time may hold a data directory, which is to be on a local disk. `wal/` and
+/// `checkpoint.lock` are backed up and restored together; a restored older copy of both is a fork that this machine
+/// cannot see, and that witnesses will.
+///
+/// Spec: C2SP tlog-checkpoint, tlog-cosignature, tlog-tiles.
+public final class DurableLog: Sendable {
+    private let parts: LogParts
+    private let directoryLock: Mutex<(any LogDirectoryLock)?>
+    private let groupByteCount: Int
+    private let reads = Stage("signet.log.read")
+
+    private init(_ parts: LogParts, limits: LogLimits) {
+        self.parts = parts
+        directoryLock = Mutex(parts.directoryLock)
+        groupByteCount = min(limits.groupByteCount, Frame.maximumPayloadByteCount)
+    }
+}
+
+// MARK: Opening and closing
+
+extension DurableLog {
+    /// Makes a log without entries in an existing directory. Done once in the life of a log.
+    ///
+    /// - Throws: ``LogOpenError``; ``LogOpenError/remedy`` says what to do.
+    public static func create(at directory: String, _ configuration: LogConfiguration) async throws(LogOpenError) {
+        try await create(in: POSIXFileSystem(root: directory), configuration)
+    }
+
+    /// Opens the log in a directory: replays and verifies all of it, repairs what a crash left, and publishes.
+    ///
+    /// Takes about a second for a million entries.
+    ///
+    /// - Throws: ``LogOpenError``; ``LogOpenError/remedy`` says what to do.
+    public static func open(
+        at directory: String, _ configuration: LogConfiguration
+    ) async throws(LogOpenError) -> DurableLog {
+        try await open(in: POSIXFileSystem(root: directory), configuration)
+    }
+
+    /// Makes a log on any storage.
+    package static func create(
+        in fileSystem: any LogFileSystem, _ configuration: LogConfiguration
+    ) async throws(LogOpenError) {
+        let opening = LogOpening(fileSystem: fileSystem, configuration: configuration)
+        let outcome = await Stage("signet.log.create").run {
+            Result { () throws(LogOpenError) in try opening.create() }
+        }
+        try outcome.get()
+    }
+
+    /// Opens a log on any storage.
+    package static func open(
+        in fileSystem: any LogFileSystem, _ configuration: LogConfiguration
+    ) async throws(LogOpenError) -> DurableLog {
+        let opening = LogOpening(fileSystem: fileSystem, configuration: configuration)
+        let outcome = await Stage("signet.log.open").run {
+            Result { () throws(LogOpenError) in try opening.open() }
+        }
+        return DurableLog(try outcome.get(), limits: configuration.limits)
+    }
+
+    /// Writes and publishes what was accepted, then lets go of the directory. Questions are still answered.
+    public func close() async {
+        parts.queue.close()
+        await parts.commit.finish()
+        await parts.publisher.finish()
+        await parts.archiver.finish()
+        parts.publications.end(.closed)
+        directoryLock.withLock { $0 = nil }
+    }
+}
+
+// MARK: Writing
+
+extension DurableLog {
+    /// Appends entries at consecutive indexes, all or none, and returns their indexes when they are durable.
+    ///
+    /// Groups of several callers share a write. They are published a little later: see ``awaitPublished(size:)``.
+    ///
+    /// - Parameter entries: at least one; each of 1 to 65,535 bytes.
+    /// - Throws: ``LogAppendError``; only ``LogAppendError/queueFull(waiting:)`` is worth a retry.
+    public func append(_ entries: [[UInt8]]) async throws(LogAppendError) -> Range<UInt64> {
+        let group = try PreparedGroup(entries, maximumByteCount: groupByteCount)
+        let outcome = await withCheckedContinuation { waiter in
+            do throws(LogAppendError) {
+                try parts.commit.submit(group.awaited(by: waiter))
+            } catch {
+                waiter.resume(returning: .failure(error))
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// The checkpoint published last.
+    public var published: PublishedCheckpoint { parts.publications.published }
+
+    /// Waits for a published checkpoint of at least `size` entries.
+    ///
+    /// - Throws: ``LogWaitError``.
+    public func awaitPublished(size: UInt64) async throws(LogWaitError) -> PublishedCheckpoint {
+        try await parts.publications.wait(for: .size(size))
+    }
+
+    /// Signs the present tree again with the time of now, records and publishes it.
+    ///
+    /// - Throws: ``LogWaitError``.
+    @discardableResult
+    public func republish() async throws(LogWaitError) -> PublishedCheckpoint {
+        try await parts.publications.wait(for: .freshSignature) { [parts] in parts.publisher.wake() }
+    }
+}
+
+// MARK: Reading
+
+extension DurableLog {
+    /// The bytes of a hash tile, full or partial: `width` times 32.
+    ///
+    /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tile(_:)``.
+    /// Spec: C2SP tlog-tiles, "Merkle Tree".
+    public func tile(level: Int, index: UInt64, width: Int = Tile.fullWidth) throws(LogReadError) -> [UInt8] {
+        let tile = try published(.hashes(level: level), index: index, width: width)
+        return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.bytes(of: tile) }
+    }
+
+    /// The bytes of an entry bundle, full or partial.
+    ///
+    /// - Throws: ``LogReadError``.
+    /// Spec: C2SP tlog-tiles, "Log entries".
+    public func entryBundle(index: UInt64, width: Int = Tile.fullWidth) async throws(LogReadError) -> [UInt8] {
+        let tile = try published(.entries, index: index, width: width)
+        if let recent = parts.tree.read({ $0.recent.bundle(index, width: width) }) { return recent }
+        let files = TileFiles(fileSystem: parts.fileSystem)
+        let outcome = await reads.run { Result { () throws(LogFileError) in try files.read(tile.full) } }
+        let bytes: [UInt8]
+        do throws(LogFileError) { bytes = try outcome.get() } catch { throw .file(error) }
+        return try checked(bytes, tile)
+    }
+
+    /// One entry.
+    ///
+    /// - Throws: ``LogReadError``.
+    public func entry(at index: UInt64) async throws(LogReadError) -> [UInt8] {
+        let width = UInt64(Tile.fullWidth)
+        let place = Int(index % width)
+        let bytes = try await entryBundle(index: index / width, width: place + 1)
+        return [UInt8](bytes[(RecentEntries.end(of: place, in: bytes) + 2)...])
+    }
+
+    /// The path from entry `index` to the root of the first `size` entries.
+    ///
+    /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tree(_:)``.
+    public func inclusionProof(index: UInt64, size: UInt64) throws(LogReadError) -> InclusionProof {
+        try demandPublished(size)
+        return try readTree { (tree) throws(MerkleTreeError) in
+            try tree.merkle.inclusionProof(index: index, size: size)
+        }
+    }
+
+    /// The hashes that show that the first `to` entries begin with the first `from` entries.
+    ///
+    /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tree(_:)``.
+    public func consistencyProof(from: UInt64, to: UInt64) throws(LogReadError) -> ConsistencyProof {
+        try demandPublished(to)
+        return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.consistencyProof(from: from, to: to) }
+    }
+
+    /// The root of the first `size` entries.
+    ///
+    /// - Throws: ``LogReadError/beyondPublished(size:)``.
+    public func root(size: UInt64) throws(LogReadError) -> TreeHash {
+        try demandPublished(size)
+        return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.root(size: size) }
+    }
+
+    /// The index of the first published entry with this leaf hash.
+    public func index(ofLeaf leaf: TreeHash) -> UInt64? {
+        let size = published.head.size
+        return parts.tree.read { $0.index(of: leaf) }.flatMap { $0 < size ? $0 : nil }
+    }
+
+    private func published(_ content: Tile.Content, index: UInt64, width: Int) throws(LogReadError) -> Tile {
+        let tile: Tile
+        do throws(TileError) { tile = try Tile(content, index: index, width: width) } catch { throw .tile(error) }
+        let size = published.head.size
+        let level = if case .hashes(let level) = content { level } else { 0 }
+        let available = size >> UInt64(8 * level)
+        guard index <= available / 256, index * 256 + UInt64(width) <= available else {
+            throw .beyondPublished(size: size)
+        }
+        return tile
+    }
+
+    private func demandPublished(_ size: UInt64) throws(LogReadError) {
+        let published = published.head.size
+        guard size <= published else { throw .beyondPublished(size: published) }
+    }
+
+    private func readTree<Value: Sendable>(
+        _ body: (LogTree) throws(MerkleTreeError) -> Value
+    ) throws(LogReadError) -> Value {
+        do throws(MerkleTreeError) { return try parts.tree.read(body) } catch { throw .tree(error) }
+    }
+
+    /// The part of a full bundle's file that was asked for, compared with the tree.
+    private func checked(_ bytes: [UInt8], _ tile: Tile) throws(LogReadError) -> [UInt8] {
+        let part = [UInt8](bytes[..<RecentEntries.end(of: tile.width, in: bytes)])
+        let hashes = try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.hashes(of: tile) }
+        guard let bundle = try? EntryBundle(decoding: part, width: tile.width), bundle.leafHashes == hashes else {
+            throw .bundleDamaged(index: tile.index)
+        }
+        return part
+    }
+}
+
+// MARK: Observing
+
+/// Numbers about an open log, for metrics.
+public struct LogStatistics: Hashable, Sendable {
+    /// How many entries are durable and in the tree.
+    public let durableSize: UInt64
+    /// How many entries are published.
+    public let publishedSize: UInt64
+    /// How many entries wait for a group commit.
+    public let queuedEntries: Int
+    /// How many group commits there were since the log was opened: `fdatasync` calls on the write-ahead log.
+    public let commits: UInt64
+}
+
+extension DurableLog {
+    /// The numbers of this moment.
+    public var statistics: LogStatistics {
+        LogStatistics(
+            durableSize: parts.tree.read { $0.merkle.size }, publishedSize: published.head.size,
+            queuedEntries: parts.queue.entryCount, commits: parts.commit.commitCount)
+    }
+}

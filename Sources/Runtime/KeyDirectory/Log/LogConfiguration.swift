@@ -1,0 +1,46 @@
+public import TransparencyLog
+
+/// How much a log accepts at a time.
+public struct LogLimits: Hashable, Sendable {
+    /// How many entries may wait for a group commit before ``LogAppendError/queueFull(waiting:)``.
+    public var queuedEntries = 32_768
+    /// How many bytes of entries may wait.
+    public var queuedByteCount = 32 << 20
+    /// The longest group, in bytes, each entry with 2 more: at most 8 MiB, so that it fits into one frame.
+    public var groupByteCount = 4 << 20
+
+    /// The limits that suit a server.
+    public init() {}
+}
+
+/// What a log needs besides its data directory.
+public struct LogConfiguration: Sendable {
+    /// The log's key, of algorithm ``TransparencyLog/VerifierKey/Algorithm/ed25519``. Its name is the origin.
+    public var signer: NoteSigner
+    /// Keys that cosign each checkpoint here, of algorithm ``TransparencyLog/VerifierKey/Algorithm/cosignatureV1``.
+    public var cosigners: [NoteSigner]
+    /// The time of cosignatures, in seconds since 1970.
+    public var clock: @Sendable () -> UInt64
+    /// How much is accepted at a time.
+    public var limits = LogLimits()
+    /// Called once, on a thread of the log, when the log has failed for good. The process is to end: it must be opened
+    /// anew before anything more is written.
+    public var onFatal: @Sendable (LogFailure) -> Void = { _ in }
+    /// Called on a thread of the log after each publication, in order. Must be short.
+    public var onPublished: @Sendable (PublishedCheckpoint) -> Void = { _ in }
+    var walSizes = WriteAheadLog.Sizes()
+
+    /// A configuration with the usual limits.
+    public init(signer: NoteSigner, cosigners: [NoteSigner] = [], clock: @escaping @Sendable () -> UInt64) {
+        self.signer = signer
+        self.cosigners = cosigners
+        self.clock = clock
+    }
+
+    /// For tests: how large segments grow, and in what pieces they are filled with zeros, in bytes.
+    package mutating func setSegmentSizes(segment: UInt64, preallocated: UInt64) {
+        walSizes = WriteAheadLog.Sizes(segmentByteCount: segment, preallocatedByteCount: preallocated)
+    }
+
+    var keys: CheckpointKeys { CheckpointKeys(log: signer, cosigners: cosigners, clock: clock) }
+}

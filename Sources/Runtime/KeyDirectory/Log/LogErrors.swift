@@ -1,0 +1,70 @@
+public import TransparencyLog
+
+/// Why entries were not appended.
+public enum LogAppendError: Error, Hashable, Sendable {
+    /// A group without entries. The caller's mistake.
+    case emptyGroup
+    /// An entry without bytes. The caller's mistake.
+    case emptyEntry(position: Int)
+    /// An entry of more than 65,535 bytes. The caller's mistake.
+    case entryTooLong(position: Int, byteCount: Int)
+    /// The entries of the group are too long to be written at once. The caller's mistake.
+    case groupTooLarge(byteCount: Int, maximum: Int)
+    /// Too many entries wait already. Nothing was appended; the environment is busy, and trying again later helps.
+    case queueFull(waiting: Int)
+    /// The log holds as many entries as this engine can (2^32 - 1).
+    case logFull
+    /// The log was closed. Nothing was appended.
+    case closed
+    /// The log has failed for good. Whether the entries are in it is unknown until it has been opened again: look for
+    /// them with ``DurableLog/index(ofLeaf:)`` then.
+    case stopped
+
+    /// Whether the same call can succeed later.
+    public var isWorthRetrying: Bool {
+        if case .queueFull = self { true } else { false }
+    }
+}
+
+/// Why somebody who waited for a checkpoint did not get one.
+public enum LogWaitError: Error, Hashable, Sendable {
+    /// The task that waited was cancelled.
+    case cancelled
+    /// The log was closed.
+    case closed
+    /// The log has failed for good.
+    case stopped
+}
+
+/// Why a question about the log has no answer.
+public enum LogReadError: Error, Hashable, Sendable {
+    /// The published log is not that large.
+    case beyondPublished(size: UInt64)
+    /// There is no such tile in any log.
+    case tile(TileError)
+    /// There is no such proof.
+    case tree(MerkleTreeError)
+    /// The file of this bundle does not hold the entries of the log. Opening the log again repairs it.
+    case bundleDamaged(index: UInt64)
+    /// The storage failed.
+    case file(LogFileError)
+}
+
+/// Why a log has failed for good.
+///
+/// Nothing that was acknowledged is lost and nothing was published that could be contradicted, but this process can no
+/// longer know what is on the disk.
+public enum LogFailure: Error, Hashable, Sendable {
+    /// Entries could not be made durable.
+    case writeAheadLog(LogFileError)
+    /// A checkpoint could not be recorded.
+    case lockRecord(LockRecordError)
+    /// A full tile or bundle could not be written.
+    case tiles(LogFileError)
+    /// A checkpoint could not be signed.
+    case signing(LogSigningError)
+    /// The tree lacks a node that it must have: our bug, or bad memory.
+    case tree(MerkleTreeError)
+    /// The entries of a full bundle are gone from memory before they were in a file: our bug, or bad memory.
+    case entriesLost(bundle: UInt64)
+}

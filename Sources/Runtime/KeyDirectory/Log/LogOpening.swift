@@ -1,0 +1,168 @@
+import TransparencyLog
+
+/// Creating a log, and opening one: everything that is checked before anything is signed.
+struct LogOpening: Sendable {
+    let fileSystem: any LogFileSystem
+    let configuration: LogConfiguration
+
+    /// Makes a log without entries. The lock record comes last: a directory that has one is a log.
+    func create() throws(LogOpenError) {
+        let directoryLock = try lockDirectory()
+        try withExtendedLifetime(directoryLock) { () throws(LogOpenError) in
+            try demandNothingThere()
+            let first: PublishedCheckpoint
+            do throws(LogSigningError) { first = try configuration.keys.sign(.empty) } catch { throw .signing(error) }
+            do throws(LogFileError) {
+                try WriteAheadLog.createFirstSegment(in: fileSystem)
+                try LockRecordFile.create(
+                    LockRecord(generation: 0, head: first.head, note: first.bytes), in: fileSystem)
+            } catch {
+                throw LogOpenError(opening: error)
+            }
+        }
+    }
+
+    /// Replays, checks, repairs and publishes, in this order.
+    func open() throws(LogOpenError) -> LogParts {
+        let directoryLock = try lockDirectory()
+        let lockRecord = try readLockRecord()
+        try demandOurOrigin(in: lockRecord.current)
+        let (tree, end) = try replay()
+        let head = try consistentHead(of: tree.merkle, with: lockRecord.current.head)
+        let wal = try settle(end, lockRecord)
+        try restoreTiles(of: tree.merkle)
+        return try LogParts(
+            configuration, fileSystem: fileSystem, directoryLock: directoryLock, tree: tree, head: head,
+            wal: wal, lockRecord: lockRecord)
+    }
+
+    // MARK: The directory
+
+    private func lockDirectory() throws(LogOpenError) -> any LogDirectoryLock {
+        do throws(LogFileError) {
+            if let lock = try fileSystem.lockDirectory() { return lock }
+        } catch {
+            throw LogOpenError(opening: error)
+        }
+        throw .inUse
+    }
+
+    /// A directory may hold anything but a log. What a creation left that did not come to its end is no log yet.
+    private func demandNothingThere() throws(LogOpenError) {
+        let isFree: Bool
+        do throws(LogFileError) {
+            let names = try fileSystem.list(LogPath.root)
+            let hasNoSegments = names.contains(LogPath.segments) ? try hasNoEntries() : true
+            isFree = hasNoSegments && !names.contains(LogPath.lockRecord)
+        } catch {
+            throw LogOpenError(opening: error)
+        }
+        guard isFree else { throw .logExists }
+    }
+
+    /// Whether the write-ahead log is no more than the header of its first segment.
+    private func hasNoEntries() throws(LogFileError) -> Bool {
+        let segments = try fileSystem.list(LogPath.segments).compactMap(LogPath.firstIndex(ofSegment:))
+        guard segments == [0] else { return segments.isEmpty }
+        return try fileSystem.open(LogPath.segment(0), .read).size() <= UInt64(SegmentHeader.byteCount)
+    }
+
+    // MARK: The lock record
+
+    private func readLockRecord() throws(LogOpenError) -> LockRecordFile {
+        do throws(LockRecordFile.ReadError) {
+            return try LockRecordFile(in: fileSystem)
+        } catch {
+            switch error {
+            case .missing: throw hasWriteAheadLog ? .lockRecordMissing : .noLog
+            case .damaged: throw .lockRecordDamaged
+            case .file(let error): throw LogOpenError(opening: error)
+            }
+        }
+    }
+
+    private var hasWriteAheadLog: Bool {
+        guard (try? fileSystem.list(LogPath.segments)) != nil else { return false }
+        return (try? hasNoEntries()) != true
+    }
+
+    private func demandOurOrigin(in record: LockRecord) throws(LogOpenError) {
+        guard let note = try? SignedNote(decoding: record.note), let checkpoint = try? Checkpoint(decoding: note.text),
+            checkpoint.head == record.head
+        else { throw .lockRecordDamaged }
+        guard checkpoint.origin == configuration.keys.origin else {
+            throw .lockRecordOfOtherLog(origin: checkpoint.origin)
+        }
+    }
+
+    // MARK: The tree
+
+    private func replay() throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
+        var tree = LogTree()
+        let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
+            guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
+            frame.forEachEntry { entry in tree.append(entry, leaf: TreeHash.leaf(entry.span)) }
+            tree.removeRecent(before: tree.merkle.size / UInt64(Tile.fullWidth))
+        }
+        return (tree, end)
+    }
+
+    /// The head of the whole tree, which must extend what was signed last.
+    private func consistentHead(of tree: MerkleTree, with locked: TreeHead) throws(LogOpenError) -> TreeHead {
+        guard let root = try? tree.root(size: locked.size), let head = try? tree.head(size: tree.size) else {
+            throw .lockRecordAhead(locked: locked, replayed: tree.size)
+        }
+        guard root == locked.root else { throw .rootMismatch(locked: locked, computed: root) }
+        return head
+    }
+
+    // MARK: Repairs
+
+    private func settle(
+        _ end: WriteAheadLogReplay.End, _ lockRecord: LockRecordFile
+    ) throws(LogOpenError) -> WriteAheadLog {
+        do throws(LogFileError) {
+            let wal = try end.settle(in: fileSystem, sizes: configuration.walSizes)
+            try lockRecord.settle()
+            return wal
+        } catch {
+            throw LogOpenError(opening: error)
+        }
+    }
+
+    /// Writes the full tiles and bundles that are missing or wrong.
+    private func restoreTiles(of tree: MerkleTree) throws(LogOpenError) {
+        let files = TileFiles(fileSystem: fileSystem)
+        var bundles: Set<UInt64> = []
+        for tile in Tile.added(from: 0, to: tree.size) where tile.isFull && !files.holds(tile, in: tree) {
+            if tile.content == .entries {
+                bundles.insert(tile.index)
+            } else if let bytes = try? tree.bytes(of: tile) {
+                try write(tile, bytes, to: files)
+            }
+        }
+        if !bundles.isEmpty { try restoreBundles(bundles, to: files) }
+    }
+
+    /// Reads the write-ahead log once more for the entries of the missing bundles.
+    private func restoreBundles(_ missing: Set<UInt64>, to files: TileFiles) throws(LogOpenError) {
+        var bundle: [UInt8] = []
+        _ = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
+            var index = frame.firstIndex
+            try frame.forEachEntry { (entry) throws(LogOpenError) in
+                Frame.appendEntry(entry, to: &bundle)
+                index += 1
+                guard index % UInt64(Tile.fullWidth) == 0 else { return }
+                let number = index / UInt64(Tile.fullWidth) - 1
+                if missing.contains(number), let tile = try? Tile(.entries, index: number) {
+                    try write(tile, bundle, to: files)
+                }
+                bundle = []
+            }
+        }
+    }
+
+    private func write(_ tile: Tile, _ bytes: [UInt8], to files: TileFiles) throws(LogOpenError) {
+        do throws(LogFileError) { try files.write(tile, bytes) } catch { throw LogOpenError(opening: error) }
+    }
+}

@@ -1,0 +1,56 @@
+import Synchronization
+import TransparencyLog
+
+/// The stages of an open log, connected.
+struct LogParts: Sendable {
+    let fileSystem: any LogFileSystem
+    let directoryLock: any LogDirectoryLock
+    let tree: SharedTree
+    let queue: AppendQueue
+    let commit: GroupCommit
+    let publisher: CheckpointPublisher
+    let publications: Publications
+    let archiver: TileArchiver
+
+    /// Connects the stages and publishes the first checkpoint of this run.
+    ///
+    /// - Throws: ``LogOpenError/signing(_:)``, ``LogOpenError/lockRecord(_:)``.
+    init(
+        _ configuration: LogConfiguration, fileSystem: any LogFileSystem, directoryLock: any LogDirectoryLock,
+        tree: LogTree, head: TreeHead, wal: WriteAheadLog, lockRecord: LockRecordFile
+    ) throws(LogOpenError) {
+        self.fileSystem = fileSystem
+        self.directoryLock = directoryLock
+        self.tree = SharedTree(tree)
+        var lockRecord = lockRecord
+        let first = try Self.publish(head, in: &lockRecord, configuration.keys)
+        queue = AppendQueue(size: head.size, limits: configuration.limits)
+        publications = Publications(first)
+        let latch = FailureLatch { [queue, publications] failure in
+            queue.stop()
+            publications.end(.stopped)
+            configuration.onFatal(failure)
+        }
+        archiver = TileArchiver(
+            files: TileFiles(fileSystem: fileSystem), tree: self.tree, size: head.size, latch: latch)
+        publisher = CheckpointPublisher(
+            tree: self.tree, lockRecord: lockRecord, keys: configuration.keys, publications: publications,
+            archiver: archiver, latch: latch, onPublished: configuration.onPublished)
+        commit = GroupCommit(wal, queue: queue, publisher: publisher, latch: latch)
+        configuration.onPublished(first)
+    }
+
+    /// Signs a head that was found to be consistent with the lock record, and records it.
+    private static func publish(
+        _ head: TreeHead, in lockRecord: inout LockRecordFile, _ keys: CheckpointKeys
+    ) throws(LogOpenError) -> PublishedCheckpoint {
+        let checkpoint: PublishedCheckpoint
+        do throws(LogSigningError) { checkpoint = try keys.sign(head) } catch { throw .signing(error) }
+        do throws(LockRecordError) {
+            try lockRecord.swap(to: head, note: checkpoint.bytes, ancestor: lockRecord.current.head.root)
+        } catch {
+            throw .lockRecord(error)
+        }
+        return checkpoint
+    }
+}

@@ -1,0 +1,41 @@
+import TransparencyLog
+
+/// Entries that somebody waits for, on their way through the pipeline.
+struct PendingGroup: Sendable {
+    typealias Outcome = Result<Range<UInt64>, LogAppendError>
+
+    /// From 1 entry, each of 1 to 65,535 bytes.
+    let entries: [[UInt8]]
+    let leaves: [TreeHash]
+    /// How many bytes of payload the entries take.
+    let byteCount: Int
+    let waiter: CheckedContinuation<Outcome, Never>
+}
+
+/// Entries that were checked and hashed, on the caller's own time.
+struct PreparedGroup: Sendable {
+    let entries: [[UInt8]]
+    let leaves: [TreeHash]
+    let byteCount: Int
+
+    /// Checks `entries` against the format's limits.
+    init(_ entries: [[UInt8]], maximumByteCount: Int) throws(LogAppendError) {
+        guard !entries.isEmpty else { throw .emptyGroup }
+        for (position, entry) in entries.enumerated() {
+            guard !entry.isEmpty else { throw .emptyEntry(position: position) }
+            guard entry.count <= EntryBundle.maximumEntryByteCount else {
+                throw .entryTooLong(position: position, byteCount: entry.count)
+            }
+        }
+        byteCount = entries.reduce(0) { $0 + 2 + $1.count }
+        guard byteCount <= maximumByteCount else {
+            throw .groupTooLarge(byteCount: byteCount, maximum: maximumByteCount)
+        }
+        self.entries = entries
+        leaves = entries.map { TreeHash.leaf($0) }
+    }
+
+    func awaited(by waiter: CheckedContinuation<PendingGroup.Outcome, Never>) -> PendingGroup {
+        PendingGroup(entries: entries, leaves: leaves, byteCount: byteCount, waiter: waiter)
+    }
+}

@@ -1,0 +1,106 @@
+import Synchronization
+import TransparencyLog
+
+/// What is published now, and who waits for what is not published yet.
+final class Publications: Sendable {
+    typealias Outcome = Result<PublishedCheckpoint, LogWaitError>
+
+    /// What somebody waits for.
+    enum Wish {
+        /// A checkpoint of at least this size.
+        case size(UInt64)
+        /// A checkpoint whose signing begins after this wish was made.
+        case freshSignature
+    }
+
+    private struct Waiter {
+        let size: UInt64
+        let round: UInt64
+        let continuation: CheckedContinuation<Outcome, Never>
+    }
+
+    private struct State {
+        var published: PublishedCheckpoint
+        var roundsBegun: UInt64 = 0
+        var wantedRound: UInt64 = 0
+        var waiters: [UInt64: Waiter] = [:]
+        var nextWaiter: UInt64 = 0
+        var end: LogWaitError?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ published: PublishedCheckpoint) { state = Mutex(State(published: published)) }
+
+    /// The checkpoint published last.
+    var published: PublishedCheckpoint { state.withLock { $0.published } }
+
+    /// Starts a round of signing and says whether somebody has asked for one.
+    func beginRound() -> Bool {
+        state.withLock { state in
+            let isWanted = state.wantedRound > state.roundsBegun
+            state.roundsBegun += 1
+            return isWanted
+        }
+    }
+
+    /// Publishes the checkpoint of the round that was begun last.
+    func complete(_ checkpoint: PublishedCheckpoint) {
+        let satisfied = state.withLock { state in
+            state.published = checkpoint
+            let round = state.roundsBegun
+            let satisfied = state.waiters.filter { $0.value.size <= checkpoint.head.size && $0.value.round <= round }
+            for waiter in satisfied { state.waiters[waiter.key] = nil }
+            return satisfied
+        }
+        for waiter in satisfied.values { waiter.continuation.resume(returning: .success(checkpoint)) }
+    }
+
+    /// Sends everybody who waits away, now and later.
+    func end(_ reason: LogWaitError) {
+        let waiters = state.withLock { state in
+            state.end = state.end ?? reason
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.continuation.resume(returning: .failure(reason)) }
+    }
+
+    /// Waits until a wish is fulfilled. `onWaiting` runs once the wish is registered.
+    func wait(for wish: Wish, onWaiting: @Sendable () -> Void = {}) async throws(LogWaitError) -> PublishedCheckpoint {
+        let number = state.withLock { state in
+            defer { state.nextWaiter += 1 }
+            return state.nextWaiter
+        }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                register(number, wish, continuation)
+                onWaiting()
+            }
+        } onCancel: {
+            cancel(number)
+        }
+        return try outcome.get()
+    }
+
+    private func register(_ number: UInt64, _ wish: Wish, _ continuation: CheckedContinuation<Outcome, Never>) {
+        let answer: Outcome? = state.withLock { state in
+            if let end = state.end { return .failure(end) }
+            if Task.isCancelled { return .failure(.cancelled) }
+            switch wish {
+            case .size(let size) where size <= state.published.head.size: return .success(state.published)
+            case .size(let size): state.waiters[number] = Waiter(size: size, round: 0, continuation: continuation)
+            case .freshSignature:
+                state.wantedRound = state.roundsBegun + 1
+                state.waiters[number] = Waiter(size: 0, round: state.wantedRound, continuation: continuation)
+            }
+            return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+    }
+
+    private func cancel(_ number: UInt64) {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+        waiter?.continuation.resume(returning: .failure(.cancelled))
+    }
+}

@@ -1,0 +1,74 @@
+import Synchronization
+import TransparencyLog
+
+/// The third stage: writes the tiles and bundles that have become full, behind everybody's back.
+final class TileArchiver: Sendable {
+    private struct Progress {
+        var archived: UInt64
+        var target: UInt64
+    }
+
+    private let files: TileFiles
+    private let tree: SharedTree
+    private let latch: FailureLatch
+    private let progress: Mutex<Progress>
+    private let stage = Stage("signet.log.tiles")
+
+    /// An archiver for a log whose full tiles up to `size` entries are all in files.
+    init(files: TileFiles, tree: SharedTree, size: UInt64, latch: FailureLatch) {
+        self.files = files
+        self.tree = tree
+        self.latch = latch
+        progress = Mutex(Progress(archived: size, target: size))
+    }
+
+    /// Writes, soon, what is full in a log of `size` entries.
+    func archive(upTo size: UInt64) {
+        let isNeeded = progress.withLock { progress in
+            progress.target = max(progress.target, size)
+            return progress.archived / 256 < progress.target / 256
+        }
+        if isNeeded { stage.schedule { [self] in drain() } }
+    }
+
+    /// Returns when everything asked for has been written.
+    func finish() async { await stage.finish() }
+
+    private func drain() {
+        while latch.failure == nil {
+            let (archived, target) = progress.withLock { ($0.archived, $0.target) }
+            guard archived < target else { return }
+            do throws(LogFailure) {
+                for tile in Tile.added(from: archived, to: target) where tile.isFull { try write(tile) }
+            } catch {
+                return latch.fail(error)
+            }
+            progress.withLock { $0.archived = target }
+            tree.removeRecent(before: target / 256)
+        }
+    }
+
+    private func write(_ tile: Tile) throws(LogFailure) {
+        let bytes = try contents(of: tile)
+        do throws(LogFileError) { try files.write(tile, bytes) } catch { throw .tiles(error) }
+    }
+
+    private func contents(of tile: Tile) throws(LogFailure) -> [UInt8] {
+        if tile.content == .entries {
+            guard let bundle = tree.read({ $0.recent.bundle(tile.index, width: tile.width) }) else {
+                throw .entriesLost(bundle: tile.index)
+            }
+            return bundle
+        }
+        do throws(MerkleTreeError) {
+            return try tree.read { (tree) throws(MerkleTreeError) in try tree.merkle.bytes(of: tile) }
+        } catch {
+            throw .tree(error)
+        }
+    }
+}
+
+extension MerkleTree {
+    /// The bytes of a hash tile.
+    func bytes(of tile: Tile) throws(MerkleTreeError) -> [UInt8] { try hashes(of: tile).flatMap(\.bytes) }
+}

@@ -1,0 +1,51 @@
+import TransparencyLog
+
+/// Finds the first entry with a given leaf hash: an open-addressing table of 32-bit entry indexes.
+///
+/// The hashes themselves are looked up in the tree, so that a million entries take 8 MiB here. Places are chosen with
+/// the process's random seed: nobody can prepare entries that collide.
+struct LeafIndex: Sendable {
+    /// The most entries a table can tell apart; one value marks a free place.
+    static let capacity = UInt64(UInt32.max)
+    private static let free = UInt32.max
+
+    private var places = [UInt32](repeating: free, count: 1024)
+    private var count = 0
+
+    /// The index of the first entry whose leaf hash is `leaf`.
+    func index(of leaf: TreeHash, in tree: MerkleTree) -> UInt64? {
+        let found = places[place(of: leaf, in: tree)]
+        return found == Self.free ? nil : UInt64(found)
+    }
+
+    /// Remembers that entry `index`, which is in `tree` already, has this leaf hash, unless an earlier one has it.
+    mutating func insert(_ leaf: TreeHash, at index: UInt64, in tree: MerkleTree) {
+        if count >= places.count / 4 * 3 { grow(in: tree) }
+        let place = place(of: leaf, in: tree)
+        guard places[place] == Self.free else { return }
+        places[place] = UInt32(truncatingIfNeeded: index)
+        count += 1
+    }
+
+    /// Where `leaf` is, or where it would go.
+    private func place(of leaf: TreeHash, in tree: MerkleTree) -> Int {
+        var place = leaf.hashValue & (places.count - 1)
+        while places[place] != Self.free && Self.leaf(places[place], in: tree) != leaf {
+            place = (place + 1) & (places.count - 1)
+        }
+        return place
+    }
+
+    private mutating func grow(in tree: MerkleTree) {
+        let old = places
+        places = [UInt32](repeating: Self.free, count: old.count * 2)
+        for index in old where index != Self.free {
+            guard let leaf = Self.leaf(index, in: tree) else { continue }
+            places[place(of: leaf, in: tree)] = index
+        }
+    }
+
+    private static func leaf(_ index: UInt32, in tree: MerkleTree) -> TreeHash? {
+        try? tree.hash(level: 0, index: UInt64(index))
+    }
+}

@@ -1,0 +1,23 @@
+import TransparencyLog
+
+/// What the log keeps in memory: every tree hash, the table of leaves, and the entries not yet in bundle files.
+///
+/// It may be ahead of the published size; readers look no further than that.
+struct LogTree: Sendable {
+    private(set) var merkle = MerkleTree()
+    private var leaves = LeafIndex()
+    private(set) var recent = RecentEntries()
+
+    /// Adds the next entry.
+    mutating func append(_ entry: some Collection<UInt8>, leaf: TreeHash) {
+        recent.append(entry)
+        merkle.append(leaf)
+        leaves.insert(leaf, at: merkle.size - 1, in: merkle)
+    }
+
+    /// The index of the first entry with this leaf hash.
+    func index(of leaf: TreeHash) -> UInt64? { leaves.index(of: leaf, in: merkle) }
+
+    /// Forgets the entries of bundles before `index`, which are in files.
+    mutating func removeRecent(before index: UInt64) { recent.removeBundles(before: index) }
+}
