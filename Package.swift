@@ -79,7 +79,8 @@ let package = Package(
             name: "KeyTransparency", dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", crypto],
             path: "Sources/Protocols/KeyTransparency", swiftSettings: strict),
         .target(
-            name: "SignetAPI", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+            name: "SignetAPI",
+            dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
             path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
 
         // MARK: Runtime: everything that waits

@@ -1,0 +1,45 @@
+# make demo and make test are all a newcomer needs; both install what is missing.
+
+.PHONY: help setup build demo test check vectors format bench clean
+
+help:
+	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
+	@echo 'make test     build, then every test'
+	@echo 'make check    imports, names, words, documentation and format; no build'
+	@echo 'make vectors  outside test vectors through signet-vectors'
+	@echo 'make format   rewrite the sources in the one format'
+	@echo 'make bench    benchmarks, as ratios'
+	@echo 'make setup    install what building needs (apt-get)'
+	@echo 'make clean    remove what was built'
+
+setup:
+	@Scripts/setup
+
+demo: setup
+	@Scripts/with-progress 'Building' .build/demo-build.log swift build
+	@Scripts/demo
+
+build: setup
+	@Scripts/with-progress 'Building with tests' .build/test-build.log swift build --build-tests
+
+# Swift Testing runs its tests in parallel by itself; suites that share a port or a disk are serialized.
+test: build
+	@swift test --skip-build --disable-xctest
+
+check:
+	@Scripts/check
+
+vectors: build
+	@Scripts/vectors
+
+format:
+	@Scripts/check-format --fix
+
+bench:
+	@Scripts/setup --bench
+	@Scripts/with-progress 'Building benchmarks' .build/bench-build.log \
+	    swift build --package-path Benchmarks --configuration release
+	@Benchmarks/run
+
+clean:
+	@rm -rf .build Benchmarks/.build
