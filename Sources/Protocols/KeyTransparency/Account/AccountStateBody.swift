@@ -30,7 +30,8 @@ public struct AccountStateBody: Hashable, Sendable {
             recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: devices)
     }
 
-    init(
+    /// A body of any parts; ``AccountState/init(signing:with:)`` checks them.
+    package init(
         handle: Handle, version: UInt64, previous: [UInt8], identityKey: [UInt8],
         recoveryCommitment: [UInt8]?, pendingRecovery: [UInt8]?, accountHead: [UInt8]?,
         devices: [DeviceRecord]

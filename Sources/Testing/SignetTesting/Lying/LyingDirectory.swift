@@ -1,0 +1,199 @@
+package import KeyDirectory
+package import KeyTransparency
+package import SignetAPI
+package import SignetServer
+import TransparencyLog
+import VRF
+
+/// A real directory in front of which one lie stands: it holds the log's, the cosigner's and the VRF key,
+/// so it can sign whatever it wants. A test product, part of no server.
+package struct LyingDirectory: DirectoryAnswering {
+    let honest: HonestDirectory
+    let directory: Directory
+    let keys: DirectoryKeys
+    let attack: Attack
+    let clock: @Sendable () -> UInt64
+
+    /// Puts an attack in front of an open directory.
+    package init(
+        _ directory: Directory, keys: DirectoryKeys, attack: Attack, clock: @escaping @Sendable () -> UInt64
+    ) {
+        honest = HonestDirectory(directory)
+        self.directory = directory
+        self.keys = keys
+        self.attack = attack
+        self.clock = clock
+    }
+
+    package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
+        let answer = try await directory.lookup(request)
+        do {
+            return try await lie(about: request, answer)
+        } catch let error as DirectoryError {
+            throw error
+        } catch { throw .refused(.unavailable) }
+    }
+
+    // MARK: Everything else is answered honestly
+
+    package var origin: [UInt8] { honest.origin }
+
+    package func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8] {
+        try await honest.eCallKeys(request)
+    }
+
+    package func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
+        try await honest.challenge(request)
+    }
+
+    package func authenticate(
+        _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Caller {
+        try await honest.authenticate(signature, content)
+    }
+
+    package func register(
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> StateReceipt {
+        try await honest.register(submission, signature, content)
+    }
+
+    package func update(
+        _ submission: StateSubmission, by caller: Caller
+    ) async throws(DirectoryError) -> StateReceipt {
+        try await honest.update(submission, by: caller)
+    }
+
+    package func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        try await honest.addFriend(handle, by: caller)
+    }
+
+    package func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        try await honest.acceptFriend(handle, by: caller)
+    }
+
+    package func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {
+        try await honest.friends(of: caller)
+    }
+
+    package func checkpoint() async throws(DirectoryError) -> [UInt8] { try await honest.checkpoint() }
+
+    package func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? { try await honest.tile(tile) }
+
+    package func condition() async -> LogCondition { await honest.condition() }
+
+    package func republish() async throws(DirectoryError) { try await honest.republish() }
+
+    // MARK: The lie
+
+    private func lie(about request: LookupRequest, _ answer: LookupResponse) async throws -> [UInt8] {
+        var forgery = Forgery(answer)
+        let head = directory.log.published.head
+        switch attack {
+        case .swappedKey:
+            let mallory = try Impostor()
+            forgery.state = try mallory.state(as: request.handle).encoded
+            forgery.opening = mallory.opening
+            forgery.deviceInclusions = Array(forgery.deviceInclusions.prefix(1))
+        case .anotherUsersLabel:
+            let mallory = try Handle(typed: Array("mallory@example.org".utf8))
+            let impostor = try Impostor()
+            return try await impostor.answer(
+                with: impostor.state(as: mallory), kind: .set, in: directory.log, vrf: keys.vrf,
+                knowing: request.knownSize
+            ).encoded
+        case .editedRoot:
+            forgery.note = try edited(answer.note, head: TreeHead(size: head.size, root: .emptyTree))
+        case .editedSize:
+            forgery.note = try edited(answer.note, head: TreeHead(size: head.size + 1, root: head.root))
+        case .otherLogKey:
+            let other = try NoteSigner(
+                name: keys.log.verifierKey.name, algorithm: .ed25519, seed: Array(repeating: 0x66, count: 32))
+            forgery.note = try sign(head, by: other)
+        case .rollback:
+            forgery = try rolledBack(answer)
+        case .splitView:
+            forgery = try SecondLog(of: directory.log, extra: request.knownSize == head.size ? 1 : 0)
+                .answer(answer, knowing: request.knownSize) { try sign($0) }
+        case .staleCheckpoint:
+            forgery.note = try sign(head, at: clock() - 2 * 86_400)
+        case .omittedDevice:
+            forgery.deviceInclusions.removeLast()
+        case .oldState:
+            forgery = try await Forgery(directory.answer(request, atVersion: 1))
+        case .replacedAccount:
+            let impostor = try Impostor()
+            return try await impostor.answer(
+                with: impostor.state(after: AccountState(decoding: answer.state)), kind: .reset,
+                in: directory.log, vrf: keys.vrf, knowing: request.knownSize
+            ).encoded
+        case .garbage: return (0..<4096).map { _ in UInt8.random(in: 0...255) }
+        case .truncated: return Array(answer.encoded.dropLast(17))
+        case .surplus: return answer.encoded + Array("surplus\n".utf8)
+        case .oversized: return answer.encoded + Array(repeating: 0, count: 4 * LookupResponse.maximumByteCount)
+        case .errorPage: return Array("<!doctype html><title>502 Bad Gateway</title>".utf8)
+        }
+        return forgery.response.encoded
+    }
+
+    /// A checkpoint under any head, signed with all of the server's keys.
+    func sign(_ head: TreeHead, at time: UInt64? = nil, by signer: NoteSigner? = nil) throws -> [UInt8] {
+        let signer = signer ?? keys.log
+        let text = try Checkpoint(origin: signer.verifierKey.name, head: head).text
+        let time = time ?? clock()
+        let cosignatures = try keys.cosigners.map { try $0.cosign(text, time: time) }
+        return try SignedNote(text: text, signatures: [signer.sign(text)] + cosignatures).encoded
+    }
+
+    /// Another head over the signatures of the honest note.
+    private func edited(_ note: [UInt8], head: TreeHead) throws -> [UInt8] {
+        let honest = try SignedNote(decoding: note)
+        let text = try Checkpoint(origin: keys.log.verifierKey.name, head: head).text
+        return try SignedNote(text: text, signatures: honest.signatures).encoded
+    }
+
+    /// The same entries in the smallest log that has them.
+    private func rolledBack(_ answer: LookupResponse) throws -> Forgery {
+        let proofs = [answer.stateInclusion] + answer.deviceInclusions
+        guard let last = proofs.map(\.index).max() else { throw DirectoryError.refused(.unavailable) }
+        let size = last + 1
+        let log = directory.log
+        var forgery = Forgery(answer)
+        forgery.stateInclusion = try log.inclusionProof(index: answer.stateInclusion.index, size: size)
+        forgery.deviceInclusions = try answer.deviceInclusions.map {
+            try log.inclusionProof(index: $0.index, size: size)
+        }
+        forgery.consistency = ConsistencyProof(hashes: [])
+        forgery.note = try sign(TreeHead(size: size, root: log.root(size: size)))
+        return forgery
+    }
+}
+
+/// An answer in the making, with every part replaceable.
+struct Forgery {
+    var vrfProof: VRFProof
+    var kind: StateKind
+    var opening: [UInt8]
+    var state: [UInt8]
+    var stateInclusion: InclusionProof
+    var deviceInclusions: [InclusionProof]
+    var consistency: ConsistencyProof
+    var note: [UInt8]
+
+    init(_ answer: LookupResponse) {
+        vrfProof = answer.vrfProof
+        kind = answer.kind
+        opening = answer.opening
+        state = answer.state
+        stateInclusion = answer.stateInclusion
+        deviceInclusions = answer.deviceInclusions
+        consistency = answer.consistency
+        note = answer.note
+    }
+
+    var response: LookupResponse {
+        LookupResponse(
+            vrfProof: vrfProof, kind: kind, opening: opening, state: state, stateInclusion: stateInclusion,
+            deviceInclusions: deviceInclusions, consistency: consistency, note: note)
+    }
+}
