@@ -2,6 +2,7 @@ public import KeyTransparency
 public import SignetAPI
 
 import GRDB
+import TransparencyLog
 
 extension Directory {
     /// Asks for a friendship, or accepts one that the other person asked for. Asking again changes nothing.

@@ -3,6 +3,7 @@ public import SignetAPI
 
 import CanonicalCoding
 import TransparencyLog
+import VRF
 
 extension Directory {
     /// Answers "which keys has this handle?" with the latest published state and its proofs.

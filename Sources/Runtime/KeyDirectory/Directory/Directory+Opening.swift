@@ -2,6 +2,7 @@ public import Logging
 
 import Foundation
 import TransparencyLog
+import VRF
 
 /// Where things are in a data directory.
 struct DirectoryPaths {

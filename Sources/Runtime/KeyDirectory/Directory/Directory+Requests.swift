@@ -2,6 +2,7 @@ public import SignetAPI
 
 import Foundation
 import GRDB
+import TransparencyLog
 
 extension Directory {
     /// Encapsulates a secret to each agreement key of a device that is to be added.

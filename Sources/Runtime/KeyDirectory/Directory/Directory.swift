@@ -1,9 +1,8 @@
-public import KeyTransparency
-public import Logging
-public import SignetAPI
-public import TransparencyLog
-
 import Crypto
+import KeyTransparency
+import Logging
+import SignetAPI
+import TransparencyLog
 import VRF
 
 /// The accounts of a server and the log that vouches for them.

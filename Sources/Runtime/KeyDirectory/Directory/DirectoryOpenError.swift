@@ -1,5 +1,3 @@
-public import TransparencyLog
-
 /// Why a directory was not opened or created. The operator has to act; no retry helps.
 public enum DirectoryOpenError: Error, Hashable, Sendable {
     /// The log refused.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import KeyTransparency
+import SignetAPI
 import VRF
 
 /// An account's row: its handle, and what the VRF made of it when it was registered.

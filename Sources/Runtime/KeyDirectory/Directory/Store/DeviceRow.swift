@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import GRDB
 import KeyTransparency
+import SignetAPI
 import TransparencyLog
 import VRF
 

@@ -1,4 +1,5 @@
 import GRDB
+import Logging
 
 extension DirectoryDatabase {
     /// Reads one consistent state of the database. Everything a request reads goes in one call.

@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
 import KeyTransparency
+import SignetAPI
+import VRF
 
 extension DirectoryDatabase {
     /// Removes everything personal of an account, overwrites it in the database file, and empties the write-ahead file.

@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
 import KeyTransparency
+import SignetAPI
+import TransparencyLog
 import VRF
 
 extension DirectoryDatabase {
