@@ -40,6 +40,9 @@ package protocol DirectoryAnswering: Sendable {
     func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]?
     /// How the log is.
     func condition() async -> LogCondition
+    /// Waits; throws ``KeyDirectory/DirectoryError/stopped`` when the log fails for good, and returns when the task
+    /// is cancelled or the log is closed.
+    func awaitFailure() async throws(DirectoryError)
     /// Signs the checkpoint anew with the time of now.
     func republish() async throws(DirectoryError)
 }

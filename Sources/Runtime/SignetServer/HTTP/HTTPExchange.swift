@@ -50,7 +50,7 @@ struct HTTPExchange: Sendable {
         }
         let received = ReceivedRequest(
             destination: destination, method: request.method.rawValue, path: request.head.path ?? "",
-            signature: request.headers[Self.signatureHeader], body: body, client: client)
+            signature: Self.signatureHeader.flatMap { request.headers[$0] }, body: body, client: client)
         do throws(LogStopped) { return (try await answering.answer(received), false) } catch {
             onLogStopped()
             return (.refusal(.unavailable), true)

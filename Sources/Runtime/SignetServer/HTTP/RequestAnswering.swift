@@ -1,6 +1,7 @@
 import KeyDirectory
 import KeyTransparency
 import SignetAPI
+import TransparencyLog
 
 /// A request with its body, as the routes see it.
 struct ReceivedRequest {

@@ -1,5 +1,11 @@
 import NIOCore
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A client as the limits count it: one IPv4 address, or the 64-bit network of an IPv6 address, which is what
 /// one customer gets. Kept in memory only, never written anywhere.
 struct ClientAddress: Hashable, Sendable {

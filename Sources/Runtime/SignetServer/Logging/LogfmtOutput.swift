@@ -1,6 +1,10 @@
 public import Logging
 
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Writes one line per event to standard error: `time=… level=… msg="…" key=value …`.
 ///
@@ -15,15 +19,20 @@ public struct LogfmtOutput: LogHandler {
     private let write: @Sendable ([UInt8]) -> Void
     private let now: @Sendable () -> UInt64
 
-    /// An output at a level.
+    /// An output to standard error, from a level on.
+    public init(level: Logger.Level) {
+        self.init(level: level, now: ServerClock.system.time) { line in
+            _ = line.withUnsafeBytes { Self.systemWrite($0) }
+        }
+    }
+
+    /// An output to anywhere.
     ///
     /// - Parameters:
     ///   - now: seconds since 1970.
-    ///   - write: takes a whole line with its end; standard error unless given.
-    public init(
-        level: Logger.Level,
-        now: @escaping @Sendable () -> UInt64 = { UInt64(max(0, Date().timeIntervalSince1970)) },
-        write: @escaping @Sendable ([UInt8]) -> Void = { FileHandle.standardError.write(Data($0)) }
+    ///   - write: takes a whole line with its end.
+    package init(
+        level: Logger.Level, now: @escaping @Sendable () -> UInt64, write: @escaping @Sendable ([UInt8]) -> Void
     ) {
         logLevel = level
         self.now = now
@@ -47,6 +56,15 @@ public struct LogfmtOutput: LogHandler {
         }
         if let error = event.error { line += " error=\(Self.quoted("\(error)"))" }
         write(Array((line + "\n").utf8))
+    }
+
+    /// One call for a line, so that lines of several threads do not mix.
+    private static func systemWrite(_ line: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.write(STDERR_FILENO, line.baseAddress, line.count)
+        #else
+            Darwin.write(STDERR_FILENO, line.baseAddress, line.count)
+        #endif
     }
 
     private static func quoted(_ text: String) -> String {

@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import UnixSignals
 
 /// The HTTPS server of a directory: every ``SignetAPI/Route``, the log's files, limits and metrics.
 ///
@@ -68,7 +69,7 @@ public struct SignetServer: Sendable {
     public func run(
         stoppingOnSignals signals: Bool = true, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
-        let logWatch = LogWatch()
+        let logWatch = LogWatch(directory)
         var services: [any Service] = [logWatch]
         if let interval = configuration.republishInterval {
             services.append(

@@ -1,10 +1,12 @@
 public import KeyDirectory
+public import Logging
 public import SignetAPI
 public import TransparencyLog
 
 import Foundation
 import KeyTransparency
 import SwiftASN1
+import VRF
 import X509
 
 /// Makes the data directory of a new server: keys, TLS identity, an empty log, and the file for its clients.
@@ -15,6 +17,7 @@ public struct DirectorySetup: Sendable {
     public let url: String
     /// Where the TLS key and certificates come from.
     public let tls: TLSSource
+    private let logger: Logger
 
     /// Where the TLS key and certificates come from.
     public enum TLSSource: Sendable {
@@ -25,7 +28,8 @@ public struct DirectorySetup: Sendable {
     }
 
     /// A setup; nothing is made yet.
-    public init(origin: KeyName, url: String, tls: TLSSource) {
+    public init(origin: KeyName, url: String, tls: TLSSource, logger: Logger) {
+        self.logger = logger
         self.origin = origin
         self.url = url
         self.tls = tls
@@ -53,14 +57,16 @@ public struct DirectorySetup: Sendable {
     }
 
     private func fill(_ draft: DataDirectory, at now: UInt64) async throws(SetupError) -> DirectoryProfile {
-        for folder in [draft.path, draft.keys, draft.records, draft.path + "/tls"] {
+        for folder in [draft.path, draft.keys, draft.path + "/tls"] {
             try file { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
         }
         let root = try makeTLS(draft, at: now)
         let keys: DirectoryKeys
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
         let profile = try profile(keys, root: root)
-        do { try await Directory.create(at: draft.records, keys: keys) } catch { throw .directory(error) }
+        do {
+            try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)
+        } catch { throw .directory(error) }
         try file { () throws(FileFailure) in
             try PrivateFile.write(profile.encoded, to: draft.profile, mode: 0o644)
             for folder in [draft.path + "/tls", draft.records, draft.keys, draft.path] {

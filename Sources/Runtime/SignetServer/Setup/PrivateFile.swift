@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Files and folders of the setup, each made durable before the next.
 enum PrivateFile {
@@ -9,7 +13,7 @@ enum PrivateFile {
         defer { close(descriptor) }
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 || (count < 0 && errno == EINTR) else { throw FileFailure(path) }
             rest = rest.dropFirst(max(0, count))
         }
@@ -38,7 +42,7 @@ enum PrivateFile {
         var count = 0
         while count < bytes.count {
             let more = bytes.withUnsafeMutableBytes {
-                Foundation.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+                systemRead(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
             }
             guard more >= 0 || errno == EINTR else { throw FileFailure(path) }
             guard more != 0 else { break }
@@ -46,12 +50,14 @@ enum PrivateFile {
         }
         return Array(bytes[..<count])
     }
+}
 
-    /// Whether a file is for its owner alone.
-    static func isPrivate(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & 0o077 == 0
-    }
+private func systemRead(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, start, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, start, count)
 }
 
 /// A call to the operating system failed.

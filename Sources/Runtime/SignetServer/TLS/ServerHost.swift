@@ -1,5 +1,11 @@
 import NIOCore
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A name or an address under which clients reach the server.
 public enum ServerHost: Hashable, Sendable {
     /// A DNS name.
