@@ -1,0 +1,28 @@
+public import KeyTransparency
+public import SignetAPI
+
+import Crypto
+
+/// Who makes a request: an active device of an account. Only ``Directory/authenticate(_:_:)`` makes one.
+public struct Caller: Hashable, Sendable {
+    /// The account's name.
+    public let handle: Handle
+    /// The device's Ed25519 key, 32 bytes.
+    public let deviceKey: [UInt8]
+    /// The account's number in this server's database: what logs and limits may use in place of the handle.
+    public let accountID: Int64
+    /// The signature by which the device made the request its own.
+    public let signature: RequestSignature
+    private let bodyHash: SHA256Digest
+
+    init(handle: Handle, accountID: Int64, signature: RequestSignature, content: RequestSignature.Content) {
+        self.handle = handle
+        self.accountID = accountID
+        self.signature = signature
+        deviceKey = signature.deviceKey
+        bodyHash = SHA256.hash(data: content.body)
+    }
+
+    /// Whether `body` is what the device signed.
+    func signed(_ body: [UInt8]) -> Bool { SHA256.hash(data: body) == bodyHash }
+}

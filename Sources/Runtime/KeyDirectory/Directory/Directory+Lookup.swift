@@ -1,0 +1,130 @@
+public import KeyTransparency
+public import SignetAPI
+
+import CanonicalCoding
+import TransparencyLog
+import VRF
+
+extension Directory {
+    /// Answers "which keys has this handle?" with the latest published state and its proofs.
+    ///
+    /// A client that knows a larger checkpoint than ours is answered all the same, without a consistency proof: that we
+    /// are behind is a rollback, and the client is to see it.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`: no state of the handle is published.
+    public func lookup(_ request: LookupRequest) async throws(DirectoryError) -> LookupResponse {
+        let published = log.published
+        guard let account = try await account(request.handle, size: published.head.size) else {
+            throw .refused(.notFound)
+        }
+        return LookupResponse(
+            vrfProof: account.account.vrfProof, kind: account.state.kind, opening: account.state.opening,
+            state: account.state.encoding, stateInclusion: try inclusion(account.index, published),
+            deviceInclusions: try account.devices.map { (device) throws(DirectoryError) in
+                try inclusion(device.index, published)
+            },
+            consistency: try consistency(from: request.knownSize, published), note: published.bytes)
+    }
+
+    /// The latest state of a handle that a checkpoint of this size covers.
+    func account(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
+        let (known, ticket) = cache.find(handle, size: size)
+        if let known { return known }
+        let places = LeafPlaces(log: log, size: size)
+        let found = try await database.read { database in
+            try PublishedAccount.find(AccountRow.find(handle, in: database), in: database, at: places)
+        }
+        if let found { cache.keep(found, ticket) }
+        return found
+    }
+
+    /// The path of an entry to the root of a published checkpoint.
+    func inclusion(_ index: UInt64, _ published: PublishedCheckpoint) throws(DirectoryError) -> InclusionProof {
+        do { return try log.inclusionProof(index: index, size: published.head.size) } catch { throw .stopped }
+    }
+
+    private func consistency(
+        from knownSize: UInt64, _ published: PublishedCheckpoint
+    ) throws(DirectoryError) -> ConsistencyProof {
+        guard knownSize > 0, knownSize < published.head.size else { return ConsistencyProof(hashes: []) }
+        do { return try log.consistencyProof(from: knownSize, to: published.head.size) } catch { throw .stopped }
+    }
+}
+
+// MARK: The eCall lookup
+
+extension Directory {
+    /// The devices that have the hashes asked for, or all devices of the handles asked for.
+    ///
+    /// Unknown ones are left out, and so are revoked devices; what is asked for twice is answered once.
+    ///
+    /// - Throws: ``DirectoryError``; `badRequest`: not exactly one of the two lists, or a malformed element;
+    ///   `tooLarge`: more than `ECallRequest.maximumCount`.
+    /// Spec: eCall Key Transparency guide, "Friendship Establishment" and "Call Initiation".
+    public func eCallEntries(_ request: ECallRequest) async throws(DirectoryError) -> [ECallEntry] {
+        let published = log.published
+        let devices =
+            switch (request.publicKeyHashs, request.targets) {
+            case (let hashes?, nil): try await devices(withKeyHashes: hashes, size: published.head.size)
+            case (nil, let targets?): try await devices(of: targets, size: published.head.size)
+            default: throw DirectoryError.refused(.badRequest)
+            }
+        return try devices.map { (device) throws(DirectoryError) in try entry(device, published) }
+    }
+
+    private typealias OwnedDevice = (owner: AccountRow, device: PublishedAccount.Device)
+
+    private func devices(of targets: [String], size: UInt64) async throws(DirectoryError) -> [OwnedDevice] {
+        var devices: [OwnedDevice] = []
+        for handle in try elements(of: targets, { try? Handle(canonical: Array($0.utf8)) }) {
+            guard let account = try await account(handle, size: size) else { continue }
+            devices += account.devices.map { (account.account, $0) }
+        }
+        return devices
+    }
+
+    private func devices(withKeyHashes texts: [String], size: UInt64) async throws(DirectoryError) -> [OwnedDevice] {
+        let hashes = try elements(of: texts) { text in
+            (try? Base64.decode(Array(text.utf8))).flatMap { $0.count == 32 ? $0 : nil }
+        }
+        let places = LeafPlaces(log: log, size: size)
+        return try await database.read { database in
+            try hashes.flatMap { hash in
+                try DeviceRow.accounts(withKeyHash: hash, in: database).flatMap { id -> [OwnedDevice] in
+                    let row = try AccountRow.find(id: id, in: database)
+                    guard let account = try PublishedAccount.find(row, in: database, at: places) else { return [] }
+                    return account.devices.filter { $0.keyHash == hash }.map { (account.account, $0) }
+                }
+            }
+        }
+    }
+
+    /// The elements of a request's list in order, each once.
+    private func elements<Element: Hashable>(
+        of texts: [String], _ parse: (String) -> Element?
+    ) throws(DirectoryError) -> [Element] {
+        guard texts.count <= ECallRequest.maximumCount else { throw .refused(.tooLarge) }
+        var seen: Set<Element> = []
+        var elements: [Element] = []
+        for text in texts {
+            guard let element = parse(text) else { throw .refused(.badRequest) }
+            if seen.insert(element).inserted { elements.append(element) }
+        }
+        return elements
+    }
+
+    private func entry(
+        _ owned: OwnedDevice, _ published: PublishedCheckpoint
+    ) throws(DirectoryError) -> ECallEntry {
+        let inclusion = try inclusion(owned.device.index, published)
+        guard let proof = try? TlogProof(extra: nil, inclusion: inclusion, note: published.note) else {
+            throw .stopped
+        }
+        return ECallEntry(
+            publicKey: text(Base64.encode(owned.device.signingKey)), proof: text(proof.encoded),
+            vrfHash: text(Base64.encode(owned.owner.label.bytes)))
+    }
+}
+
+/// ASCII that we made ourselves, as JSON wants it.
+func text(_ ascii: [UInt8]) -> String { String(decoding: ascii, as: UTF8.self) }

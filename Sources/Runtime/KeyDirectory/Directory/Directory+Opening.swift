@@ -1,0 +1,85 @@
+public import Logging
+
+import Foundation
+import TransparencyLog
+import VRF
+
+/// Where things are in a data directory.
+struct DirectoryPaths {
+    let root: String
+    /// The log's own directory.
+    var log: String { "\(root)/log" }
+    /// The database; SQLite keeps `-wal` and `-shm` beside it.
+    var database: String { "\(root)/directory.sqlite" }
+}
+
+extension Directory {
+    /// Makes an empty directory: its data directory if there is none, the log and the database. Done once.
+    ///
+    /// - Parameters:
+    ///   - path: the data directory, on a local disk; its parent must exist.
+    ///   - clock: seconds since 1970.
+    /// - Throws: ``DirectoryOpenError``. Nothing that exists is replaced.
+    public static func create(
+        at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger
+    ) async throws(DirectoryOpenError) {
+        let paths = DirectoryPaths(root: path)
+        for folder in [paths.root, paths.log] {
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .file(code: errno) }
+        }
+        guard access(paths.database, F_OK) != 0 else { throw .databaseExists }
+        // The log first: its record of what was signed is what makes a directory.
+        do throws(LogOpenError) {
+            try await DurableLog.create(at: paths.log, logConfiguration(keys, clock, onFatal: {}))
+        } catch { throw .log(error) }
+        try DirectoryDatabase.create(
+            at: paths.database, origin: keys.log.verifierKey.name.bytes, vrfKey: keys.vrf.publicKey.bytes,
+            logger: logger)
+    }
+
+    /// Opens a directory: the log replays and verifies itself, the database is compared with it, and states that were
+    /// written but not logged when the last process ended are logged now.
+    ///
+    /// - Parameters:
+    ///   - path: the data directory.
+    ///   - keys: the keys it was created with.
+    ///   - clock: seconds since 1970.
+    ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
+    /// - Throws: ``DirectoryOpenError``: the operator has to act.
+    public static func open(
+        at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        onFatal: @escaping @Sendable () -> Void = {}
+    ) async throws(DirectoryOpenError) -> Directory {
+        try await open(
+            at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
+            logger: logger, onFatal: onFatal)
+    }
+
+    /// Opens a directory whose log is on any storage.
+    package static func open(
+        at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
+        logger: Logger, onFatal: @escaping @Sendable () -> Void
+    ) async throws(DirectoryOpenError) -> Directory {
+        let log: DurableLog
+        do throws(LogOpenError) {
+            log = try await DurableLog.open(in: logFiles, logConfiguration(keys, clock, onFatal: onFatal))
+        } catch { throw .log(error) }
+        do throws(DirectoryOpenError) {
+            let database = try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
+            let directory = Directory(log: log, keys: keys, database: database, clock: clock, logger: logger)
+            try await Reconciliation(log: log, database: database).run(keys)
+            return directory
+        } catch {
+            await log.close()
+            throw error
+        }
+    }
+
+    private static func logConfiguration(
+        _ keys: DirectoryKeys, _ clock: @escaping @Sendable () -> UInt64, onFatal: @escaping @Sendable () -> Void
+    ) -> LogConfiguration {
+        var configuration = LogConfiguration(signer: keys.log, cosigners: keys.cosigners, clock: clock)
+        configuration.onFatal = { _ in onFatal() }
+        return configuration
+    }
+}

@@ -1,0 +1,158 @@
+public import KeyTransparency
+public import SignetAPI
+
+import GRDB
+import TransparencyLog
+import VRF
+
+extension Directory {
+    /// Registers an account: its first state, brought by one of the devices in it.
+    ///
+    /// The same submission again gives the same receipt, with the size of the checkpoint published by then.
+    ///
+    /// - Throws: ``DirectoryError``. `wrongTime`, `notSigned`, `replayed`: as ``authenticate(_:_:)``; `badRequest`: the
+    ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
+    ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`.
+    public func register(
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> StateReceipt {
+        let now = clock()
+        try check(signature, content, at: now)
+        guard content.body == submission.encoded else { throw .refused(.badRequest) }
+        guard submission.state.devices.contains(where: { $0.keys.signing == signature.deviceKey }) else {
+            throw .refused(.notYourAccount)
+        }
+        let statement = Statement(submission: submission, signature: signature, time: now)
+        return try await turns.run(submission.state.handle) { () throws(DirectoryError) in
+            try await self.register(statement)
+        }
+    }
+
+    /// Takes the next state of the caller's account.
+    ///
+    /// The same submission again gives the same receipt, with the size of the checkpoint published by then. Of two
+    /// different next states one wins.
+    ///
+    /// - Throws: ``DirectoryError``. `badRequest`: the body is not what was signed, a device number was used before, or
+    ///   a card fits no new device; `notYourAccount`: another handle, or the device was revoked meanwhile;
+    ///   `handleTaken`: another identity key; `versionConflict`; `possessionNotProven`; `keyInUse`.
+    public func update(
+        _ submission: StateSubmission, by caller: Caller
+    ) async throws(DirectoryError) -> StateReceipt {
+        guard submission.state.handle == caller.handle else { throw .refused(.notYourAccount) }
+        guard caller.signed(submission.encoded) else { throw .refused(.badRequest) }
+        let statement = Statement(submission: submission, signature: caller.signature, time: clock())
+        return try await turns.run(caller.handle) { () throws(DirectoryError) in
+            try await self.update(statement, accountID: caller.accountID)
+        }
+    }
+
+    /// Removes everything personal of an account from the database. The log, which shows nothing of it, stays.
+    ///
+    /// The handle cannot be registered again: its label already has a history in the log.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`.
+    public func erase(_ handle: Handle) async throws(DirectoryError) {
+        try await turns.run(handle) { () throws(DirectoryError) in
+            self.cache.beginChange(of: handle)
+            defer { self.cache.endChange(of: handle) }
+            try await self.database.erase(handle, at: self.clock())
+        }
+    }
+}
+
+// MARK: One statement at a time for each account
+
+extension Directory {
+    /// What the database has of a statement's handle.
+    private struct Known: Sendable {
+        let account: AccountRow
+        let newest: StateRow
+        /// The statement's own state, if it came before.
+        let same: StateRow?
+        let highestNumber: UInt16
+    }
+
+    private func register(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
+        if let known = try await known(statement) {
+            guard let same = known.same else { throw .refused(.handleTaken) }
+            try takeNonce(of: statement.signature, at: statement.time)
+            return try await receipt(for: same, of: known.account)
+        }
+        try rules(at: statement.time).checkRegistration(statement.submission)
+        try takeNonce(of: statement.signature, at: statement.time)
+        let (label, proof) = try label(of: statement.state.handle)
+        let row = StateRow(statement, label: label)
+        let account = try await database.insertAccount(statement, row, label: label, proof: proof)
+        return try await append(statement.state, row, of: account)
+    }
+
+    private func update(_ statement: Statement, accountID: Int64) async throws(DirectoryError) -> StateReceipt {
+        guard let known = try await known(statement), known.account.id == accountID else {
+            throw .refused(.notYourAccount)
+        }
+        if let same = known.same { return try await receipt(for: same, of: known.account) }
+        _ = try await receipt(for: known.newest, of: known.account)
+        let current = try state(of: known.newest)
+        guard current.devices.contains(where: { $0.keys.signing == statement.signature.deviceKey }) else {
+            throw .refused(.notYourAccount)
+        }
+        try rules(at: statement.time).checkUpdate(
+            statement.submission, after: current, highestNumber: known.highestNumber)
+        let row = StateRow(statement, label: known.account.label)
+        try await database.insertState(statement, row, of: known.account)
+        return try await append(statement.state, row, of: known.account)
+    }
+
+    private func rules(at now: UInt64) -> SubmissionRules { SubmissionRules(sealingKey: sealingKey, now: now) }
+
+    private func label(of handle: Handle) throws(DirectoryError) -> (VRFHash, VRFProof) {
+        do { return try vrf.prove(handle.vrfInput) } catch { throw .stopped }
+    }
+
+    private func state(of row: StateRow) throws(DirectoryError) -> AccountState {
+        do { return try AccountState(decoding: row.encoding) } catch { throw .stopped }
+    }
+
+    private func known(_ statement: Statement) async throws(DirectoryError) -> Known? {
+        try await database.read { database in
+            guard let account = try AccountRow.find(statement.state.handle, in: database),
+                let newest = try StateRow.newest(of: account.id, in: database)
+            else { return nil }
+            let same = try StateRow.find(version: statement.state.version, of: account.id, in: database)
+            return Known(
+                account: account, newest: newest, same: same.flatMap { $0.isState(of: statement) ? $0 : nil },
+                highestNumber: try DeviceRow.highestNumber(of: account.id, in: database))
+        }
+    }
+
+    /// Where a state of the database stands in the log, which gets it now if a full queue kept it out before.
+    private func receipt(for row: StateRow, of account: AccountRow) async throws(DirectoryError) -> StateReceipt {
+        if let index = log.index(ofLeaf: row.leaf) {
+            return StateReceipt(index: index, size: log.published.head.size)
+        }
+        return try await append(state(of: row), row, of: account)
+    }
+
+    /// Gives a state that is on the disk to the log, and waits until a published checkpoint covers it.
+    private func append(
+        _ state: AccountState, _ row: StateRow, of account: AccountRow
+    ) async throws(DirectoryError) -> StateReceipt {
+        cache.beginChange(of: account.handle)
+        defer { cache.endChange(of: account.handle) }
+        let entries = LogEntries(
+            label: account.label, state: state, kind: row.kind, opening: row.opening,
+            isLogged: { log.index(ofLeaf: $0) != nil })
+        let range: Range<UInt64>
+        do { range = try await log.append(entries.entries) } catch {
+            switch error {
+            case .queueFull, .closed: throw .refused(.unavailable)
+            default: throw .stopped
+            }
+        }
+        do {
+            let published = try await log.awaitPublished(size: range.upperBound)
+            return StateReceipt(index: range.upperBound - 1, size: published.head.size)
+        } catch { throw .stopped }
+    }
+}

@@ -1,0 +1,50 @@
+import Crypto
+import KeyTransparency
+import Logging
+import SignetAPI
+import TransparencyLog
+import VRF
+
+/// The accounts of a server and the log that vouches for them.
+///
+/// Every change is one statement: a signed request with the next state of an account. It is checked, written to the
+/// database in one transaction that waits for the disk, appended to the log in one group, and acknowledged when a
+/// published checkpoint covers it. A crash between any two of these steps loses nothing that was acknowledged:
+/// ``open(at:keys:clock:logger:onFatal:)`` takes up what was written and not yet logged.
+///
+/// The database holds no secret key and no position in the log; where a record stands is found by its leaf hash.
+public final class Directory: Sendable {
+    /// The log: tiles and checkpoint for the static read path, `republish()` for a fresh time.
+    public let log: DurableLog
+    /// The log's name, which signed requests cover.
+    public let origin: [UInt8]
+
+    let vrf: VRFPrivateKey
+    let database: DirectoryDatabase
+    let clock: @Sendable () -> UInt64
+    let logger: Logger
+    /// Seals possession challenges; new with every start, so that it is stored nowhere.
+    let sealingKey = SymmetricKey(size: .bits256)
+    let nonces: NonceWindow
+    let turns = AccountTurns()
+    let cache = AccountCache()
+
+    init(
+        log: DurableLog, keys: DirectoryKeys, database: DirectoryDatabase, clock: @escaping @Sendable () -> UInt64,
+        logger: Logger
+    ) {
+        self.log = log
+        self.database = database
+        self.clock = clock
+        self.logger = logger
+        origin = keys.log.verifierKey.name.bytes
+        vrf = keys.vrf
+        nonces = NonceWindow(at: clock())
+    }
+
+    /// Publishes what was accepted and lets go of the files. Stop asking before.
+    public func close() async {
+        await log.close()
+        database.close()
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import TransparencyLog
+import VRF
+
+/// Compares database and log when a directory is opened, and completes what a crash interrupted.
+///
+/// Each start looks only at what is newer than the last comparison, on both sides.
+struct Reconciliation: Sendable {
+    let log: DurableLog
+    let database: DirectoryDatabase
+
+    /// What the database remembers of the last comparison.
+    private struct Mark: Sendable {
+        let origin: [UInt8]
+        let vrfKey: [UInt8]
+        let checkedSize: UInt64
+        let checkedState: Int64
+    }
+
+    /// A state with what its log entries are made of.
+    private struct PendingState: Sendable {
+        let label: VRFHash
+        let row: StateRow
+    }
+
+    /// - Throws: ``DirectoryOpenError``: database, log and keys do not belong together.
+    func run(_ keys: DirectoryKeys) async throws(DirectoryOpenError) {
+        let mark = try opening { try database.pool.read(Self.mark) }
+        guard mark.origin == keys.log.verifierKey.name.bytes else {
+            throw .databaseOfOtherLog(origin: mark.origin)
+        }
+        guard mark.vrfKey == keys.vrf.publicKey.bytes else { throw .databaseOfOtherVRFKey }
+        try await checkLog(from: mark.checkedSize)
+        let newest = try await appendPendingStates(after: mark.checkedState)
+        try remember(size: log.published.head.size, state: newest)
+    }
+
+    // MARK: What the log has, the database must know
+
+    private func checkLog(from start: UInt64) async throws(DirectoryOpenError) {
+        let size = log.published.head.size
+        guard start <= size else { throw .logBehindDatabase(checked: start, size: size) }
+        let width = UInt64(Tile.fullWidth)
+        for bundle in start / width..<(size + width - 1) / width {
+            let first = bundle * width
+            for (offset, entry) in try await entries(ofBundle: bundle, size: size).enumerated() {
+                let index = first + UInt64(offset)
+                guard index >= start, let record = try? StateRecord(decoding: entry) else { continue }
+                guard try isKnown(record, entry) else { throw .databaseBehindLog(index: index) }
+            }
+        }
+    }
+
+    private func entries(ofBundle bundle: UInt64, size: UInt64) async throws(DirectoryOpenError) -> [[UInt8]] {
+        let width = Int(min(UInt64(Tile.fullWidth), size - bundle * UInt64(Tile.fullWidth)))
+        do {
+            return try EntryBundle(decoding: await log.entryBundle(index: bundle, width: width), width: width).entries
+        } catch { throw .logUnreadable(bundle: bundle) }
+    }
+
+    private func isKnown(_ record: StateRecord, _ entry: [UInt8]) throws(DirectoryOpenError) -> Bool {
+        let label = Data(record.label.bytes)
+        let leaf = Data(TreeHash.leaf(entry).bytes)
+        return try opening {
+            try database.pool.read { database in
+                if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
+                return try database.row(
+                    """
+                    SELECT 1 FROM accounts JOIN states ON states.account = accounts.id
+                    WHERE label = ? AND version = ? AND leaf = ?
+                    """, [label, Int64(clamping: record.version), leaf]) != nil
+            }
+        }
+    }
+
+    // MARK: What the database has, the log must get
+
+    /// Returns the number of the newest state.
+    private func appendPendingStates(after start: Int64) async throws(DirectoryOpenError) -> Int64 {
+        var newest = start
+        while true {
+            let after = newest
+            let states = try opening { try database.pool.read { try Self.states(after: after, in: $0) } }
+            guard let last = states.last else { return newest }
+            for state in states where log.index(ofLeaf: state.leaf) == nil {
+                try await append(opening { try database.pool.read { try Self.pendingState(state.id, in: $0) } })
+            }
+            newest = last.id
+        }
+    }
+
+    private func append(_ pending: PendingState) async throws(DirectoryOpenError) {
+        guard let state = try? AccountState(decoding: pending.row.encoding) else { throw .databaseDamaged }
+        let entries = LogEntries(
+            label: pending.label, state: state, kind: pending.row.kind, opening: pending.row.opening,
+            isLogged: { log.index(ofLeaf: $0) != nil })
+        guard entries.recordLeaf == pending.row.leaf else { throw .databaseDamaged }
+        do {
+            let range = try await log.append(entries.entries)
+            _ = try await log.awaitPublished(size: range.upperBound)
+        } catch { throw .logStopped }
+    }
+
+    // MARK: Rows
+
+    private static func mark(_ database: Database) throws -> Mark {
+        guard let row = try database.row("SELECT origin, vrf_key, checked_size, checked_state FROM meta", []) else {
+            throw DamagedRow()
+        }
+        return Mark(
+            origin: try row.bytes(0), vrfKey: try row.bytes(1), checkedSize: try row.version(2),
+            checkedState: try row.integer(3))
+    }
+
+    /// The next thousand states, oldest first, so that an account's versions come in order.
+    private static func states(after start: Int64, in database: Database) throws -> [(id: Int64, leaf: TreeHash)] {
+        try database.rows("SELECT id, leaf FROM states WHERE id > ? ORDER BY id LIMIT 1000", [start]).map {
+            (try $0.integer(0), try $0.leaf(1))
+        }
+    }
+
+    private static func pendingState(_ id: Int64, in database: Database) throws -> PendingState {
+        let row = try database.row(
+            """
+            SELECT vrf_hash, \(StateRow.columns) FROM states JOIN accounts ON accounts.id = states.account
+            WHERE states.id = ?
+            """, [id])
+        guard let row, let label = VRFHash(try row.bytes(0)) else { throw DamagedRow() }
+        return PendingState(label: label, row: try StateRow(row, from: 1))
+    }
+
+    private func remember(size: UInt64, state: Int64) throws(DirectoryOpenError) {
+        try opening {
+            try database.pool.write { database in
+                try database.run(
+                    "UPDATE meta SET checked_size = ?, checked_state = ?", [Int64(clamping: size), state])
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Crypto
+import KeyTransparency
+import SignetAPI
+
+/// The page of checks for a submission, one line each. What only the database can tell (handle taken, key in use,
+/// version still the newest) is checked in the transaction that writes.
+///
+/// Form, bounds, the identity key's signature and each card's own signature were checked when the bytes were read.
+struct SubmissionRules: Sendable {
+    let sealingKey: SymmetricKey
+    /// Seconds since 1970.
+    let now: UInt64
+
+    /// An account's first state.
+    func checkRegistration(_ submission: StateSubmission) throws(DirectoryError) {
+        guard submission.state.version == 1 else { throw .refused(.badRequest) }
+        try checkCards(of: submission.state.devices[...], submission)
+    }
+
+    /// The state after `current`.
+    ///
+    /// - Parameter highestNumber: the highest number the account ever gave a device.
+    func checkUpdate(
+        _ submission: StateSubmission, after current: AccountState, highestNumber: UInt16
+    ) throws(DirectoryError) {
+        guard submission.state.identityKey == current.identityKey else { throw .refused(.handleTaken) }
+        guard current.isFollowed(by: submission.state) else { throw .refused(.versionConflict) }
+        let new = submission.state.devices.filter { !current.devices.contains($0) }
+        guard new.allSatisfy({ $0.number > highestNumber }) else { throw .refused(.badRequest) }
+        try checkCards(of: new[...], submission)
+    }
+
+    /// One card for each new device and no other, in any order; each proves that the device holds its keys.
+    private func checkCards(
+        of devices: ArraySlice<DeviceRecord>, _ submission: StateSubmission
+    ) throws(DirectoryError) {
+        guard submission.cards.allSatisfy({ card in devices.contains { $0.keys == card.request.keys } }) else {
+            throw .refused(.badRequest)
+        }
+        for device in devices {
+            let cards = submission.cards.filter { $0.request.keys == device.keys }
+            guard cards.count < 2 else { throw .refused(.badRequest) }
+            guard let card = cards.first else { throw .refused(.possessionNotProven) }
+            try checkPossession(card, submission.state.handle)
+        }
+    }
+
+    private func checkPossession(_ card: DeviceCard, _ handle: Handle) throws(DirectoryError) {
+        guard card.request.handle == handle else { throw .refused(.possessionNotProven) }
+        do { try card.proof.verify(for: card.request, sealingKey: sealingKey, at: now) } catch {
+            throw .refused(.possessionNotProven)
+        }
+    }
+}

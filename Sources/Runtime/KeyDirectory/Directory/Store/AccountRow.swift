@@ -1,0 +1,55 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import SignetAPI
+import VRF
+
+/// An account's row: its handle, and what the VRF made of it when it was registered.
+struct AccountRow: Sendable {
+    let id: Int64
+    let handle: Handle
+    let label: VRFHash
+    let vrfProof: VRFProof
+
+    private static let columns = "SELECT id, handle, vrf_hash, vrf_proof FROM accounts"
+
+    /// The account of a handle.
+    static func find(_ handle: Handle, in database: Database) throws -> AccountRow? {
+        try database.row("\(columns) WHERE handle = ?", [Data(handle.bytes)]).map(AccountRow.init)
+    }
+
+    /// The account with this number.
+    static func find(id: Int64, in database: Database) throws -> AccountRow? {
+        try database.row("\(columns) WHERE id = ?", [id]).map(AccountRow.init)
+    }
+
+    private init(id: Int64, handle: Handle, label: VRFHash, vrfProof: VRFProof) {
+        self.id = id
+        self.handle = handle
+        self.label = label
+        self.vrfProof = vrfProof
+    }
+
+    private init(_ row: Row) throws {
+        guard let label = VRFHash(try row.bytes(2)) else { throw DamagedRow() }
+        self.init(
+            id: try row.integer(0), handle: try Handle(canonical: row.bytes(1)), label: label,
+            vrfProof: try VRFProof(row.bytes(3)))
+    }
+
+    /// Writes the row of a new account.
+    ///
+    /// - Throws: `DirectoryError/refused(_:)` with `handleTaken`: the handle is registered, or was until it was erased.
+    static func insert(
+        _ handle: Handle, label: VRFHash, proof: VRFProof, in database: Database
+    ) throws -> AccountRow {
+        let index = Data(LabelIndex(label).bytes)
+        guard try find(handle, in: database) == nil,
+            try database.row("SELECT 1 FROM erased WHERE label = ?", [index]) == nil
+        else { throw DirectoryError.refused(.handleTaken) }
+        try database.run(
+            "INSERT INTO accounts (handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?)",
+            [Data(handle.bytes), Data(label.bytes), Data(proof.bytes), index])
+        return AccountRow(id: database.lastInsertedRowID, handle: handle, label: label, vrfProof: proof)
+    }
+}

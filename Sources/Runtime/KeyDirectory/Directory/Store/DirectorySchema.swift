@@ -1,0 +1,74 @@
+import GRDB
+
+/// The tables of the directory's database.
+///
+/// Everything personal hangs on a row of `accounts` and goes with it. Where a record stands in the log is not here: it
+/// is found by its leaf hash, so that nothing has to be written after the log has it.
+enum DirectorySchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: accounts, states, devices, friends") { database in
+            try database.execute(sql: first)
+        }
+        return migrator
+    }
+
+    private static let first = """
+        CREATE TABLE meta (              -- one row: which directory this is, and how far it was compared with its log
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            origin BLOB NOT NULL,
+            vrf_key BLOB NOT NULL,       -- 32 bytes, public
+            checked_size INTEGER NOT NULL,
+            checked_state INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE accounts (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            handle BLOB NOT NULL UNIQUE,
+            vrf_hash BLOB NOT NULL,      -- 64 bytes
+            vrf_proof BLOB NOT NULL,     -- 80 bytes
+            label BLOB NOT NULL UNIQUE   -- 32 bytes, as state records show it
+        ) STRICT;
+        CREATE TABLE states (            -- every state ever accepted, with the signed request that brought it
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            version INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            encoding BLOB NOT NULL,
+            opening BLOB NOT NULL,       -- 32 bytes
+            leaf BLOB NOT NULL,          -- 32 bytes: leaf hash of the state record
+            statement BLOB NOT NULL,     -- value of the request's signature header
+            cards BLOB NOT NULL,         -- with encoding and opening, the body that the statement covers
+            time INTEGER NOT NULL,       -- seconds since 1970
+            UNIQUE (account, version)
+        ) STRICT;
+        CREATE TABLE devices (           -- active at version v: added <= v, and revoked is null or > v
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            signing_key BLOB NOT NULL,   -- 32 bytes
+            key_hash BLOB NOT NULL,      -- SHA-256 of it
+            leaf BLOB NOT NULL,          -- 32 bytes: leaf hash of the device leaf
+            added INTEGER NOT NULL,
+            revoked INTEGER,
+            PRIMARY KEY (account, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX devices_active ON devices (signing_key) WHERE revoked IS NULL;
+        CREATE INDEX devices_by_key ON devices (signing_key);
+        CREATE INDEX devices_by_hash ON devices (key_hash);
+        CREATE TABLE friends (
+            requester INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            invitee INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            accepted INTEGER NOT NULL,   -- 0 or 1
+            PRIMARY KEY (requester, invitee)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX friends_by_invitee ON friends (invitee);
+        CREATE TABLE erased (            -- labels whose history in the log is over: they cannot begin again
+            label BLOB PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE audit (
+            id INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL,
+            event TEXT NOT NULL,
+            account INTEGER NOT NULL
+        ) STRICT;
+        """
+}

@@ -1,0 +1,25 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import SignetAPI
+import VRF
+
+extension DirectoryDatabase {
+    /// Removes everything personal of an account, overwrites it in the database file, and empties the write-ahead file.
+    ///
+    /// What stays is public in the log anyway: the label, so that nobody begins its history again. The overwriting is
+    /// SQLite's `secure_delete`; copies that the file system or the disk keep of overwritten blocks are beyond it.
+    ///
+    /// - Throws: `notFound`: there is no such account, any more or ever; the write-ahead file was emptied all the same.
+    func erase(_ handle: Handle, at time: UInt64) async throws(DirectoryError) {
+        let wasFound = try await write { database in
+            guard let account = try AccountRow.find(handle, in: database) else { return false }
+            try database.run("INSERT INTO erased (label) VALUES (?)", [Data(LabelIndex(account.label).bytes)])
+            try database.run("DELETE FROM accounts WHERE id = ?", [account.id])
+            try AuditEvent.erased.record(account.id, at: time, in: database)
+            return true
+        }
+        try await truncateWriteAheadFile()
+        guard wasFound else { throw .refused(.notFound) }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import SignetAPI
+
+/// Friendships: one row for each pair, made by who asked first.
+enum FriendRows {
+    /// The most requests an account may have made.
+    static let maximumRequestCount = 10_000
+
+    /// Asks for a friendship; asking who has asked me is accepting. Returns the event, or nil if nothing changed.
+    static func add(_ other: Int64, by account: Int64, in database: Database) throws -> AuditEvent? {
+        if try accept(other, by: account, in: database) == .friendAccepted { return .friendAccepted }
+        guard try !exists(other, account, in: database), try !exists(account, other, in: database) else { return nil }
+        let count = try database.row("SELECT COUNT(*) FROM friends WHERE requester = ?", [account])
+        guard try count?.integer(0) ?? 0 < maximumRequestCount else { throw DirectoryError.refused(.tooLarge) }
+        try database.run("INSERT INTO friends (requester, invitee, accepted) VALUES (?, ?, 0)", [account, other])
+        return .friendRequested
+    }
+
+    /// Accepts what the other asked for. Returns the event, or nil if there was nothing left to accept.
+    static func accept(_ other: Int64, by account: Int64, in database: Database) throws -> AuditEvent? {
+        try database.run(
+            "UPDATE friends SET accepted = 1 WHERE requester = ? AND invitee = ? AND accepted = 0", [other, account])
+        return database.changesCount > 0 ? .friendAccepted : nil
+    }
+
+    /// Whether `requester` has ever asked `invitee`.
+    static func exists(_ requester: Int64, _ invitee: Int64, in database: Database) throws -> Bool {
+        try database.row(
+            "SELECT 1 FROM friends WHERE requester = ? AND invitee = ?", [requester, invitee]) != nil
+    }
+
+    /// Whether both want it.
+    static func isAccepted(_ one: Int64, _ other: Int64, in database: Database) throws -> Bool {
+        try database.row(
+            """
+            SELECT 1 FROM friends
+            WHERE accepted = 1 AND ((requester = ?1 AND invitee = ?2) OR (requester = ?2 AND invitee = ?1))
+            """, [one, other]) != nil
+    }
+
+    /// The people of an account, in order of handle.
+    static func list(of account: Int64, in database: Database) throws -> [FriendList.Entry] {
+        try database.rows(
+            """
+            SELECT handle, accepted, requester = ?1 FROM friends
+            JOIN accounts ON accounts.id = requester + invitee - ?1
+            WHERE requester = ?1 OR invitee = ?1 ORDER BY handle
+            """, [account]
+        ).map { row in
+            let isMine = try row.integer(2) == 1
+            let status: FriendStatus =
+                try row.integer(1) == 1 ? .accepted : isMine ? .requested : .invited
+            return FriendList.Entry(handle: try Handle(canonical: row.bytes(0)).description, status: status)
+        }
+    }
+}

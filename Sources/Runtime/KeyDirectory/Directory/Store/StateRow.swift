@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import TransparencyLog
+import VRF
+
+/// A state as it was accepted, whether or not the log has it yet.
+struct StateRow: Sendable {
+    let version: UInt64
+    let kind: StateKind
+    let encoding: [UInt8]
+    let opening: [UInt8]
+    /// Leaf hash of the state record.
+    let leaf: TreeHash
+
+    static let columns = "version, kind, encoding, opening, leaf"
+
+    /// The newest state of an account.
+    static func newest(of account: Int64, in database: Database) throws -> StateRow? {
+        try newest(of: account, in: database) { _ in true }
+    }
+
+    /// The newest state of an account whose record's leaf hash passes `isWanted`.
+    static func newest(
+        of account: Int64, in database: Database, where isWanted: (TreeHash) throws -> Bool
+    ) throws -> StateRow? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(columns) FROM states WHERE account = ? ORDER BY version DESC")
+        let rows = try Row.fetchCursor(statement, arguments: [account])
+        while let row = try rows.next() {
+            if try isWanted(row.leaf(4)) { return try StateRow(row) }
+        }
+        return nil
+    }
+
+    /// One state of an account.
+    static func find(version: UInt64, of account: Int64, in database: Database) throws -> StateRow? {
+        try database.row(
+            "SELECT \(columns) FROM states WHERE account = ? AND version = ?", [account, Int64(clamping: version)]
+        ).map { try StateRow($0) }
+    }
+
+    /// Reads the columns of ``columns`` from `first` on.
+    init(_ row: Row, from first: Int = 0) throws {
+        let kindNumber = try row.integer(first + 1)
+        guard let kind = UInt8(exactly: kindNumber).flatMap(StateKind.init) else { throw DamagedRow() }
+        version = try row.version(first)
+        self.kind = kind
+        encoding = try row.bytes(first + 2)
+        opening = try row.bytes(first + 3)
+        leaf = try row.leaf(first + 4)
+    }
+
+    /// The row of a new state.
+    init(_ statement: Statement, label: VRFHash) {
+        version = statement.state.version
+        kind = statement.kind
+        encoding = statement.state.encoded
+        opening = statement.opening
+        leaf = TreeHash.leaf(
+            LogEntries.record(label: label, state: statement.state, kind: kind, opening: opening).entry)
+    }
+
+    /// Whether this is the state of a submission that came before.
+    func isState(of submission: Statement) -> Bool {
+        encoding == submission.state.encoded && opening == submission.opening
+    }
+}

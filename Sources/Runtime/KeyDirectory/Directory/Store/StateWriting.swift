@@ -1,0 +1,65 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import SignetAPI
+import TransparencyLog
+import VRF
+
+extension DirectoryDatabase {
+    /// Writes a new account with its first state, in one transaction.
+    ///
+    /// - Throws: `handleTaken`, `keyInUse`.
+    func insertAccount(
+        _ statement: Statement, _ row: StateRow, label: VRFHash, proof: VRFProof
+    ) async throws(DirectoryError) -> AccountRow {
+        try await write { database in
+            let account = try AccountRow.insert(statement.state.handle, label: label, proof: proof, in: database)
+            try Self.insert(statement, row, of: account, in: database)
+            try AuditEvent.registered.record(account.id, at: statement.time, in: database)
+            return account
+        }
+    }
+
+    /// Writes the next state of an account, in one transaction: compare-and-set on its version.
+    ///
+    /// - Throws: `versionConflict`: the newest state is not the one before; `keyInUse`.
+    func insertState(_ statement: Statement, _ row: StateRow, of account: AccountRow) async throws(DirectoryError) {
+        try await write { database in
+            let newest = try StateRow.newest(of: account.id, in: database)?.version
+            guard newest == row.version - 1 else { throw DirectoryError.refused(.versionConflict) }
+            try Self.insert(statement, row, of: account, in: database)
+            try AuditEvent.updated.record(account.id, at: statement.time, in: database)
+        }
+    }
+
+    private static func insert(
+        _ statement: Statement, _ row: StateRow, of account: AccountRow, in database: Database
+    ) throws {
+        try DeviceRow.replace(of: account.id, with: statement.state, label: account.label, in: database)
+        try database.run(
+            """
+            INSERT INTO states (account, \(StateRow.columns), statement, cards, time)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                account.id, Int64(clamping: row.version), Int(row.kind.rawValue), Data(row.encoding),
+                Data(row.opening), Data(row.leaf.bytes), Data(statement.signature.headerValue),
+                Data(statement.cards), Int64(clamping: statement.time),
+            ])
+    }
+}
+
+/// What the audit table remembers: that something happened to an account, never to whom.
+enum AuditEvent: String, Sendable {
+    case registered
+    case updated
+    case friendRequested = "friend-requested"
+    case friendAccepted = "friend-accepted"
+    case erased
+
+    /// Adds a line, in the caller's transaction.
+    func record(_ account: Int64, at time: UInt64, in database: Database) throws {
+        try database.run(
+            "INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", [Int64(clamping: time), rawValue, account])
+    }
+}

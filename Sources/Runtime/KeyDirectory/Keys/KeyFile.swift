@@ -1,0 +1,55 @@
+/// One of the directory's secret keys, each in a file of its own: 32 bytes, readable by the server's user alone.
+///
+/// A file has two lines: its format, such as `signet-log-key/v1`, and the base64 of the 32 bytes. The first line keeps
+/// one key from being taken for another.
+public enum KeyFile: Hashable, Sendable, CaseIterable {
+    /// The Ed25519 seed that signs the log's checkpoints.
+    case log
+    /// The Ed25519 seed of the server's own cosigner, which vouches for the time.
+    case clock
+    /// The VRF scalar that turns handles into labels, little-endian.
+    case vrf
+
+    /// The file's name in the folder of keys.
+    public var name: String {
+        switch self {
+        case .log: "log.key"
+        case .clock: "clock.key"
+        case .vrf: "vrf.key"
+        }
+    }
+
+    /// The first line, with its LF.
+    var format: [UInt8] {
+        switch self {
+        case .log: Array("signet-log-key/v1\n".utf8)
+        case .clock: Array("signet-clock-key/v1\n".utf8)
+        case .vrf: Array("signet-vrf-key/v1\n".utf8)
+        }
+    }
+
+    /// The length of every key, in bytes.
+    static let secretByteCount = 32
+}
+
+/// Why a key file was not read or made. Nothing was overwritten.
+public enum KeyFileError: Error, Hashable, Sendable {
+    /// There is no such file: make the keys first, once.
+    case missing(KeyFile)
+    /// There is one already. Making keys never replaces any: the log and every label hang on them.
+    case exists(KeyFile)
+    /// Others than the owner may use the file; its permission bits. Correct them, and consider whether it was read.
+    case wrongMode(KeyFile, mode: UInt16)
+    /// The file belongs to another user than the one this process runs as.
+    case wrongOwner(KeyFile)
+    /// It is not a plain file, or a link to one.
+    case notAFile(KeyFile)
+    /// It does not have the two lines of a key file of this kind.
+    case malformed(KeyFile)
+    /// The bytes are no key of this kind.
+    case refused(KeyFile)
+    /// The origin cannot be the name of a key.
+    case invalidName
+    /// A call to the operating system failed with this `errno`.
+    case system(KeyFile, code: Int32)
+}

@@ -1,0 +1,90 @@
+import CanonicalCoding
+import Foundation
+
+/// The folder that holds the key files.
+struct KeyFolder {
+    let path: String
+
+    /// Lends the secret of a file.
+    ///
+    /// - Throws: ``KeyFileError``: the file is not there, not private or not a key file of this kind.
+    func withSecret<Value>(
+        of file: KeyFile, _ body: ([UInt8]) throws(KeyFileError) -> Value
+    ) throws(KeyFileError) -> Value {
+        var text = try contents(of: file)
+        defer { wipe(&text) }
+        guard text.starts(with: file.format), text.last == UInt8(ascii: "\n"),
+            var secret = try? Base64.decode(text[file.format.count..<text.count - 1]),
+            secret.count == KeyFile.secretByteCount
+        else { throw .malformed(file) }
+        defer { wipe(&secret) }
+        return try body(secret)
+    }
+
+    /// Makes a file that only its owner can use, durably.
+    ///
+    /// - Throws: ``KeyFileError/exists(_:)``, ``KeyFileError/system(_:code:)``.
+    func create(_ file: KeyFile, secret: Span<UInt8>) throws(KeyFileError) {
+        let descriptor = open(path(of: file), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == EEXIST ? .exists(file) : .system(file, code: errno)
+        }
+        defer { close(descriptor) }
+        var text = file.format + Base64.encode(secret) + [UInt8(ascii: "\n")]
+        defer { wipe(&text) }
+        guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0
+        else { throw .system(file, code: errno) }
+        try synchronize(file)
+    }
+
+    private func contents(of file: KeyFile) throws(KeyFileError) -> [UInt8] {
+        let descriptor = open(path(of: file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refusal(file, code: errno) }
+        defer { close(descriptor) }
+        try checkPrivacy(of: descriptor, file)
+        var text = [UInt8](repeating: 0, count: 128)
+        let count = read(descriptor, &text, text.count)
+        guard count >= 0 else { throw .system(file, code: errno) }
+        defer { wipe(&text) }
+        return Array(text[..<count])
+    }
+
+    private func refusal(_ file: KeyFile, code: Int32) -> KeyFileError {
+        switch code {
+        case ENOENT: .missing(file)
+        case ELOOP: .notAFile(file)
+        default: .system(file, code: code)
+        }
+    }
+
+    /// The open file is asked, not the path: what was checked is what is read.
+    private func checkPrivacy(of descriptor: Int32, _ file: KeyFile) throws(KeyFileError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(file, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(file) }
+        guard status.st_uid == geteuid() else { throw .wrongOwner(file) }
+        let mode = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
+        guard mode & 0o177 == 0 else { throw .wrongMode(file, mode: mode) }
+    }
+
+    private func synchronize(_ file: KeyFile) throws(KeyFileError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(file, code: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system(file, code: errno) }
+    }
+
+    private func path(of file: KeyFile) -> String { "\(path)/\(file.name)" }
+}
+
+/// Overwrites a secret before its memory is given back.
+private func wipe(_ secret: inout [UInt8]) {
+    secret.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return }
+        #if canImport(Glibc)
+            explicit_bzero(start, bytes.count)
+        #else
+            memset_s(start, bytes.count, 0, bytes.count)
+        #endif
+    }
+}
