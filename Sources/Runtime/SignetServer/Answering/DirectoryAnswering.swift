@@ -1,0 +1,68 @@
+package import KeyDirectory
+package import KeyTransparency
+package import SignetAPI
+package import TransparencyLog
+
+/// What the HTTP layer asks of a directory. `signetd` puts the real one here; tests put a lying one.
+///
+/// The two lookups and the log's files are bytes, so that a lie can have any form.
+package protocol DirectoryAnswering: Sendable {
+    /// The log's origin: part of what clients sign.
+    var origin: [UInt8] { get }
+
+    /// The body of a native lookup's answer.
+    func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8]
+    /// The JSON body of an eCall lookup's answer.
+    func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8]
+
+    /// A challenge to prove possession of a device's keys.
+    func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge
+    /// The active device that signed, once per nonce.
+    func authenticate(
+        _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Caller
+    /// Opens an account; the request is signed by its first device.
+    func register(
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> StateReceipt
+    /// The next state of the caller's account.
+    func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt
+    /// Asks for a friendship.
+    func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
+    /// Accepts one.
+    func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
+    /// The caller's friends.
+    func friends(of caller: Caller) async throws(DirectoryError) -> FriendList
+
+    /// The newest published checkpoint, a signed note.
+    func checkpoint() async throws(DirectoryError) -> [UInt8]
+    /// A published tile or entry bundle; nil if the log has not published it.
+    func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]?
+    /// How the log is.
+    func condition() async -> LogCondition
+    /// Waits; throws ``KeyDirectory/DirectoryError/stopped`` when the log fails for good, and returns when the task
+    /// is cancelled or the log is closed.
+    func awaitFailure() async throws(DirectoryError)
+    /// Signs the checkpoint anew with the time of now.
+    func republish() async throws(DirectoryError)
+}
+
+/// How the log is, for `/health` and `/metrics`.
+package struct LogCondition: Hashable, Sendable {
+    /// Whether it takes entries.
+    package let isAlive: Bool
+    /// Durable entries.
+    package let size: UInt64
+    /// Entries that the published checkpoint covers.
+    package let publishedSize: UInt64
+    /// When the published checkpoint was signed, in seconds since 1970.
+    package let checkpointTime: UInt64
+
+    /// A condition.
+    package init(isAlive: Bool, size: UInt64, publishedSize: UInt64, checkpointTime: UInt64) {
+        self.isAlive = isAlive
+        self.size = size
+        self.publishedSize = publishedSize
+        self.checkpointTime = checkpointTime
+    }
+}

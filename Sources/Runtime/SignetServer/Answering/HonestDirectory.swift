@@ -1,0 +1,110 @@
+package import KeyDirectory
+package import KeyTransparency
+package import SignetAPI
+package import TransparencyLog
+
+/// The real directory behind the server.
+package struct HonestDirectory: DirectoryAnswering {
+    private let directory: Directory
+
+    /// Answers from `directory`.
+    package init(_ directory: Directory) { self.directory = directory }
+
+    package var origin: [UInt8] { directory.origin }
+
+    package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
+        try await directory.lookup(request).encoded
+    }
+
+    package func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8] {
+        let entries = try await directory.eCallEntries(request)
+        do { return try JSONBody.encode(entries) } catch { throw .database }
+    }
+
+    package func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
+        try await directory.challenge(request)
+    }
+
+    package func authenticate(
+        _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Caller {
+        try await directory.authenticate(signature, content)
+    }
+
+    package func register(
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> StateReceipt {
+        try await directory.register(submission, signature, content)
+    }
+
+    package func update(
+        _ submission: StateSubmission, by caller: Caller
+    ) async throws(DirectoryError) -> StateReceipt {
+        try await directory.update(submission, by: caller)
+    }
+
+    package func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        try await directory.addFriend(handle, by: caller)
+    }
+
+    package func acceptFriend(
+        _ handle: Handle, by caller: Caller
+    ) async throws(DirectoryError) -> FriendAnswer {
+        try await directory.acceptFriend(handle, by: caller)
+    }
+
+    package func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {
+        try await directory.friends(of: caller)
+    }
+
+    package func checkpoint() async throws(DirectoryError) -> [UInt8] { directory.log.published.bytes }
+
+    package func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? {
+        do throws(LogReadError) {
+            switch tile.content {
+            case .hashes(let level):
+                return try directory.log.tile(level: level, index: tile.index, width: tile.width)
+            case .entries: return try await directory.log.entryBundle(index: tile.index, width: tile.width)
+            }
+        } catch {
+            switch error {
+            case .beyondPublished, .tile, .tree: return nil
+            case .bundleDamaged, .file: throw .database
+            }
+        }
+    }
+
+    package func condition() async -> LogCondition {
+        let (numbers, published) = (directory.log.statistics, directory.log.published)
+        let isAlive = (try? await directory.log.awaitPublished(size: 0)) != nil
+        return LogCondition(
+            isAlive: isAlive, size: numbers.durableSize, publishedSize: published.head.size,
+            checkpointTime: Self.time(of: published))
+    }
+
+    package func awaitFailure() async throws(DirectoryError) {
+        do { _ = try await directory.log.awaitPublished(size: .max) } catch {
+            if error == .stopped { throw .stopped }
+        }
+    }
+
+    package func republish() async throws(DirectoryError) {
+        do { try await directory.log.republish() } catch {
+            switch error {
+            case .stopped: throw .stopped
+            case .cancelled, .closed: return
+            }
+        }
+    }
+
+    /// Eight bytes of time, then 64 of signature.
+    ///
+    /// Spec: C2SP tlog-cosignature, "Format".
+    private static let cosignatureByteCount = 72
+
+    /// When our own cosigner signed; 0 without a cosigner.
+    private static func time(of checkpoint: PublishedCheckpoint) -> UInt64 {
+        checkpoint.note.signatures.filter { $0.blob.count == Self.cosignatureByteCount }
+            .map { $0.blob.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }.max() ?? 0
+    }
+}

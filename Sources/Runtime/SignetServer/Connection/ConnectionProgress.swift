@@ -1,0 +1,92 @@
+/// What a connection is waiting for and until when: a value, so that tests need no clock.
+///
+/// Every wait ends at a fixed time after it began. Bytes that drip in do not move it.
+struct ConnectionProgress: Sendable {
+    /// What happened on the connection.
+    enum Event: Sendable {
+        case handshakeCompleted
+        case headRead
+        case requestRead
+        case answerTaken
+    }
+
+    /// How long each wait may be, in nanoseconds.
+    struct Times: Sendable {
+        var handshake: UInt64
+        var firstHead: UInt64
+        var idle: UInt64
+        var body: UInt64
+        var answer: UInt64
+    }
+
+    private enum Wait {
+        case handshake, firstHead, idle, body, answer
+    }
+
+    private let times: Times
+    private var wait = Wait.handshake
+    private var openAnswers = 0
+    private var isReadingBody = false
+
+    /// When the connection is to be closed, in nanoseconds of the clock that the events are timed by.
+    private(set) var deadline: UInt64
+
+    init(_ times: Times, at now: UInt64) {
+        self.times = times
+        deadline = now + times.handshake
+    }
+
+    /// Takes note of what happened.
+    mutating func note(_ event: Event, at now: UInt64) {
+        switch event {
+        case .handshakeCompleted:
+            begin(.firstHead, times.firstHead, now)
+        case .headRead:
+            openAnswers += 1
+            isReadingBody = true
+            begin(.body, times.body, now)
+        case .requestRead:
+            isReadingBody = false
+            if openAnswers > 0 { begin(.answer, times.answer, now) } else { begin(.idle, times.idle, now) }
+        case .answerTaken:
+            openAnswers = max(0, openAnswers - 1)
+            guard !isReadingBody else { return }
+            if openAnswers > 0 { begin(.answer, times.answer, now) } else { begin(.idle, times.idle, now) }
+        }
+    }
+
+    /// The limit that is broken at `now`, or nil.
+    func brokenLimit(at now: UInt64) -> Limit? {
+        guard now >= deadline else { return nil }
+        return switch wait {
+        case .handshake: .handshakeTime
+        case .firstHead: .headTime
+        case .idle: .idleTime
+        case .body: .bodyTime
+        case .answer: .answerTime
+        }
+    }
+
+    private mutating func begin(_ wait: Wait, _ time: UInt64, _ now: UInt64) {
+        self.wait = wait
+        deadline = now + time
+    }
+}
+
+extension ConnectionProgress.Times {
+    init(_ limits: ServerLimits) {
+        self.init(
+            handshake: limits.handshake.wholeNanoseconds, firstHead: limits.firstHead.wholeNanoseconds,
+            idle: limits.idle.wholeNanoseconds, body: limits.body.wholeNanoseconds,
+            answer: limits.answer.wholeNanoseconds)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds; 0 if negative, a century if longer.
+    var wholeNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0 else { return 0 }
+        return UInt64(min(seconds, 3_155_760_000)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
+    }
+}

@@ -1,0 +1,95 @@
+import NIOCore
+import NIOHTTP1
+import NIOTLS
+
+/// Closes a connection that keeps the server waiting. Sits right behind the HTTP decoder, so that only whole
+/// heads count as progress.
+final class DeadlineHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let times: ConnectionProgress.Times
+    private let report: (Limit) -> Void
+    private var progress: ConnectionProgress?
+    private var timer: Scheduled<Void>?
+
+    init(_ times: ConnectionProgress.Times, report: @escaping (Limit) -> Void) {
+        self.times = times
+        self.report = report
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let progress = ConnectionProgress(times, at: Self.now)
+        self.progress = progress
+        schedule(progress.deadline, context)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
+            note(.handshakeCompleted, context)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: note(.headRead, context)
+        case .body: break
+        case .end: note(.requestRead, context)
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .end = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+        let taken = promise ?? context.eventLoop.makePromise()
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        taken.futureResult.whenSuccess {
+            let (handler, context) = bound.value
+            handler.note(.answerTaken, context)
+        }
+        context.write(data, promise: taken)
+    }
+
+    private func note(_ event: ConnectionProgress.Event, _ context: ChannelHandlerContext) {
+        guard let before = progress?.deadline else { return }
+        progress?.note(event, at: Self.now)
+        guard let after = progress?.deadline, after < before, timer != nil else { return }
+        timer?.cancel()
+        schedule(after, context)
+    }
+
+    /// A timer is only moved when the deadline came nearer; one that fires early is set anew.
+    private func schedule(_ deadline: UInt64, _ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        timer = context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(deadline)) {
+            let (handler, context) = bound.value
+            handler.fire(context)
+        }
+    }
+
+    private func fire(_ context: ChannelHandlerContext) {
+        guard let progress else { return }
+        guard let limit = progress.brokenLimit(at: Self.now) else {
+            return schedule(progress.deadline, context)
+        }
+        timer = nil
+        report(limit)
+        context.close(promise: nil)
+    }
+
+    private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
+}

@@ -1,0 +1,71 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// An accepted connection: counted, under TLS, with bounded headers and deadlines, then HTTP/1.1.
+struct SecureChannel: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
+
+    let tls: NIOSSLContext
+    let limits: ServerLimits
+    let ledger: ConnectionLedger
+    let metrics: ServerMetrics
+    let http: HTTP1Channel
+
+    init(
+        tls: NIOSSLContext, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        self.tls = tls
+        self.limits = limits
+        self.ledger = ledger
+        self.metrics = metrics
+        http = HTTP1Channel(
+            responder: responder,
+            configuration: .init(
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
+                    maxHeaderFieldCount: limits.headerCount)))
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let address = ClientAddress(channel.remoteAddress)
+        if let limit = ledger.open(address) {
+            metrics.refused(limit)
+            return channel.close(mode: .all).flatMapThrowing { throw ConnectionRefusal() }
+        }
+        metrics.connectionOpened()
+        channel.closeFuture.whenComplete { [ledger, metrics] _ in
+            ledger.close(address)
+            metrics.connectionClosed()
+        }
+        return secure(channel).flatMap { http.setup(channel: channel, logger: logger) }
+            .flatMapThrowing { value in
+                try limitTimes(of: channel)
+                return value
+            }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await http.handle(value: value, logger: logger)
+    }
+
+    private func secure(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(
+                NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
+        }
+    }
+
+    private func limitTimes(of channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        let deadlines = DeadlineHandler(ConnectionProgress.Times(limits)) { [metrics] in metrics.refused($0) }
+        try pipeline.addHandler(deadlines, position: .after(decoder))
+    }
+}
+
+/// The connection was one too many; nothing is to be set up for it.
+private struct ConnectionRefusal: Error {}

@@ -1,0 +1,70 @@
+import HTTPTypes
+import SignetAPI
+
+/// An answer before it becomes HTTP.
+struct Answer {
+    var status: HTTPResponse.Status
+    var mediaType: String
+    var body: [UInt8]
+    var cacheControl = "no-store"
+    var headers: [(HTTPField.Name, String)] = []
+
+    init(status: HTTPResponse.Status = .ok, mediaType: String, body: [UInt8]) {
+        self.status = status
+        self.mediaType = mediaType
+        self.body = body
+    }
+
+    static func native(_ body: [UInt8]) -> Answer { Answer(mediaType: Route.nativeMediaType, body: body) }
+    static func json(_ body: [UInt8]) -> Answer { Answer(mediaType: jsonMediaType, body: body) }
+
+    static func text(_ body: String) -> Answer {
+        Answer(mediaType: textMediaType, body: Array(body.utf8))
+    }
+
+    /// A refusal. The body is written out, not encoded: the code has no characters that JSON escapes.
+    static func refusal(_ code: ErrorCode) -> Answer {
+        let body = Array("{\"error\":\"\(code.rawValue)\"}".utf8)
+        var answer = Answer(status: code.status, mediaType: jsonMediaType, body: body)
+        switch code {
+        case .notSigned, .wrongTime, .replayed:
+            answer.headers.append((.wwwAuthenticate, RequestSignature.headerName))
+        case .unavailable: answer.headers.append((.retryAfter, "1"))
+        default: break
+        }
+        return answer
+    }
+
+    /// A refusal that says after how many nanoseconds the request may come again.
+    static func tooManyRequests(after nanoseconds: UInt64) -> Answer {
+        var answer = refusal(.tooManyRequests)
+        answer.headers.append((.retryAfter, "\(max(1, (nanoseconds + 999_999_999) / 1_000_000_000))"))
+        return answer
+    }
+
+    static func methodNotAllowed(allowed: String) -> Answer {
+        var answer = refusal(.notFound)
+        answer.status = .methodNotAllowed
+        answer.headers.append((.allow, allowed))
+        return answer
+    }
+
+    static let textMediaType = "text/plain; charset=utf-8"
+    private static let jsonMediaType = "application/json"
+}
+
+extension ErrorCode {
+    /// The HTTP status that goes with the word.
+    var status: HTTPResponse.Status {
+        switch self {
+        case .badRequest: .badRequest
+        case .tooLarge: .contentTooLarge
+        case .notSigned, .wrongTime, .replayed: .unauthorized
+        case .notYourAccount, .possessionNotProven: .forbidden
+        case .handleTaken, .versionConflict, .keyInUse: .conflict
+        case .notFound: .notFound
+        case .tooManyRequests: .tooManyRequests
+        case .unavailable: .serviceUnavailable
+        }
+    }
+}

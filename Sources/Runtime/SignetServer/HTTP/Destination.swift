@@ -1,0 +1,78 @@
+import SignetAPI
+import TransparencyLog
+
+/// Where a request is going: a route, or a file of the log. Paths have one spelling and no query.
+enum Destination {
+    case route(Route)
+    case checkpoint
+    case tile(Tile)
+    /// There is such a path, but not for this method.
+    case methodNotAllowed(allowed: String)
+    case nothing
+
+    /// The bounded set of names under which requests are counted.
+    enum Name: String, CaseIterable, Hashable, Sendable {
+        case lookup, eCallKeys = "ecall_keys", possession, register, update
+        case addFriend = "add_friend", acceptFriend = "accept_friend", friends
+        case health, metrics, checkpoint, tile, other
+    }
+
+    init(method: String, path: String) {
+        if let route = Self.routes[path] {
+            self = method == route.method ? .route(route) : .methodNotAllowed(allowed: route.method)
+            return
+        }
+        guard path.utf8.starts(with: Self.logPrefix) else {
+            self = .nothing
+            return
+        }
+        let file = Array(path.utf8.dropFirst(Self.logPrefix.count))
+        if file == Self.checkpointName {
+            self = .checkpoint
+        } else if let tile = try? Tile(decodingPath: file) {
+            self = .tile(tile)
+        } else {
+            self = .nothing
+            return
+        }
+        if method != "GET" { self = .methodNotAllowed(allowed: "GET") }
+    }
+
+    var name: Name {
+        switch self {
+        case .route(let route): Self.name(route)
+        case .checkpoint: .checkpoint
+        case .tile: .tile
+        case .methodNotAllowed, .nothing: .other
+        }
+    }
+
+    /// How many tokens a request costs its address: what makes the server sign, prove or write costs more.
+    var cost: UInt64 {
+        switch self {
+        case .route(.register), .route(.updateState): 10
+        case .route(.possession): 5
+        default: 1
+        }
+    }
+
+    private static let logPrefix = Array("\(Route.logPrefix)/".utf8)
+    private static let checkpointName = Array("checkpoint".utf8)
+
+    private static let routes = Dictionary(uniqueKeysWithValues: Route.allCases.map { ($0.path, $0) })
+
+    private static func name(_ route: Route) -> Name {
+        switch route {
+        case .lookup: .lookup
+        case .eCallKeys: .eCallKeys
+        case .possession: .possession
+        case .register: .register
+        case .updateState: .update
+        case .addFriend: .addFriend
+        case .acceptFriend: .acceptFriend
+        case .listFriends: .friends
+        case .health: .health
+        case .metrics: .metrics
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import KeyDirectory
+import KeyTransparency
+import SignetAPI
+import TransparencyLog
+
+/// A request with its body, as the routes see it.
+struct ReceivedRequest {
+    let destination: Destination
+    let method: String
+    let path: String
+    let signature: String?
+    let body: [UInt8]
+    let client: ClientAddress
+}
+
+/// One function per route: reads the body, asks the directory, prints the answer.
+struct RequestAnswering: Sendable {
+    let directory: any DirectoryAnswering
+    let accountRate: RateLimiter<Caller>
+    let metrics: ServerMetrics
+    let showsMetricsToAll: Bool
+    let clock: ServerClock
+
+    /// The answer to a request, refusals included.
+    ///
+    /// - Throws: ``DirectoryError/stopped``: the process has to end.
+    func answer(_ request: ReceivedRequest) async throws(LogStopped) -> Answer {
+        do throws(Refusal) {
+            switch request.destination {
+            case .route(let route): return try await answer(route, request)
+            case .checkpoint: return try await checkpoint()
+            case .tile(let tile): return try await file(tile)
+            case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed: allowed)
+            case .nothing: return .refusal(.notFound)
+            }
+        } catch {
+            if error.isLogStopped { throw LogStopped() }
+            if let limit = error.limit { metrics.refused(limit) }
+            return error.answer
+        }
+    }
+
+    private func answer(_ route: Route, _ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        switch route {
+        case .lookup: try await lookup(request)
+        case .eCallKeys: try await eCallKeys(request)
+        case .possession: try await challenge(request)
+        case .register: try await register(request)
+        case .updateState: try await update(request)
+        case .addFriend: try await addFriend(request)
+        case .acceptFriend: try await acceptFriend(request)
+        case .listFriends: try await friends(request)
+        case .health: await health()
+        case .metrics: try await printMetrics(request)
+        }
+    }
+
+    // MARK: Open to anyone
+
+    private func lookup(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let question = try read { try LookupRequest(decoding: request.body) }
+        do { return .native(try await directory.lookup(question)) } catch { throw Refusal(error) }
+    }
+
+    private func eCallKeys(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let question = try JSONBody.eCallRequest(request.body)
+        do { return .json(try await directory.eCallKeys(question)) } catch { throw Refusal(error) }
+    }
+
+    private func challenge(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let question = try read { try PossessionRequest(decoding: request.body) }
+        do { return .native(try await directory.challenge(question).encoded) } catch { throw Refusal(error) }
+    }
+
+    // MARK: Signed by a device
+
+    private func register(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let (signature, content) = try signed(request)
+        let submission = try read { try StateSubmission(decoding: request.body) }
+        do { return .native(try await directory.register(submission, signature, content).encoded) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    private func update(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller = try await caller(of: request)
+        let submission = try read { try StateSubmission(decoding: request.body) }
+        do { return .native(try await directory.update(submission, by: caller).encoded) } catch {
+            throw Refusal(error)
+        }
+    }
+
+    private func addFriend(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller = try await caller(of: request)
+        let handle = try JSONBody.handle(request.body)
+        let friend: FriendAnswer
+        do { friend = try await directory.addFriend(handle, by: caller) } catch { throw Refusal(error) }
+        return .json(try JSONBody.encode(friend))
+    }
+
+    private func acceptFriend(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller = try await caller(of: request)
+        let handle = try JSONBody.handle(request.body)
+        let friend: FriendAnswer
+        do { friend = try await directory.acceptFriend(handle, by: caller) } catch { throw Refusal(error) }
+        return .json(try JSONBody.encode(friend))
+    }
+
+    private func friends(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller = try await caller(of: request)
+        guard request.body.isEmpty else { throw Refusal(.badRequest) }
+        let friends: FriendList
+        do { friends = try await directory.friends(of: caller) } catch { throw Refusal(error) }
+        return .json(try JSONBody.encode(friends))
+    }
+
+    /// The device that signed the request, within its account's rate.
+    private func caller(of request: ReceivedRequest) async throws(Refusal) -> Caller {
+        let (signature, content) = try signed(request)
+        let caller: Caller
+        do { caller = try await directory.authenticate(signature, content) } catch { throw Refusal(error) }
+        if let wait = accountRate.take(of: caller, at: clock.uptime()) {
+            throw Refusal(.accountRate, .tooManyRequests(after: wait))
+        }
+        return caller
+    }
+
+    private func signed(
+        _ request: ReceivedRequest
+    ) throws(Refusal) -> (RequestSignature, RequestSignature.Content) {
+        guard let header = request.signature, let signature = try? RequestSignature(headerValue: Array(header.utf8))
+        else { throw Refusal(.notSigned) }
+        let content = RequestSignature.Content(
+            method: request.method, path: request.path, origin: directory.origin, body: request.body)
+        return (signature, content)
+    }
+
+    // MARK: The log's files
+
+    private func checkpoint() async throws(Refusal) -> Answer {
+        let note: [UInt8]
+        do { note = try await directory.checkpoint() } catch { throw Refusal(error) }
+        var answer = Answer(mediaType: Answer.textMediaType, body: note)
+        answer.cacheControl = "no-cache"
+        return answer
+    }
+
+    private func file(_ tile: Tile) async throws(Refusal) -> Answer {
+        let bytes: [UInt8]?
+        do { bytes = try await directory.tile(tile) } catch { throw Refusal(error) }
+        guard let bytes else { throw Refusal(.notFound) }
+        var answer = Answer(mediaType: "application/octet-stream", body: bytes)
+        answer.cacheControl = "public, max-age=31536000, immutable"
+        return answer
+    }
+
+    // MARK: For operators
+
+    private func health() async -> Answer {
+        await directory.condition().isAlive ? .text("ok\n") : .refusal(.unavailable)
+    }
+
+    private func printMetrics(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        guard showsMetricsToAll || request.client.isLoopback else { throw Refusal(.notFound) }
+        let text = metrics.text(await directory.condition(), at: clock.time())
+        return Answer(mediaType: PrometheusText.mediaType, body: text)
+    }
+
+    private func read<Value>(_ parse: () throws -> Value) throws(Refusal) -> Value {
+        do { return try parse() } catch { throw Refusal(.badRequest) }
+    }
+}
+
+/// The log has failed for good.
+struct LogStopped: Error {}

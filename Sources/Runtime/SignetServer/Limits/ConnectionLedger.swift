@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Counts open connections, over all clients and of each.
+final class ConnectionLedger: Sendable {
+    private struct Counts {
+        var total = 0
+        var byAddress: [ClientAddress: Int] = [:]
+    }
+
+    private let total: Int
+    private let perAddress: Int
+    private let counts = Mutex(Counts())
+
+    init(total: Int, perAddress: Int) {
+        self.total = total
+        self.perAddress = perAddress
+    }
+
+    /// The connections open now.
+    var openCount: Int { counts.withLock { $0.total } }
+
+    /// Counts a connection, unless there are enough.
+    ///
+    /// - Returns: nil, or the limit that keeps it out; then it is not counted.
+    func open(_ address: ClientAddress) -> Limit? {
+        counts.withLock { counts in
+            guard counts.total < total else { return .connections }
+            let own = counts.byAddress[address, default: 0]
+            guard own < perAddress else { return .connectionsPerAddress }
+            counts.total += 1
+            counts.byAddress[address] = own + 1
+            return nil
+        }
+    }
+
+    /// Forgets a connection that ``open(_:)`` counted.
+    func close(_ address: ClientAddress) {
+        counts.withLock { counts in
+            guard let own = counts.byAddress[address] else { return }
+            counts.total -= 1
+            counts.byAddress[address] = own > 1 ? own - 1 : nil
+        }
+    }
+}

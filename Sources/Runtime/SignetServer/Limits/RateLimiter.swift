@@ -1,0 +1,37 @@
+import Synchronization
+
+/// A token bucket for each client, in bounded memory.
+///
+/// A bucket is one number, the time at which it will be full again: taking a token moves it by the interval
+/// between two requests, and a request is refused while it is further away than a whole burst.
+final class RateLimiter<Key: Hashable & Sendable>: Sendable {
+    private let interval: UInt64
+    private let burst: UInt64
+    private let fullAgainAt: Mutex<RecencyTable<Key, UInt64>>
+
+    init(_ rate: RequestRate, remembering capacity: Int) {
+        interval = rate.perSecond == 0 ? 0 : 1_000_000_000 / UInt64(rate.perSecond)
+        burst = interval * UInt64(max(1, rate.burst))
+        fullAgainAt = Mutex(RecencyTable(capacity: capacity))
+    }
+
+    /// The number of clients remembered.
+    var count: Int { fullAgainAt.withLock { $0.count } }
+
+    /// Takes tokens from the client's bucket.
+    ///
+    /// - Parameter now: nanoseconds of a clock that does not go back.
+    /// - Returns: nil, or, if the bucket has too few, after how many nanoseconds it will have enough.
+    func take(_ cost: UInt64 = 1, of key: Key, at now: UInt64) -> UInt64? {
+        guard interval > 0 else { return nil }
+        let weight = min(cost * interval, burst)
+        return fullAgainAt.withLock { table in
+            table.withValue(of: key, initial: 0) { full in
+                let next = max(full, now) + weight
+                guard next - now <= burst else { return next - now - burst }
+                full = next
+                return nil
+            }
+        }
+    }
+}

@@ -1,5 +1,0 @@
-import Hummingbird
-import HummingbirdTLS
-import NIOSSL
-import X509
-enum PlaceholderServer {}

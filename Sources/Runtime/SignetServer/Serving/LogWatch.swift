@@ -1,0 +1,28 @@
+import KeyDirectory
+import ServiceLifecycle
+
+/// Ends the server when the log has failed for good, which the log says by itself, or a request finds.
+struct LogWatch: Service {
+    private let directory: any DirectoryAnswering
+    private let failures: AsyncStream<Void>
+    private let report: AsyncStream<Void>.Continuation
+
+    init(_ directory: any DirectoryAnswering) {
+        self.directory = directory
+        (failures, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func logStopped() { report.yield() }
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do throws(DirectoryError) { try await directory.awaitFailure() } catch { throw ServerStop.logFailed }
+            }
+            group.addTask { for await _ in failures { throw ServerStop.logFailed } }
+            group.addTask { try await gracefulShutdown() }
+            defer { group.cancelAll() }
+            for try await _ in group { return }
+        }
+    }
+}

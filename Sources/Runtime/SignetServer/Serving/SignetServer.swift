@@ -1,0 +1,134 @@
+public import KeyDirectory
+public import Logging
+
+import HummingbirdCore
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+import UnixSignals
+
+/// The HTTPS server of a directory: every ``SignetAPI/Route``, the log's files, limits and metrics.
+///
+/// One value serves once. It stops when its task is cancelled, when the service group it runs in shuts down, or
+/// when the log fails for good.
+public struct SignetServer: Sendable {
+    /// How a server is set up.
+    public struct Configuration: Sendable {
+        /// The address to listen at, a name or a number.
+        public var host = "127.0.0.1"
+        /// The TCP port; 0 for any free one.
+        public var port = 8443
+        /// What clients may take.
+        public var limits = ServerLimits()
+        /// How often the checkpoint is signed anew, so that its time stays fresh; nil for never.
+        public var republishInterval: Duration? = .seconds(60)
+        /// Whether `/metrics` answers anyone; if not, it answers on the loopback interface only.
+        public var showsMetricsToAll = false
+        package var clock = ServerClock.system
+
+        /// The configuration that `signetd` starts with.
+        public init() {}
+    }
+
+    private let directory: any DirectoryAnswering
+    private let tls: NIOSSLContext
+    private let configuration: Configuration
+    private let logger: Logger
+
+    /// A server in front of a directory.
+    ///
+    /// - Throws: ``TLSIdentityError``: the key and the certificate do not make a TLS server.
+    public init(
+        _ directory: Directory, identity: TLSIdentity, configuration: Configuration, logger: Logger
+    ) throws(TLSIdentityError) {
+        try self.init(
+            answering: HonestDirectory(directory), identity: identity, configuration: configuration, logger: logger)
+    }
+
+    /// A server in front of anything that answers like a directory.
+    ///
+    /// - Throws: ``TLSIdentityError``.
+    package init(
+        answering directory: any DirectoryAnswering, identity: TLSIdentity, configuration: Configuration,
+        logger: Logger
+    ) throws(TLSIdentityError) {
+        self.directory = directory
+        self.configuration = configuration
+        self.logger = logger
+        tls = try identity.context()
+    }
+
+    /// Serves until told to stop; requests in progress get ``ServerLimits/drain`` to end.
+    ///
+    /// - Parameters:
+    ///   - signals: whether SIGTERM and SIGINT tell it to stop.
+    ///   - onListening: gets the port once connections are accepted.
+    /// - Throws: ``ServerStop/logFailed`` after the log failed for good, ``ServerStop/cannotListen`` if the address
+    ///   is in use or not ours, or what else ended the server.
+    public func run(
+        stoppingOnSignals signals: Bool = true, onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws {
+        let logWatch = LogWatch(directory)
+        var services: [any Service] = [logWatch]
+        if let interval = configuration.republishInterval {
+            services.append(
+                CheckpointRepublisher(directory: directory, interval: interval, logWatch: logWatch, logger: logger))
+        }
+        services.append(listener(logWatch, onListening))
+        var group = ServiceGroupConfiguration(
+            services: services.map {
+                .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
+            },
+            gracefulShutdownSignals: signals ? [.sigterm, .sigint] : [], logger: Self.quiet(logger))
+        group.maximumGracefulShutdownDuration = configuration.limits.drain
+        do { try await ServiceGroup(configuration: group).run() } catch is IOError {
+            throw ServerStop.cannotListen
+        }
+    }
+
+    private func listener(
+        _ logWatch: LogWatch, _ onListening: @escaping @Sendable (Int) -> Void
+    ) -> any Service {
+        let metrics = ServerMetrics()
+        let exchange = exchange(metrics, logWatch)
+        let limits = configuration.limits
+        let channel = SecureChannel(
+            tls: tls, limits: limits,
+            ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
+            metrics: metrics, responder: exchange.run)
+        return Server(
+            childChannelSetup: channel,
+            configuration: ServerConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), backlog: 1024),
+            onServerRunning: { onListening($0.localAddress?.port ?? 0) },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet(logger))
+    }
+
+    private func exchange(_ metrics: ServerMetrics, _ logWatch: LogWatch) -> HTTPExchange {
+        let (limits, clock) = (configuration.limits, configuration.clock)
+        return HTTPExchange(
+            answering: RequestAnswering(
+                directory: directory,
+                accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
+                metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock),
+            addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),
+            limits: limits, metrics: metrics, clock: clock, date: HTTPDate(clock),
+            onLogStopped: { logWatch.logStopped() })
+    }
+
+    /// The frameworks' own messages name addresses at lower levels; only their warnings are passed on.
+    private static func quiet(_ logger: Logger) -> Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        return logger
+    }
+}
+
+/// Why a server stopped without having been told to.
+public enum ServerStop: Error, Hashable, Sendable {
+    /// The log failed for good. Nothing acknowledged is lost; the process has to be started again.
+    case logFailed
+    /// The address is in use, or is not one of this machine.
+    case cannotListen
+}

@@ -1,0 +1,23 @@
+/// Where things are in a server's data directory.
+public struct DataDirectory: Hashable, Sendable {
+    /// The directory itself, mode 0700.
+    public let path: String
+
+    /// The data directory at a path.
+    public init(path: String) { self.path = path }
+
+    /// The secret keys of the directory, mode 0700.
+    public var keys: String { path + "/keys" }
+    /// The log and the database, mode 0700.
+    public var records: String { path + "/records" }
+    /// What clients need to trust this server: `DirectoryProfile` of the API.
+    public var profile: String { path + "/directory.signet" }
+    /// The server's certificate, PEM.
+    public var certificate: String { path + "/tls/server.pem" }
+    /// The server's private key, PEM, mode 0600.
+    public var certificateKey: String { path + "/tls/server.key" }
+    /// The root certificate made by the setup, PEM.
+    public var root: String { path + "/tls/ca.pem" }
+    /// The root's private key, PEM, mode 0600; the server never reads it: move it away.
+    public var rootKey: String { path + "/tls/ca.key" }
+}

@@ -1,0 +1,74 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Files and folders of the setup, each made durable before the next.
+enum PrivateFile {
+    /// Makes a file that is not there yet.
+    static func write(_ bytes: some Sequence<UInt8>, to path: String, mode: mode_t = 0o600) throws(FileFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw FileFailure(path) }
+        defer { close(descriptor) }
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || (count < 0 && errno == EINTR) else { throw FileFailure(path) }
+            rest = rest.dropFirst(max(0, count))
+        }
+        guard fsync(descriptor) == 0 else { throw FileFailure(path) }
+    }
+
+    /// Makes a folder for its owner alone.
+    static func makeFolder(_ path: String) throws(FileFailure) {
+        guard mkdir(path, 0o700) == 0 else { throw FileFailure(path) }
+    }
+
+    /// Makes the names in a folder durable.
+    static func synchronize(folder path: String) throws(FileFailure) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure(path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileFailure(path) }
+    }
+
+    /// The bytes of a file of at most 1 MiB.
+    static func read(_ path: String) throws(FileFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure(path) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var count = 0
+        while count < bytes.count {
+            let more = bytes.withUnsafeMutableBytes {
+                systemRead(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+            }
+            guard more >= 0 || errno == EINTR else { throw FileFailure(path) }
+            guard more != 0 else { break }
+            count += max(0, more)
+        }
+        return Array(bytes[..<count])
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ start: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, start, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, start, count)
+}
+
+/// A call to the operating system failed.
+public struct FileFailure: Error, Hashable, Sendable {
+    /// The file or folder.
+    public let path: String
+    /// The `errno` of the call.
+    public let code: Int32
+
+    init(_ path: String) {
+        self.path = path
+        code = errno
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+extension TLSIdentity {
+    /// Reads an identity's two files.
+    ///
+    /// - Throws: ``StoredIdentityError``: the operator has to act.
+    public init(certificate: String, key: String) throws(StoredIdentityError) {
+        do {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: key)
+            let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint16Value ?? 0
+            guard mode & 0o077 == 0 else { throw StoredIdentityError.keyNotPrivate(path: key) }
+            self.init(
+                certificateChain: try PrivateFile.read(certificate), privateKey: try PrivateFile.read(key))
+        } catch let error as FileFailure {
+            throw .file(error)
+        } catch let error as StoredIdentityError {
+            throw error
+        } catch { throw .keyNotPrivate(path: key) }
+    }
+}
+
+/// Why a TLS identity was not read.
+public enum StoredIdentityError: Error, Hashable, Sendable {
+    /// Others than the owner may use the key's file: correct its mode, and consider whether it was read.
+    case keyNotPrivate(path: String)
+    /// A file was not read.
+    case file(FileFailure)
+}

@@ -1,0 +1,89 @@
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// A certificate authority of one's own for one server: for development, and for directories whose clients get
+/// the root certificate in their directory file.
+///
+/// P-256 throughout; the root lives for ten years, the server's certificate for 397 days.
+struct DevelopmentAuthority {
+    /// DER.
+    let root: [UInt8]
+    let rootPEM: String
+    /// Security: whoever has it can pretend to be the server. Keep it away from the server.
+    let rootKeyPEM: String
+    let serverPEM: String
+    /// Security: secret.
+    let serverKeyPEM: String
+
+    private static let day = 86_400.0
+    private static let rootDays = 3652.0
+    private static let serverDays = 397.0
+
+    /// Makes both keys and both certificates.
+    ///
+    /// - Parameters:
+    ///   - hosts: DNS names and IP addresses of the server.
+    ///   - now: seconds since 1970; certificates are valid from an hour before.
+    init(hosts: [ServerHost], at now: UInt64) throws {
+        let start = Date(timeIntervalSince1970: Double(now) - 3600)
+        let rootKey = P256.Signing.PrivateKey()
+        let serverKey = P256.Signing.PrivateKey()
+        let rootName = try DistinguishedName {
+            CommonName("Signet local authority")
+        }
+        let root = try Self.root(rootName, rootKey, start)
+        let server = try Self.server(hosts, serverKey, rootName, rootKey, start)
+        var serializer = DER.Serializer()
+        try serializer.serialize(root)
+        self.root = serializer.serializedBytes
+        rootPEM = try root.serializeAsPEM().pemString + "\n"
+        rootKeyPEM = rootKey.pemRepresentation + "\n"
+        serverPEM = try server.serializeAsPEM().pemString + "\n"
+        serverKeyPEM = serverKey.pemRepresentation + "\n"
+    }
+
+    private static func root(
+        _ name: DistinguishedName, _ key: P256.Signing.PrivateKey, _ start: Date
+    ) throws -> Certificate {
+        let publicKey = Certificate.PublicKey(key.publicKey)
+        return try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: publicKey, notValidBefore: start,
+            notValidAfter: start.addingTimeInterval(rootDays * day), issuer: name, subject: name,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                SubjectKeyIdentifier(hash: publicKey)
+            },
+            issuerPrivateKey: .init(key))
+    }
+
+    private static func server(
+        _ hosts: [ServerHost], _ key: P256.Signing.PrivateKey, _ issuer: DistinguishedName,
+        _ issuerKey: P256.Signing.PrivateKey, _ start: Date
+    ) throws -> Certificate {
+        let identifier = SubjectKeyIdentifier(hash: Certificate.PublicKey(issuerKey.publicKey))
+        return try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: start,
+            notValidAfter: start.addingTimeInterval(serverDays * day), issuer: issuer,
+            subject: try DistinguishedName { CommonName("signetd") },
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames(hosts.map(\.generalName))
+                AuthorityKeyIdentifier(keyIdentifier: identifier.keyIdentifier)
+            },
+            issuerPrivateKey: .init(issuerKey))
+    }
+}
+
+extension ServerHost {
+    fileprivate var generalName: GeneralName {
+        switch self {
+        case .name(let name): .dnsName(name)
+        case .address(let bytes): .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        }
+    }
+}

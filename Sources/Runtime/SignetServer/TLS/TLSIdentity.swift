@@ -1,0 +1,43 @@
+import NIOSSL
+
+/// The server's private key and its certificates, PEM, the server's own certificate first.
+public struct TLSIdentity: Sendable {
+    /// Certificates from the server's own to the one below the root, PEM.
+    public let certificateChain: [UInt8]
+    /// PKCS#8 or SEC 1, PEM.
+    ///
+    /// Security: secret.
+    let privateKey: [UInt8]
+
+    /// An identity; nothing is checked yet.
+    public init(certificateChain: [UInt8], privateKey: [UInt8]) {
+        self.certificateChain = certificateChain
+        self.privateKey = privateKey
+    }
+
+    /// TLS 1.2 or 1.3, HTTP/1.1.
+    ///
+    /// - Throws: ``TLSIdentityError``.
+    func context() throws(TLSIdentityError) -> NIOSSLContext {
+        let chain: [NIOSSLCertificate]
+        let key: NIOSSLPrivateKey
+        do { chain = try NIOSSLCertificate.fromPEMBytes(certificateChain) } catch { throw .invalidCertificate }
+        do { key = try NIOSSLPrivateKey(bytes: privateKey, format: .pem) } catch { throw .invalidKey }
+        guard !chain.isEmpty else { throw .invalidCertificate }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        do { return try NIOSSLContext(configuration: configuration) } catch { throw .keyDoesNotMatch }
+    }
+}
+
+/// Why a key and certificates do not make a TLS server. The operator has to correct the files.
+public enum TLSIdentityError: Error, Hashable, Sendable {
+    /// Not PEM certificates, or none.
+    case invalidCertificate
+    /// Not a PEM private key.
+    case invalidKey
+    /// The key is not the certificate's.
+    case keyDoesNotMatch
+}
