@@ -161,7 +161,7 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto, arguments],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
-        name: "signet-lying-server", dependencies: ["SignetTesting", "SignetServer", arguments, logging],
+        name: "signet-lying-server", dependencies: ["SignetTesting", "SignetServer", "KeyDirectory", arguments, logging],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
     // MARK: Tests mirror Sources
