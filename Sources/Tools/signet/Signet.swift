@@ -36,9 +36,9 @@ struct Signet: AsyncParsableCommand {
             }
         } catch let failure as CommandFailure {
             failure.report()
-            exit(failure.status.rawValue)
+            Self.exit(withError: ExitCode(failure.status.rawValue))
         } catch {
-            exit(withError: error)
+            Self.exit(withError: error)
         }
     }
 

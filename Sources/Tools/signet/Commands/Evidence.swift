@@ -3,6 +3,7 @@ import CanonicalCoding
 import KeyTransparency
 import SignetAPI
 import SignetClient
+import TransparencyLog
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeyTransparency
+import SignetAPI
 import SignetClient
 import TransparencyLog
 
@@ -29,16 +30,13 @@ struct Lookup: AsyncParsableCommand {
     func run() async throws {
         let handle = try Handle.typed(handle)
         let session = try Session(home, directory: directory)
-        let page: LookupPage
-        do throws(ClientError) {
-            let verdict = try await session.client.lookup(handle)
-            if let saveProof { try save(verdict.lookup, saveProof, session) }
-            page = LookupPage(verdict: verdict, session: session)
-        } catch {
+        let verdict: LookupVerdict
+        do { verdict = try await session.client.lookup(handle) } catch {
             guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
-            page = LookupPage(refusal: refusal, session: session)
+            return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
         }
-        try page.finish(output, isExplained: explain)
+        if let saveProof { try save(verdict.lookup, saveProof, session) }
+        try LookupPage(verdict: verdict, session: session).finish(output, isExplained: explain)
     }
 
     private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {

@@ -85,10 +85,10 @@ extension People {
         func run() async throws {
             let session = try Session(home)
             var lines: [String: Line] = [:]
-            for person in try await session.stored({ try await $0.people() }) {
+            for person in try await session.stored({ store throws(StoreError) in try await store.people() }) {
                 lines[person.handle.description] = Line()
             }
-            for peer in try await session.stored({ try await $0.pinnedPeers() })
+            for peer in try await session.stored({ store throws(StoreError) in try await store.pinnedPeers() })
             where peer.handle != session.keystore?.handle {
                 lines[peer.handle.description, default: Line()].pinned = peer
             }
@@ -137,7 +137,7 @@ extension People {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let session = try Session(home)
-            guard let peer = try await session.stored({ try await $0.pinnedPeer(handle) }) else {
+            guard let peer = try await session.stored({ store throws(StoreError) in try await store.pinnedPeer(handle) }) else {
                 throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
             }
             output.emit(json(peer), text(peer))

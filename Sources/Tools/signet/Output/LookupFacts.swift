@@ -2,6 +2,7 @@ import CanonicalCoding
 import KeyTransparency
 import SignetClient
 import TransparencyLog
+import VRF
 
 /// The values that each check compared, for `--explain`.
 enum LookupFacts {
