@@ -145,7 +145,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
