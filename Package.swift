@@ -136,8 +136,7 @@ let package = Package(
         .executableTarget(
             name: "signetd",
             dependencies: [
-                "KeyDirectory", "SignetServer", arguments, logging,
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments, logging,
             ],
             path: "Sources/Tools/signetd", swiftSettings: strict),
         .executableTarget(
