@@ -152,8 +152,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "KeyDirectory", "SignetServer", arguments, logging,
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments,
+            logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -193,12 +193,14 @@ let runtimeTargets: [Target] = [
 ]
 
 let coreProducts: [Product] = [
+    .library(name: "SignetAPI", targets: ["SignetAPI"]),
     .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
 ]
 
 let runtimeProducts: [Product] = [
+    .library(name: "KeyDirectory", targets: ["KeyDirectory"]),
     .library(name: "SignetClient", targets: ["SignetClient"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
     .executable(name: "signet", targets: ["signet"]),

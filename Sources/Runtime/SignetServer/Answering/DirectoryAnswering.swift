@@ -47,6 +47,11 @@ package protocol DirectoryAnswering: Sendable {
     func republish() async throws(DirectoryError)
 }
 
+extension DirectoryAnswering {
+    /// Never fails by itself.
+    package func awaitFailure() async throws(DirectoryError) {}
+}
+
 /// How the log is, for `/health` and `/metrics`.
 package struct LogCondition: Hashable, Sendable {
     /// Whether it takes entries.

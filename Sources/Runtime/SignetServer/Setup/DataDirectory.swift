@@ -3,8 +3,10 @@ public struct DataDirectory: Hashable, Sendable {
     /// The directory itself, mode 0700.
     public let path: String
 
-    /// The data directory at a path.
-    public init(path: String) { self.path = path }
+    /// The data directory at a path; slashes at its end do not count.
+    public init(path: String) {
+        self.path = path.count > 1 && path.hasSuffix("/") ? DataDirectory(path: String(path.dropLast())).path : path
+    }
 
     /// The secret keys of the directory, mode 0700.
     public var keys: String { path + "/keys" }

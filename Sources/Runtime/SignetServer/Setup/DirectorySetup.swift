@@ -122,10 +122,9 @@ public struct DirectorySetup: Sendable {
     }
 
     private func finish(_ draft: DataDirectory, as data: DataDirectory) throws(SetupError) {
-        let parent = (data.path as NSString).deletingLastPathComponent
         try file { () throws(FileFailure) in
             guard rename(draft.path, data.path) == 0 else { throw FileFailure(data.path) }
-            try PrivateFile.synchronize(folder: parent.isEmpty ? "." : parent)
+            try PrivateFile.synchronize(folder: data.path + "/..")
         }
     }
 

@@ -17,6 +17,13 @@ extension TLSIdentity {
             throw error
         } catch { throw .keyNotPrivate(path: key) }
     }
+
+    /// Reads the file of a root certificate, PEM.
+    ///
+    /// - Throws: ``StoredIdentityError/file(_:)``.
+    public static func readRoot(_ path: String) throws(StoredIdentityError) -> [UInt8] {
+        do { return try PrivateFile.read(path) } catch { throw .file(error) }
+    }
 }
 
 /// Why a TLS identity was not read.

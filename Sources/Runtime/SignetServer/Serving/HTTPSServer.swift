@@ -12,7 +12,7 @@ import UnixSignals
 ///
 /// One value serves once. It stops when its task is cancelled, when the service group it runs in shuts down, or
 /// when the log fails for good.
-public struct SignetServer: Sendable {
+public struct HTTPSServer: Sendable {
     /// How a server is set up.
     public struct Configuration: Sendable {
         /// The address to listen at, a name or a number.
@@ -64,12 +64,14 @@ public struct SignetServer: Sendable {
     /// - Parameters:
     ///   - signals: whether SIGTERM and SIGINT tell it to stop.
     ///   - onListening: gets the port once connections are accepted.
+    ///   - onStopping: called when it was told to stop, before requests in progress have ended.
     /// - Throws: ``ServerStop/logFailed`` after the log failed for good, ``ServerStop/cannotListen`` if the address
     ///   is in use or not ours, or what else ended the server.
     public func run(
-        stoppingOnSignals signals: Bool = true, onListening: @escaping @Sendable (Int) -> Void = { _ in }
+        stoppingOnSignals signals: Bool = true, onListening: @escaping @Sendable (Int) -> Void = { _ in },
+        onStopping: @escaping @Sendable () -> Void = {}
     ) async throws {
-        let logWatch = LogWatch(directory)
+        let logWatch = LogWatch(directory, onStopping: onStopping)
         var services: [any Service] = [logWatch]
         if let interval = configuration.republishInterval {
             services.append(

@@ -1,0 +1,55 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// Reads a request's body up to a limit, in whatever way its length is told.
+struct BodyReader {
+    private let limit: Int
+    private let announced: Announcement
+    private var parts: RequestBody.AsyncIterator
+    private var isRead = false
+
+    /// How much of an unwanted body is read and thrown away, so that the client sees the refusal before the
+    /// connection closes, in bytes.
+    private static let lingerByteCount = 1 << 20
+
+    init(_ request: Request, limit: Int) {
+        self.limit = limit
+        announced = Announcement(request.headers, limit)
+        parts = request.body.makeAsyncIterator()
+    }
+
+    /// Whether there is a body of unknown or excessive length that was not read to its end.
+    var isUnwanted: Bool { !isRead && announced != .short }
+
+    /// The whole body, or nil if it is longer than the limit; then no more than that was taken in.
+    mutating func read() async throws -> [UInt8]? {
+        if announced == .long { return nil }
+        var body: [UInt8] = []
+        while let part = try await parts.next() {
+            guard body.count + part.readableBytes <= limit else { return nil }
+            body += part.readableBytesView
+        }
+        isRead = true
+        return body
+    }
+
+    /// Reads on for a while and throws it away.
+    mutating func discard() async throws {
+        var count = 0
+        while count <= Self.lingerByteCount, let part = try await parts.next() { count += part.readableBytes }
+    }
+
+    /// What the headers say about the length.
+    private enum Announcement {
+        case short, long, unknown
+
+        init(_ headers: HTTPFields, _ limit: Int) {
+            if let text = headers[.contentLength] {
+                self = Int(text).map { $0 <= limit } ?? false ? .short : .long
+            } else {
+                self = headers.contains(.transferEncoding) ? .unknown : .short
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+public import KeyDirectory
+public import Logging
+public import SignetAPI
+
+import KeyTransparency
+import TransparencyLog
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A data directory that was set up: read, and open.
+public struct StoredDirectory: Sendable {
+    /// What clients need to trust the server.
+    public let profile: DirectoryProfile
+    /// The directory itself.
+    public let directory: Directory
+    /// The server's certificate and key.
+    public let identity: TLSIdentity
+
+    /// Reads the files of a data directory and opens the log and the database in it.
+    ///
+    /// - Parameters:
+    ///   - identity: another one than the one in the data directory.
+    ///   - logger: gets the directory's remarks.
+    /// - Throws: ``StoredDirectoryError``: the operator has to act.
+    public static func open(
+        _ data: DataDirectory, identity: TLSIdentity? = nil, logger: Logger
+    ) async throws(StoredDirectoryError) -> StoredDirectory {
+        let profile = try readProfile(data)
+        let keys = try readKeys(data, profile)
+        let identity = if let identity { identity } else { try readIdentity(data) }
+        let directory: Directory
+        do {
+            directory = try await Directory.open(
+                at: data.records, keys: keys, clock: ServerClock.system.time, logger: logger)
+        } catch { throw .directory(error) }
+        return StoredDirectory(profile: profile, directory: directory, identity: identity)
+    }
+
+    /// Reads what clients need to trust the server.
+    ///
+    /// - Throws: ``StoredDirectoryError``.
+    public static func readProfile(_ data: DataDirectory) throws(StoredDirectoryError) -> DirectoryProfile {
+        let bytes: [UInt8]
+        do { bytes = try PrivateFile.read(data.profile) } catch {
+            throw error.code == ENOENT ? .notSetUp : .file(error)
+        }
+        do { return try DirectoryProfile(decoding: bytes) } catch { throw .profile(error) }
+    }
+
+    private static func readKeys(
+        _ data: DataDirectory, _ profile: DirectoryProfile
+    ) throws(StoredDirectoryError) -> DirectoryKeys {
+        guard let log = profile.trust.policy.logs.first else { throw .noLog }
+        do { return try DirectoryKeys.read(from: data.keys, origin: log.name) } catch {
+            throw .keys(error)
+        }
+    }
+
+    private static func readIdentity(_ data: DataDirectory) throws(StoredDirectoryError) -> TLSIdentity {
+        do { return try TLSIdentity(certificate: data.certificate, key: data.certificateKey) } catch {
+            throw .identity(error)
+        }
+    }
+}
+
+/// Why a data directory was not opened.
+public enum StoredDirectoryError: Error, Sendable {
+    /// There is no data directory, or it was not made by the setup.
+    case notSetUp
+    /// A file was not read.
+    case file(FileFailure)
+    /// The file for clients is damaged.
+    case profile(DirectoryProfileError)
+    /// The file for clients names no log.
+    case noLog
+    /// The keys were not read.
+    case keys(KeyFileError)
+    /// The TLS identity was not read.
+    case identity(StoredIdentityError)
+    /// The log or the database was not opened.
+    case directory(DirectoryOpenError)
+}

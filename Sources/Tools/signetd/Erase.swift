@@ -1,0 +1,37 @@
+import ArgumentParser
+import KeyDirectory
+import KeyTransparency
+import Logging
+import SignetServer
+
+/// `signetd erase`
+struct Erase: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Erase a person's data from the database.",
+        discussion: """
+            The log keeps what it has: hidden labels, hashes and device keys that nobody can connect with the \
+            person any more. The server must not be running.
+            """)
+
+    @Argument(help: "The person's handle, such as alice@example.org.")
+    var handle: String
+
+    @OptionGroup var data: DataOption
+
+    func run() async throws {
+        guard let handle = try? Handle(typed: Array(handle.utf8)) else {
+            throw ValidationError("not a handle, such as alice@example.org")
+        }
+        let logger = Diagnostics.logger(.warning)
+        let stored: StoredDirectory
+        do { stored = try await StoredDirectory.open(DataDirectory(path: data.data), logger: logger) } catch {
+            throw Diagnostics.exit(error)
+        }
+        do { try await stored.directory.erase(handle) } catch {
+            await stored.directory.close()
+            throw Diagnostics.exit(error)
+        }
+        await stored.directory.close()
+        print("erased")
+    }
+}

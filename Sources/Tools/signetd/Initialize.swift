@@ -1,0 +1,86 @@
+import ArgumentParser
+import KeyDirectory
+import Logging
+import SignetAPI
+import SignetServer
+import TransparencyLog
+
+/// `signetd init`
+struct Initialize: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make the data directory of a new server, all of it or nothing.",
+        discussion: """
+            Makes the log's key, the key of its clock and the key that hides handles, an empty log and database, \
+            and, unless you bring your own, a certificate authority for this server alone (P-256; ten years) with \
+            a server certificate (397 days).
+
+            tls/ca.key can vouch for any server in front of your people. The server never reads it: move it to a \
+            place of its own and bring it back to renew the certificate.
+            """)
+
+    @OptionGroup var data: DataOption
+
+    @Option(help: ArgumentHelp("The name of the log, for ever, such as example.org/signet.", valueName: "name"))
+    var origin: String
+
+    @Option(help: ArgumentHelp("How clients reach the server: https://host[:port].", valueName: "url"))
+    var url: String
+
+    @Option(
+        name: .customLong("host"),
+        help: ArgumentHelp(
+            "A name or address for the server's certificate; may be repeated. Default: the host of the URL.",
+            valueName: "host"))
+    var hosts: [String] = []
+
+    @Option(help: ArgumentHelp("Your own certificate chain, PEM, the server's first.", valueName: "file"))
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("Its private key, PEM, readable by you alone.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(help: ArgumentHelp("The root certificate that clients are to trust, PEM.", valueName: "file"))
+    var tlsRoot: String?
+
+    func run() async throws {
+        let data = DataDirectory(path: self.data.data)
+        let setup = DirectorySetup(
+            origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), logger: Diagnostics.logger(.error))
+        do {
+            _ = try await setup.make(data, at: Diagnostics.now())
+        } catch { throw Diagnostics.exit(error) }
+        print("made \(data.path)")
+        print("for your clients: \(data.profile)")
+        if tlsCert == nil { print("move this away from the server: \(data.rootKey)") }
+    }
+
+    private func name() throws -> KeyName {
+        guard let name = try? KeyName(Array(origin.utf8)), (try? DirectoryKeys.clockName(of: name)) != nil else {
+            throw ValidationError("--origin: a name without spaces and plus signs, such as example.org/signet")
+        }
+        return name
+    }
+
+    private func tlsSource() throws -> DirectorySetup.TLSSource {
+        switch (tlsCert, tlsKey, tlsRoot) {
+        case (nil, nil, nil): return .own(hosts: try ownHosts())
+        case (let certificate?, let key?, let root?):
+            do {
+                return .existing(
+                    try TLSIdentity(certificate: certificate, key: key), root: try TLSIdentity.readRoot(root))
+            } catch { throw Diagnostics.exit(error) }
+        default: throw ValidationError("--tls-cert, --tls-key and --tls-root go together")
+        }
+    }
+
+    private func ownHosts() throws -> [ServerHost] {
+        let texts = hosts.isEmpty ? [try ServerURL(url).host] : hosts
+        return try texts.map { text in
+            guard let host = ServerHost(text) else {
+                throw ValidationError("--host \(text): neither a DNS name in lower case nor an IP address")
+            }
+            return host
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import KeyDirectory
+import Logging
+import SignetServer
+
+/// `signetd run`
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve.",
+        discussion: """
+            Prints one line, `listening HOST:PORT`, once it takes connections. Remarks go to standard error, one \
+            line each, without handles, addresses or keys. SIGTERM and SIGINT stop it: requests in progress end first.
+            """)
+
+    @OptionGroup var data: DataOption
+
+    @Option(help: ArgumentHelp("The address to listen at; port 0 for any.", valueName: "host:port"))
+    var bind = "127.0.0.1:8443"
+
+    @Option(help: ArgumentHelp("Requests per second of one address, on average; 0 for any number.", valueName: "n"))
+    var rate: UInt32 = ServerLimits().addressRate.perSecond
+
+    @Option(help: ArgumentHelp("Signed requests per second of one account; 0 for any number.", valueName: "n"))
+    var accountRate: UInt32 = ServerLimits().accountRate.perSecond
+
+    @Option(help: ArgumentHelp("Open connections, over all clients.", valueName: "n"))
+    var connections: Int = ServerLimits().connections
+
+    @Option(help: ArgumentHelp("Open connections of one address.", valueName: "n"))
+    var connectionsPerAddress: Int = ServerLimits().connectionsPerAddress
+
+    @Option(help: ArgumentHelp("How often the checkpoint is signed anew; 0 for never.", valueName: "seconds"))
+    var republish: UInt32 = 60
+
+    @Option(help: ArgumentHelp("How long requests in progress may take when told to stop.", valueName: "seconds"))
+    var drain: UInt32 = 20
+
+    @Flag(help: "Show /metrics to anyone, not only on the loopback interface.")
+    var openMetrics = false
+
+    @Option(help: ArgumentHelp("Another certificate chain than the data directory's, PEM.", valueName: "file"))
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("Its private key, PEM.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
+        transform: Self.level)
+    var logLevel = Logger.Level.info
+
+    func run() async throws {
+        let logger = Diagnostics.logger(logLevel)
+        let configuration = try configuration()
+        let stored: StoredDirectory
+        do {
+            stored = try await StoredDirectory.open(
+                DataDirectory(path: data.data), identity: try identity(), logger: logger)
+        } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
+        let server: HTTPSServer
+        do {
+            server = try HTTPSServer(
+                stored.directory, identity: stored.identity, configuration: configuration, logger: logger)
+        } catch { throw Diagnostics.exit(error) }
+        try await serve(server, configuration, logger)
+        await stored.directory.close()
+        logger.info("stopped")
+    }
+
+    private func serve(
+        _ server: HTTPSServer, _ configuration: HTTPSServer.Configuration, _ logger: Logger
+    ) async throws {
+        let bound = configuration.limits.drain + .seconds(5)
+        do {
+            try await server.run { port in
+                Diagnostics.printLine("listening \(configuration.host):\(port)")
+                logger.info("listening", metadata: ["port": "\(port)"])
+            } onStopping: {
+                logger.info("stopping")
+                Diagnostics.endProcess(after: bound)
+            }
+        } catch { throw Diagnostics.exit(error) }
+    }
+
+    private func configuration() throws -> HTTPSServer.Configuration {
+        guard let address = SocketName(bind, defaultPort: 8443) else {
+            throw ValidationError("--bind: host:port, such as 127.0.0.1:8443 or [::1]:8443")
+        }
+        var configuration = HTTPSServer.Configuration()
+        configuration.host = address.host
+        configuration.port = address.port
+        configuration.showsMetricsToAll = openMetrics
+        configuration.republishInterval = republish == 0 ? nil : .seconds(republish)
+        configuration.limits.addressRate = Self.rate(rate)
+        configuration.limits.accountRate = Self.rate(accountRate)
+        configuration.limits.connections = connections
+        configuration.limits.connectionsPerAddress = connectionsPerAddress
+        configuration.limits.drain = .seconds(drain)
+        return configuration
+    }
+
+    /// Four seconds' worth may come at once.
+    private static func rate(_ perSecond: UInt32) -> RequestRate {
+        RequestRate(perSecond: perSecond, burst: perSecond.multipliedReportingOverflow(by: 4).partialValue)
+    }
+
+    private static func level(_ text: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: text) else { throw ValidationError("no such level") }
+        return level
+    }
+
+    private func identity() throws -> TLSIdentity? {
+        switch (tlsCert, tlsKey) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            do { return try TLSIdentity(certificate: certificate, key: key) } catch { throw Diagnostics.exit(error) }
+        default: throw ValidationError("--tls-cert and --tls-key go together")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+
+/// `https://host[:port]`, as the directory file wants it.
+struct ServerURL {
+    let text: String
+    let host: String
+
+    init(_ text: String) throws {
+        let scheme = "https://"
+        guard text.hasPrefix(scheme), let address = SocketName(String(text.dropFirst(scheme.count)), defaultPort: 443)
+        else { throw ValidationError("--url: https://host or https://host:port, nothing behind it") }
+        self.text = text
+        host = address.host
+    }
+}
+
+/// `host`, `host:port` or `[address]:port`.
+struct SocketName {
+    let host: String
+    let port: Int
+
+    init?(_ text: String, defaultPort: Int) {
+        var host = text[...]
+        var port = defaultPort
+        if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]"), text.filter({ $0 == ":" }).count == 1 || text.hasPrefix("[") {
+            guard let number = UInt16(text[text.index(after: colon)...]) else { return nil }
+            port = Int(number)
+            host = text[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        let allowed = host.utf8.allSatisfy { byte in
+            (0x30...0x3A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x2E
+        }
+        guard !host.isEmpty, allowed else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+}

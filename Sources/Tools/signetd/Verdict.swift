@@ -1,0 +1,137 @@
+import KeyDirectory
+import SignetAPI
+import SignetServer
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What to tell the operator about an error, and the exit code: the one place with sentences.
+struct Verdict {
+    let sentence: String
+    let status: ExitStatus
+
+    private init(_ status: ExitStatus, _ sentence: String) {
+        self.sentence = sentence
+        self.status = status
+    }
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as SetupError: Self.of(error)
+            case let error as StoredDirectoryError: Self.of(error)
+            case let error as StoredIdentityError: Self.of(error)
+            case let error as TLSIdentityError: Self.of(error)
+            case let error as ServerStop: Self.of(error)
+            case let error as DirectoryError: Self.of(error)
+            default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
+            }
+    }
+
+    private static func of(_ error: SetupError) -> Verdict {
+        switch error {
+        case .exists: Verdict(.notMade, "there is something of that name already; nothing was changed")
+        case .keys(let error): Verdict(.notMade, of(error).sentence)
+        case .directory(let error): Verdict(.notMade, of(error).sentence)
+        case .tls(let error): of(error)
+        case .certificates: Verdict(.notMade, "the certificates could not be made")
+        case .policy: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
+        case .file(let failure): Verdict(.notMade, sentence(failure))
+        }
+    }
+
+    private static func of(_ error: StoredDirectoryError) -> Verdict {
+        switch error {
+        case .notSetUp: Verdict(.notSetUp, "there is no data directory; make one with `signetd init`")
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; bring back a copy of it")
+        case .keys(let error): of(error)
+        case .identity(let error): of(error)
+        case .directory(let error): of(error)
+        }
+    }
+
+    private static func of(_ error: StoredIdentityError) -> Verdict {
+        switch error {
+        case .keyNotPrivate(let path): Verdict(.damaged, "\(path) can be used by others; chmod 600 it, or replace it if it may have been read")
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        }
+    }
+
+    private static func of(_ error: TLSIdentityError) -> Verdict {
+        switch error {
+        case .invalidCertificate: Verdict(.damaged, "the TLS certificate is not PEM")
+        case .invalidKey: Verdict(.damaged, "the TLS key is not PEM")
+        case .keyDoesNotMatch: Verdict(.damaged, "the TLS key is not the certificate's")
+        }
+    }
+
+    private static func of(_ error: ServerStop) -> Verdict {
+        switch error {
+        case .logFailed:
+            Verdict(.diskFailed, "the disk failed under the log; nothing acknowledged is lost. Check space and disk, then start again")
+        case .cannotListen: Verdict(.addressUnusable, "the address is in use or not one of this machine; see --bind")
+        }
+    }
+
+    private static func of(_ error: DirectoryError) -> Verdict {
+        switch error {
+        case .refused(.notFound): Verdict(.notSetUp, "there is no such person in the database")
+        case .refused(let code): Verdict(.damaged, "refused: \(code.rawValue)")
+        case .stopped: of(ServerStop.logFailed)
+        case .database: Verdict(.tryAgain, "the database could not do it now; try again")
+        }
+    }
+
+    private static func of(_ error: KeyFileError) -> Verdict {
+        switch error {
+        case .missing(let file): Verdict(.damaged, "keys/\(file.name) is missing; bring it back, a new one would be another directory")
+        case .exists(let file): Verdict(.notMade, "keys/\(file.name) is there already")
+        case .wrongMode(let file, _): Verdict(.damaged, "keys/\(file.name) can be used by others; chmod 600 it, and consider whether it was read")
+        case .wrongOwner(let file): Verdict(.damaged, "keys/\(file.name) belongs to another user")
+        case .notAFile(let file), .malformed(let file), .refused(let file):
+            Verdict(.damaged, "keys/\(file.name) is not a key of this kind; bring back a copy of it")
+        case .invalidName: Verdict(.damaged, "the log's name cannot be the name of a key")
+        case .system(let file, let code): Verdict(.damaged, "keys/\(file.name): \(text(code))")
+        }
+    }
+
+    private static func of(_ error: DirectoryOpenError) -> Verdict {
+        switch error {
+        case .log(let error): of(error)
+        case .file(let code): Verdict(.damaged, "the data directory: \(text(code))")
+        case .databaseMissing: Verdict(.damaged, "the log is there and the database is not; bring back the whole data directory")
+        case .databaseExists: Verdict(.notMade, "there is a database already")
+        case .database(let code): Verdict(.diskFailed, "the database failed with SQLite's code \(code)")
+        case .databaseFromNewerVersion: Verdict(.damaged, "a newer signetd has changed the database; use that one")
+        case .notDurable: Verdict(.damaged, "the database does not wait for the disk; this is a bug or another SQLite")
+        case .databaseOfOtherLog, .databaseOfOtherVRFKey: Verdict(.damaged, "the database and the keys are of two directories")
+        case .logUnreadable: Verdict(.diskFailed, "the log's entries cannot be read; check the disk, then start again")
+        case .logStopped: of(ServerStop.logFailed)
+        case .logBehindDatabase: Verdict(.damaged, "the log is an older copy than the database; bring back the newest copy of both together")
+        case .databaseBehindLog: Verdict(.damaged, "the database is an older copy than the log; bring back the newest copy of both together")
+        case .databaseDamaged: Verdict(.damaged, "the database is damaged; bring back the newest copy of the whole data directory")
+        }
+    }
+
+    private static func of(_ error: LogOpenError) -> Verdict {
+        switch error.remedy {
+        case .provideDirectory: Verdict(.damaged, "the log's directory is missing; check the mount")
+        case .allowWriting: Verdict(.damaged, "the log's directory cannot be written to")
+        case .stopOtherProcess: Verdict(.tryAgain, "another process has the log open; stop it first")
+        case .createLog: Verdict(.notSetUp, "there is no log; an empty directory may be a disk that is not mounted")
+        case .openExistingLog: Verdict(.notMade, "there is a log already")
+        case .restoreNewestCopy:
+            Verdict(.damaged, "the log does not fit what was signed for it; going on would fork it. Bring back the newest copy of the whole data directory")
+        case .correctConfiguration: Verdict(.damaged, "the log was made with another name or other keys")
+        case .repairStorage: Verdict(.diskFailed, "the disk failed under the log; check space and disk, then start again")
+        }
+    }
+
+    private static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
+
+    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
