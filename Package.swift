@@ -187,6 +187,13 @@ let runtimeTargets: [Target] = [
         ] + nio,
         swiftSettings: strict),
     .testTarget(
+        name: "SignetTestingTests",
+        dependencies: [
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient",
+            "SignetTesting", logging,
+        ],
+        swiftSettings: strict),
+    .testTarget(
         name: "CommandLineTests",
         dependencies: ["signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting"],
         swiftSettings: strict),
