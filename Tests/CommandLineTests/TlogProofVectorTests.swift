@@ -28,7 +28,9 @@ struct TlogProofVectorTests {
         let cases = try TlogProofSet.cases()
         #expect(Set(cases.map(\.name)).count == cases.count)
         for test in cases {
-            #expect(Self.refusal(of: test.draft) == test.fault?.step, "\(test.name): \(test.fault?.reason ?? test.covers)")
+            #expect(
+                Self.refusal(of: test.draft) == test.fault?.step,
+                "\(test.name): \(test.fault?.reason ?? test.covers)")
         }
         #expect(Set(cases.compactMap(\.fault?.step)) == Set(TlogProofCase.Step.allCases))
     }

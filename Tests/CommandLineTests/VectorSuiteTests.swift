@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import Testing
 
@@ -6,21 +5,21 @@ import Testing
 
 /// The vector runner on published sets, on sets with a wrong verdict, and on what is no set.
 struct VectorSuiteTests {
-    static let shared = URL(filePath: #filePath)
+    static let shared =
+        ProcessInfo.processInfo.environment["SIGNET_VECTORS"].map { URL(filePath: $0) }
+        ?? URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "shared/vectors")
     static let present = FileManager.default.fileExists(atPath: shared.path())
 
     static let suites: [any VectorSuite.Type] = [
-        MerkleSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self, CosignedCheckpointsSuite.self,
+        MerkleSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
+        CosignedCheckpointsSuite.self,
         TilesLogSuite.self,
     ]
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
-        var report = VectorReport()
-        let command = try #require(try suite.parseAsRoot([path]) as? any VectorSuite)
-        try command.fill(&report)
-        return report
+        try suite.report(on: path)
     }
 
     private func temporaryFile(_ text: String) throws -> String {
@@ -49,7 +48,8 @@ struct VectorSuiteTests {
         func opposite(_ path: String, _ swaps: [(String, String)]) throws -> String {
             var text = try String(contentsOf: Self.shared.appending(path: path), encoding: .utf8)
             for (word, other) in swaps {
-                text = text.replacing(word, with: "\u{1}").replacing(other, with: word).replacing("\u{1}", with: other)
+                text = text.replacing(word, with: "\u{1}").replacing(other, with: word).replacing(
+                    "\u{1}", with: other)
             }
             return try temporaryFile(text)
         }
@@ -63,7 +63,9 @@ struct VectorSuiteTests {
         #expect(try run(CosignedCheckpointsSuite.self, checkpoints).failed == 30)
     }
 
-    @Test(arguments: ["", "garbage", "[]", "{}", "[{}]", "[1]", "null", "\u{0}", "{\"valid\":[],\"invalid\":[]}"])
+    @Test(arguments: [
+        "", "garbage", "[]", "{}", "[{}]", "[1]", "null", "\u{0}", "{\"valid\":[],\"invalid\":[]}",
+    ])
     func whatIsNoSetIsAnError(text: String) throws {
         let path = try temporaryFile(text)
         for suite in Self.suites {

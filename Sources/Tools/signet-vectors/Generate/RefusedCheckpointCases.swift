@@ -21,7 +21,10 @@ enum RefusedCheckpointCases {
             ("root-33-bytes", "the root has 33 bytes", "\(origin)\n11\n\(long)\n"),
             ("root-padding-missing", "the root has no padding", "\(origin)\n11\n\(root.dropLast())\n"),
             ("root-trailing-space", "a space after the root", "\(origin)\n11\n\(root) \n"),
-            ("extension-line-empty", "an empty extension line between two others", "\(good)first\n\nsecond\n"),
+            (
+                "extension-line-empty", "an empty extension line between two others",
+                "\(good)first\n\nsecond\n"
+            ),
             ("extension-line-only-empty", "a single, empty extension line", "\(good)\n"),
             ("origin-empty", "the origin line is empty", "\n11\n\(root)\n"),
         ]
@@ -31,15 +34,22 @@ enum RefusedCheckpointCases {
                 $0.signatures = try bench.sign($0.text)
             }
         } + [
-            try bench.refuse("origin-not-listed", .origin, "the checkpoint names another log; the listed key signed it") {
+            try bench.refuse(
+                "origin-not-listed", .origin, "the checkpoint names another log; the listed key signed it"
+            ) {
                 $0.text = Array(good.replacing(origin, with: "log.example/other").utf8)
                 $0.signatures = try bench.sign($0.text)
             },
-            try bench.refuse("origin-in-upper-case", .origin, "the origin differs from the listed name in case") {
+            try bench.refuse(
+                "origin-in-upper-case", .origin, "the origin differs from the listed name in case"
+            ) {
                 $0.text = Array(good.replacing(origin, with: "LOG.example/signet").utf8)
                 $0.signatures = try bench.sign($0.text)
             },
-            try bench.refuse("origin-other-normal-form", .origin, "the origin is the listed name in another Unicode normal form") {
+            try bench.refuse(
+                "origin-other-normal-form", .origin,
+                "the origin is the listed name in another Unicode normal form"
+            ) {
                 let log = try VectorBench.signer("caf\u{E9}.example", .ed25519)
                 $0.policy = VectorBench.logLine(log) + bench.witnessLines + Array("quorum alpha\n".utf8)
                 $0.text = Array(good.replacing(origin, with: "cafe\u{301}.example").utf8)

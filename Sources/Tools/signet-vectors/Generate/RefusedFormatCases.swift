@@ -14,18 +14,34 @@ enum RefusedFormatCases {
             ("header-upper-case", "the header is in upper case", line("C2SP.ORG/TLOG-PROOF@V1")),
             ("header-trailing-space", "a space after the header", line("c2sp.org/tlog-proof@v1 ")),
             ("header-crlf", "the header ends in CR LF", line("c2sp.org/tlog-proof@v1\r")),
-            ("header-byte-order-mark", "a byte order mark before the header", line("\u{FEFF}c2sp.org/tlog-proof@v1")),
+            (
+                "header-byte-order-mark", "a byte order mark before the header",
+                line("\u{FEFF}c2sp.org/tlog-proof@v1")
+            ),
             ("header-after-empty-line", "an empty line before the header", line("\nc2sp.org/tlog-proof@v1")),
         ]
-        return try headers.map { name, reason, bytes in try bench.refuse(name, .format, reason) { $0.header = bytes } }
+        return try headers.map { name, reason, bytes in
+            try bench.refuse(name, .format, reason) { $0.header = bytes }
+        }
             + [
-                try bench.refuse("crlf-everywhere", .format, "every line ends in CR LF") { $0.replace(inProof: "\n", with: "\r\n") },
-                try bench.refuse("gap-missing", .format, "no empty line before the checkpoint") { $0.gap = [] },
-                try bench.refuse("gap-with-space", .format, "a space on the empty line before the checkpoint") { $0.gap = line(" ") },
-                try bench.refuse("gap-doubled", .checkpoint, "two empty lines before the checkpoint, so its first line is empty") {
+                try bench.refuse("crlf-everywhere", .format, "every line ends in CR LF") {
+                    $0.replace(inProof: "\n", with: "\r\n")
+                },
+                try bench.refuse("gap-missing", .format, "no empty line before the checkpoint") {
+                    $0.gap = []
+                },
+                try bench.refuse("gap-with-space", .format, "a space on the empty line before the checkpoint")
+                { $0.gap = line(" ") },
+                try bench.refuse(
+                    "gap-doubled", .checkpoint,
+                    "two empty lines before the checkpoint, so its first line is empty"
+                ) {
                     $0.gap = line("\n")
                 },
-                try bench.refuse("empty-line-before-hashes", .checkpoint, "an empty line before the hashes, so they are not read as such") {
+                try bench.refuse(
+                    "empty-line-before-hashes", .checkpoint,
+                    "an empty line before the hashes, so they are not read as such"
+                ) {
                     $0.hashes.insert(line(""), at: 0)
                 },
             ]
@@ -46,8 +62,14 @@ enum RefusedFormatCases {
             ("extra-twice", "two extra lines", line("extra AAAA\nextra AAAA")),
             ("extra-upper-case", "the word extra is in upper case", line("EXTRA AAAA")),
         ]
-        return try lines.map { name, reason, bytes in try bench.refuse(name, .format, reason) { $0.extra = bytes } }
-            + [try bench.refuse("extra-after-index", .format, "the extra line stands after the index") { $0.index += line("extra AAAA") }]
+        return try lines.map { name, reason, bytes in
+            try bench.refuse(name, .format, reason) { $0.extra = bytes }
+        }
+            + [
+                try bench.refuse("extra-after-index", .format, "the extra line stands after the index") {
+                    $0.index += line("extra AAAA")
+                }
+            ]
     }
 
     private static func indexes(_ bench: VectorBench) throws -> [TlogProofCase] {
@@ -67,7 +89,9 @@ enum RefusedFormatCases {
             ("index-two-to-64-plus-6", "the index is 2^64 + 6", line("index 18446744073709551622")),
             ("index-twice", "two index lines", line("index 6\nindex 6")),
         ]
-        return try lines.map { name, reason, bytes in try bench.refuse(name, .format, reason) { $0.index = bytes } }
+        return try lines.map { name, reason, bytes in
+            try bench.refuse(name, .format, reason) { $0.index = bytes }
+        }
             + [
                 try bench.refuse("index-minus-zero", .format, "the index is written -0") {
                     $0 = try bench.draft(index: 0)
@@ -81,10 +105,16 @@ enum RefusedFormatCases {
         let faults: [(String, String, ([UInt8]) -> [UInt8])] = [
             ("hash-31-bytes", "a hash of 31 bytes", { _ in base64Line(Array(bytes.dropLast())) }),
             ("hash-33-bytes", "a hash of 33 bytes", { _ in base64Line(bytes + [1]) }),
-            ("hash-pad-bits", "the unused bits of a hash are not zero", { $0.incrementing(at: $0.lastSignificantCharacter) }),
+            (
+                "hash-pad-bits", "the unused bits of a hash are not zero",
+                { $0.incrementing(at: $0.lastSignificantCharacter) }
+            ),
             ("hash-padding-missing", "a hash without its =", { $0.dropLast(2) + [0x0A] }),
             ("hash-padding-doubled", "a hash with two =", { $0.dropLast() + line("=") }),
-            ("hash-url-safe", "a hash in the URL-safe alphabet", { _ in base64Line(bytes).replacing("+", with: "-") }),
+            (
+                "hash-url-safe", "a hash in the URL-safe alphabet",
+                { _ in base64Line(bytes).replacing("+", with: "-") }
+            ),
             ("hash-hexadecimal", "a hash in hexadecimal", { _ in Hex.encode(bytes) + [0x0A] }),
             ("hash-cr-at-end", "a hash line ends in CR LF", { $0.dropLast() + line("\r") }),
             ("hash-cr-inside", "a CR within a hash", { $0[..<9] + [0x0D] + $0[9...] }),
@@ -95,7 +125,8 @@ enum RefusedFormatCases {
         return try faults.map { name, reason, spoil in
             try bench.refuse(name, .format, reason) { $0.hashes[1] = spoil($0.hashes[1]) }
         } + [
-            try bench.refuse("hash-count-65", .format, "65 hashes, where no tree has a path of more than 64") {
+            try bench.refuse("hash-count-65", .format, "65 hashes, where no tree has a path of more than 64")
+            {
                 $0.hashes = Array(repeating: $0.hashes[0], count: 65)
             }
         ]

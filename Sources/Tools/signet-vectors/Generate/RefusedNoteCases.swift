@@ -12,14 +12,25 @@ enum RefusedNoteCases {
             try bench.refuse("final-newline-missing", .note, "the file does not end in LF") {
                 $0.signatures[2].removeLast()
             },
-            try bench.refuse("empty-line-at-end", .note, "an empty line after the last signature") { $0.signatures.append(line("")) },
-            try bench.refuse("line-at-end", .note, "a line that is no signature after the last one") { $0.signatures.append(line("end")) },
+            try bench.refuse("empty-line-at-end", .note, "an empty line after the last signature") {
+                $0.signatures.append(line(""))
+            },
+            try bench.refuse("line-at-end", .note, "a line that is no signature after the last one") {
+                $0.signatures.append(line("end"))
+            },
             try bench.refuse("no-signatures", .note, "no signature line") { $0.signatures = [] },
-            try bench.refuse("no-empty-line", .note, "no empty line between text and signatures") { $0.noteGap = [] },
-            try bench.refuse("empty-line-between-signatures", .checkpoint, "an empty line between signatures, so the first ones are text") {
+            try bench.refuse("no-empty-line", .note, "no empty line between text and signatures") {
+                $0.noteGap = []
+            },
+            try bench.refuse(
+                "empty-line-between-signatures", .checkpoint,
+                "an empty line between signatures, so the first ones are text"
+            ) {
                 $0.signatures.insert(line(""), at: 1)
             },
-            try bench.refuse("hyphen-for-dash", .note, "a cosignature line starts with a hyphen in place of U+2014") {
+            try bench.refuse(
+                "hyphen-for-dash", .note, "a cosignature line starts with a hyphen in place of U+2014"
+            ) {
                 $0.signatures[1] = $0.signatures[1].replacing("—", with: "-")
             },
             try bench.refuse("en-dash", .note, "a cosignature line starts with U+2013 in place of U+2014") {
@@ -43,11 +54,23 @@ enum RefusedNoteCases {
     /// Lines of keys that nobody knows, which must still be well formed.
     private static func unknownLines(_ bench: VectorBench) throws -> [TlogProofCase] {
         let lines: [(String, String, String)] = [
-            ("unknown-line-base64", "a * in the base64 of a line of an unknown key", "— stranger.example AAAAAAA*"),
+            (
+                "unknown-line-base64", "a * in the base64 of a line of an unknown key",
+                "— stranger.example AAAAAAA*"
+            ),
             ("unknown-line-padding", "no padding in a line of an unknown key", "— stranger.example AAAAAAA"),
-            ("unknown-line-pad-bits", "unused bits that are not zero in a line of an unknown key", "— stranger.example AAAAAAB="),
-            ("unknown-line-url-safe", "the URL-safe alphabet in a line of an unknown key", "— stranger.example AAAA-_-_"),
-            ("unknown-line-two-bytes", "a line of an unknown key without a whole key ID", "— stranger.example AAA="),
+            (
+                "unknown-line-pad-bits", "unused bits that are not zero in a line of an unknown key",
+                "— stranger.example AAAAAAB="
+            ),
+            (
+                "unknown-line-url-safe", "the URL-safe alphabet in a line of an unknown key",
+                "— stranger.example AAAA-_-_"
+            ),
+            (
+                "unknown-line-two-bytes", "a line of an unknown key without a whole key ID",
+                "— stranger.example AAA="
+            ),
             ("unknown-line-no-signature", "a line of an unknown key without base64", "— stranger.example"),
             ("unknown-line-no-name", "a signature line without a name", "—  AAAAAAA="),
             ("name-with-space", "a space in a key name", "— stranger example AAAAAAA="),
@@ -82,10 +105,11 @@ enum RefusedNoteCases {
                 $0.text += Array("extension ".utf8) + bytes + [0x0A]
                 $0.signatures = try bench.sign($0.text)
             }
-        } + inName.map { name, reason, bytes in
-            try bench.refuse(name, .note, reason) {
-                $0.signatures.append(Array("— stranger".utf8) + bytes + line(".example AAAAAAA="))
-            }
         }
+            + inName.map { name, reason, bytes in
+                try bench.refuse(name, .note, reason) {
+                    $0.signatures.append(Array("— stranger".utf8) + bytes + line(".example AAAAAAA="))
+                }
+            }
     }
 }

@@ -24,7 +24,8 @@ enum TlogProofSet {
             index.append(
                 TlogProofEntry(
                     name: name, valid: test.fault == nil, why: test.fault?.reason ?? test.covers,
-                    proof: "parts/\(number).tlog-proof", entry: shared.path(of: test.draft.entry, kind: "entry"),
+                    proof: "parts/\(number).tlog-proof",
+                    entry: shared.path(of: test.draft.entry, kind: "entry"),
                     policy: shared.path(of: test.draft.policy, kind: "policy"), size: test.draft.size,
                     index: test.draft.leafIndex))
         }
@@ -98,7 +99,8 @@ struct TlogProofCase {
     func text(name: String) -> [UInt8] {
         var header = "signet tlog-proof vector, version 1\nname: \(name)\n"
         if let fault {
-            header += "expect: refuse\nfault: \(fault.reason)\nstep: \(fault.step.rawValue)\nclause: \(fault.step.clause)\n"
+            header +=
+                "expect: refuse\nfault: \(fault.reason)\nstep: \(fault.step.rawValue)\nclause: \(fault.step.clause)\n"
         } else {
             header += "expect: accept\ncovers: \(covers)\n"
         }

@@ -95,14 +95,18 @@ struct VectorBench {
 
     /// SHA-256 of the bytes alone.
     static func plainHash(_ bytes: [UInt8]) throws -> TreeHash {
-        guard let hash = TreeHash(Array(SHA256.hash(data: bytes))) else { throw CanonicalCodingError.invalidLength(32) }
+        guard let hash = TreeHash(Array(SHA256.hash(data: bytes))) else {
+            throw CanonicalCodingError.invalidLength(32)
+        }
         return hash
     }
 
     /// The path in a tree that nobody could build: invented siblings, and the root they lead to.
     ///
     /// Follows the recursion of RFC 6962 and shares no code with the verifier.
-    static func inventedPath(index: UInt64, size: UInt64, leaf: TreeHash) -> (hashes: [TreeHash], root: TreeHash) {
+    static func inventedPath(
+        index: UInt64, size: UInt64, leaf: TreeHash
+    ) -> (hashes: [TreeHash], root: TreeHash) {
         var sides: [Bool] = []
         var (index, size) = (index, size)
         while size > 1 {
@@ -126,7 +130,8 @@ struct VectorBench {
 extension VectorBench {
     /// A case that must be accepted.
     func accept(
-        _ name: String, _ covers: String, _ draft: ProofDraft, change: (inout ProofDraft) throws -> Void = { _ in }
+        _ name: String, _ covers: String, _ draft: ProofDraft,
+        change: (inout ProofDraft) throws -> Void = { _ in }
     ) throws -> TlogProofCase {
         var draft = draft
         try change(&draft)
@@ -135,7 +140,8 @@ extension VectorBench {
 
     /// The good draft with one fault.
     func refuse(
-        _ name: String, _ step: TlogProofCase.Step, _ reason: String, change: (inout ProofDraft) throws -> Void
+        _ name: String, _ step: TlogProofCase.Step, _ reason: String,
+        change: (inout ProofDraft) throws -> Void
     ) throws -> TlogProofCase {
         var draft = try draft()
         try change(&draft)
