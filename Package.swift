@@ -195,7 +195,9 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",
-        dependencies: ["signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting"],
+        dependencies: [
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting", "TransparencyLog",
+        ],
         swiftSettings: strict),
 ]
 
