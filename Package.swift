@@ -28,163 +28,185 @@ let certificates: [Target.Dependency] = [
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// `SIGNET_CORE_ONLY=1` leaves out everything above the Protocols, and with it every dependency but
+/// swift-crypto: for work on formats and rules, and for `Scripts/removals`.
+let isCoreOnly = Context.environment["SIGNET_CORE_ONLY"] != nil
+
+let coreDependencies: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2")
+]
+
+let runtimeDependencies: [Package.Dependency] = [
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+    .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+]
+
+let coreTargets: [Target] = [
+    // MARK: Support
+    .systemLibrary(
+        name: "CSodium", path: "Sources/Support/CSodium", pkgConfig: "libsodium",
+        providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+
+    // MARK: Formats: other people's specifications, pure, no I/O
+    .target(
+        name: "CanonicalCoding", path: "Sources/Formats/CanonicalCoding",
+        swiftSettings: optimised),
+    .target(
+        name: "TransparencyLog", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Formats/TransparencyLog", swiftSettings: optimised),
+    .target(
+        name: "VRF",
+        dependencies: [
+            "CanonicalCoding", crypto,
+            .target(name: "CSodium", condition: .when(platforms: [.linux])),
+        ],
+        path: "Sources/Formats/VRF", swiftSettings: optimised),
+
+    // MARK: Protocols: our rules as values; no socket, file, clock or global
+    .target(
+        name: "KeyTransparency", dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", crypto],
+        path: "Sources/Protocols/KeyTransparency", swiftSettings: strict),
+    .target(
+        name: "SignetAPI",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
+        path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
+
+    // MARK: Tests mirror Sources
+    .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
+    .testTarget(
+        name: "TransparencyLogTests", dependencies: ["CanonicalCoding", "TransparencyLog", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "VRFTests",
+        dependencies: ["CanonicalCoding", "VRF", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
+        swiftSettings: strict),
+    .testTarget(
+        name: "KeyTransparencyTests",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SignetAPITests",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", crypto],
+        swiftSettings: strict),
+]
+
+let runtimeTargets: [Target] = [
+    // MARK: Runtime: everything that waits
+    .target(
+        name: "KeyDirectory",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            crypto, logging, sqlite,
+        ],
+        path: "Sources/Runtime/KeyDirectory", swiftSettings: strict),
+    .target(
+        name: "SignetClient",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            .target(name: "CSodium", condition: .when(platforms: [.linux])),
+            crypto, sqlite,
+        ] + nio,
+        path: "Sources/Runtime/SignetClient", swiftSettings: strict),
+    .target(
+        name: "SignetServer",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            "KeyDirectory", crypto, logging,
+            .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "CoreMetrics", package: "swift-metrics"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        ] + nio + certificates,
+        path: "Sources/Runtime/SignetServer", swiftSettings: strict),
+
+    // MARK: Testing: fake clocks, faulty stores, lying servers; imported by no library
+    .target(
+        name: "SignetTesting",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            "KeyDirectory", "SignetServer", "SignetClient", crypto, logging,
+        ],
+        path: "Sources/Testing/SignetTesting", swiftSettings: strict),
+
+    // MARK: Tools: argument parsing and printing only
+    .executableTarget(
+        name: "signet",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
+            arguments,
+        ],
+        path: "Sources/Tools/signet", swiftSettings: strict),
+    .executableTarget(
+        name: "signetd",
+        dependencies: [
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments, logging,
+        ],
+        path: "Sources/Tools/signetd", swiftSettings: strict),
+    .executableTarget(
+        name: "signet-vectors",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto, arguments],
+        path: "Sources/Tools/signet-vectors", swiftSettings: strict),
+    .executableTarget(
+        name: "signet-lying-server", dependencies: ["SignetTesting", "SignetServer", "KeyDirectory", arguments, logging],
+        path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
+
+    // MARK: Tests mirror Sources
+    .testTarget(
+        name: "KeyDirectoryTests",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "SignetTesting", crypto, logging, sqlite,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SignetClientTests",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
+            "SignetTesting", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SignetServerTests",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "SignetServer", "signetd", crypto, logging,
+        ] + nio,
+        swiftSettings: strict),
+    .testTarget(
+        name: "CommandLineTests",
+        dependencies: ["signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting"],
+        swiftSettings: strict),
+]
+
+let coreProducts: [Product] = [
+    .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
+    .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
+    .library(name: "VRF", targets: ["VRF"]),
+]
+
+let runtimeProducts: [Product] = [
+    .library(name: "SignetClient", targets: ["SignetClient"]),
+    .library(name: "SignetServer", targets: ["SignetServer"]),
+    .executable(name: "signet", targets: ["signet"]),
+    .executable(name: "signetd", targets: ["signetd"]),
+]
+
 let package = Package(
     name: "signet",
     platforms: [.macOS(.v15), .iOS(.v18)],
-    products: [
-        .library(name: "SignetClient", targets: ["SignetClient"]),
-        .library(name: "SignetServer", targets: ["SignetServer"]),
-        .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
-        .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
-        .library(name: "VRF", targets: ["VRF"]),
-        .executable(name: "signet", targets: ["signet"]),
-        .executable(name: "signetd", targets: ["signetd"]),
-    ],
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
-        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
-    ],
-    targets: [
-        // MARK: Support
-        .systemLibrary(
-            name: "CSodium", path: "Sources/Support/CSodium", pkgConfig: "libsodium",
-            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
-
-        // MARK: Formats: other people's specifications, pure, no I/O
-        .target(
-            name: "CanonicalCoding", path: "Sources/Formats/CanonicalCoding",
-            swiftSettings: optimised),
-        .target(
-            name: "TransparencyLog", dependencies: ["CanonicalCoding", crypto],
-            path: "Sources/Formats/TransparencyLog", swiftSettings: optimised),
-        .target(
-            name: "VRF",
-            dependencies: [
-                "CanonicalCoding", crypto,
-                .target(name: "CSodium", condition: .when(platforms: [.linux])),
-            ],
-            path: "Sources/Formats/VRF", swiftSettings: optimised),
-
-        // MARK: Protocols: our rules as values; no socket, file, clock or global
-        .target(
-            name: "KeyTransparency", dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", crypto],
-            path: "Sources/Protocols/KeyTransparency", swiftSettings: strict),
-        .target(
-            name: "SignetAPI",
-            dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
-            path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
-
-        // MARK: Runtime: everything that waits
-        .target(
-            name: "KeyDirectory",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
-                crypto, logging, sqlite,
-            ],
-            path: "Sources/Runtime/KeyDirectory", swiftSettings: strict),
-        .target(
-            name: "SignetClient",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
-                .target(name: "CSodium", condition: .when(platforms: [.linux])),
-                crypto, sqlite,
-            ] + nio,
-            path: "Sources/Runtime/SignetClient", swiftSettings: strict),
-        .target(
-            name: "SignetServer",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
-                "KeyDirectory", crypto, logging,
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ] + nio + certificates,
-            path: "Sources/Runtime/SignetServer", swiftSettings: strict),
-
-        // MARK: Testing: fake clocks, faulty stores, lying servers; imported by no library
-        .target(
-            name: "SignetTesting",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
-                "KeyDirectory", "SignetServer", "SignetClient", crypto, logging,
-            ],
-            path: "Sources/Testing/SignetTesting", swiftSettings: strict),
-
-        // MARK: Tools: argument parsing and printing only
-        .executableTarget(
-            name: "signet",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
-                arguments,
-            ],
-            path: "Sources/Tools/signet", swiftSettings: strict),
-        .executableTarget(
-            name: "signetd",
-            dependencies: [
-                "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments, logging,
-            ],
-            path: "Sources/Tools/signetd", swiftSettings: strict),
-        .executableTarget(
-            name: "signet-vectors",
-            dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto, arguments],
-            path: "Sources/Tools/signet-vectors", swiftSettings: strict),
-        .executableTarget(
-            name: "signet-lying-server", dependencies: ["SignetTesting", "SignetServer", arguments, logging],
-            path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
-
-        // MARK: Tests mirror Sources
-        .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
-        .testTarget(
-            name: "TransparencyLogTests", dependencies: ["CanonicalCoding", "TransparencyLog", crypto],
-            swiftSettings: strict),
-        .testTarget(
-            name: "VRFTests",
-            dependencies: ["CanonicalCoding", "VRF", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
-            swiftSettings: strict),
-        .testTarget(
-            name: "KeyTransparencyTests",
-            dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", crypto],
-            swiftSettings: strict),
-        .testTarget(
-            name: "KeyDirectoryTests",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
-                "SignetTesting", crypto, logging, sqlite,
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "SignetClientTests",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
-                "SignetTesting", crypto,
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "SignetServerTests",
-            dependencies: [
-                "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
-                "SignetServer", "SignetClient", "SignetTesting", crypto, logging,
-            ] + nio,
-            swiftSettings: strict),
-        .testTarget(
-            name: "CommandLineTests",
-            dependencies: ["signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting"],
-            swiftSettings: strict),
-    ],
+    products: isCoreOnly ? coreProducts : coreProducts + runtimeProducts,
+    dependencies: isCoreOnly ? coreDependencies : coreDependencies + runtimeDependencies,
+    targets: isCoreOnly ? coreTargets : coreTargets + runtimeTargets,
     swiftLanguageModes: [.v6]
 )

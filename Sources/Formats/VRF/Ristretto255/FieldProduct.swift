@@ -1,5 +1,6 @@
 // Products modulo p. Limbs beyond the fifth wrap round with a factor of 19, because 2^255 = 19 modulo p.
-// With limbs below 2^54 every column stays below 2^115 and the fifth below 2^111, so no carry overflows.
+// With limbs below 2^54 every column stays below 2^114.3 and the fifth below 2^110.4: what lies above 51 bits is below
+// 2^63.3 and 2^59.4, so neither it nor 19 times the fifth overflows 64 bits.
 
 extension FieldElement {
     /// Loose in, tight out.
@@ -35,23 +36,24 @@ extension FieldElement {
         return result
     }
 
-    /// Carries five double-width columns into tight limbs.
+    /// Carries five double-width columns into tight limbs: two rounds, each on all limbs at once, because a chain from
+    /// column to column makes every product wait for the one before it.
     @inline(__always)
     private init(columns c0: UInt128, _ c1: UInt128, _ c2: UInt128, _ c3: UInt128, _ c4: UInt128) {
-        let mask = Self.limbMask
-        let s1 = c1 &+ (c0 >> 51)
-        let s2 = c2 &+ (s1 >> 51)
-        let s3 = c3 &+ (s2 >> 51)
-        let s4 = c4 &+ (s3 >> 51)
-        let low = (UInt64(truncatingIfNeeded: c0) & mask) &+ 19 &* UInt64(truncatingIfNeeded: s4 >> 51)
-        self.init(
-            low & mask,
-            (UInt64(truncatingIfNeeded: s1) & mask) &+ (low >> 51),
-            UInt64(truncatingIfNeeded: s2) & mask,
-            UInt64(truncatingIfNeeded: s3) & mask,
-            UInt64(truncatingIfNeeded: s4) & mask)
+        self = FieldElement(
+            low(c0) &+ 19 &* high(c4), low(c1) &+ high(c0), low(c2) &+ high(c1),
+            low(c3) &+ high(c2), low(c4) &+ high(c3)
+        ).carried
     }
 }
+
+/// The lowest 51 bits.
+@inline(__always)
+private func low(_ column: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: column) & FieldElement.limbMask }
+
+/// The bits above the lowest 51; they fit.
+@inline(__always)
+private func high(_ column: UInt128) -> UInt64 { UInt64(truncatingIfNeeded: column >> 51) }
 
 /// The full 128-bit product.
 @inline(__always)

@@ -17,7 +17,21 @@ extension Directory {
         guard let account = try await account(request.handle, size: published.head.size) else {
             throw .refused(.notFound)
         }
-        return LookupResponse(
+        return try response(account, request, published)
+    }
+
+    /// Answers with the latest state whose record is among the first `size` entries, as only a liar would.
+    package func lookup(
+        _ request: LookupRequest, stateWithin size: UInt64
+    ) async throws(DirectoryError) -> LookupResponse {
+        guard let account = try await storedAccount(request.handle, size: size) else { throw .refused(.notFound) }
+        return try response(account, request, log.published)
+    }
+
+    private func response(
+        _ account: PublishedAccount, _ request: LookupRequest, _ published: PublishedCheckpoint
+    ) throws(DirectoryError) -> LookupResponse {
+        LookupResponse(
             vrfProof: account.account.vrfProof, kind: account.state.kind, opening: account.state.opening,
             state: account.state.encoding, stateInclusion: try inclusion(account.index, published),
             deviceInclusions: try account.devices.map { (device) throws(DirectoryError) in
@@ -30,12 +44,16 @@ extension Directory {
     func account(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
         let (known, ticket) = cache.find(handle, size: size)
         if let known { return known }
-        let places = LeafPlaces(log: log, size: size)
-        let found = try await database.read { database in
-            try PublishedAccount.find(AccountRow.find(handle, in: database), in: database, at: places)
-        }
+        let found = try await storedAccount(handle, size: size)
         if let found { cache.keep(found, ticket) }
         return found
+    }
+
+    private func storedAccount(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
+        let places = LeafPlaces(log: log, size: size)
+        return try await database.read { database in
+            try PublishedAccount.find(AccountRow.find(handle, in: database), in: database, at: places)
+        }
     }
 
     /// The path of an entry to the root of a published checkpoint.

@@ -20,7 +20,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case staleCheckpoint = "stale-checkpoint"
     /// A device left out of the answer.
     case omittedDevice = "omitted-device"
-    /// The account's first state in place of its latest.
+    /// The account's state before its latest.
     case oldState = "old-state"
     /// A new identity logged under the person's name, without their consent.
     case replacedAccount = "replaced-account"
@@ -47,7 +47,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .splitView: "a second log for this client alone"
         case .staleCheckpoint: "a log as it was two days ago"
         case .omittedDevice: "a device left out"
-        case .oldState: "the person's first keys in place of the latest"
+        case .oldState: "the person's keys as they were before"
         case .replacedAccount: "a new identity under the person's name"
         case .garbage: "random bytes"
         case .truncated: "an answer cut short"

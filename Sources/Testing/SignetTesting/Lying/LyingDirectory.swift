@@ -2,7 +2,7 @@ package import KeyDirectory
 package import KeyTransparency
 package import SignetAPI
 package import SignetServer
-import TransparencyLog
+package import TransparencyLog
 import VRF
 
 /// A real directory in front of which one lie stands: it holds the log's, the cosigner's and the VRF key,
@@ -82,6 +82,8 @@ package struct LyingDirectory: DirectoryAnswering {
 
     package func condition() async -> LogCondition { await honest.condition() }
 
+    package func awaitFailure() async throws(DirectoryError) { try await honest.awaitFailure() }
+
     package func republish() async throws(DirectoryError) { try await honest.republish() }
 
     // MARK: The lie
@@ -120,7 +122,8 @@ package struct LyingDirectory: DirectoryAnswering {
         case .omittedDevice:
             forgery.deviceInclusions.removeLast()
         case .oldState:
-            forgery = try await Forgery(directory.answer(request, atVersion: 1))
+            forgery = try await Forgery(
+                directory.lookup(request, stateWithin: answer.stateInclusion.index))
         case .replacedAccount:
             let impostor = try Impostor()
             return try await impostor.answer(
@@ -137,7 +140,7 @@ package struct LyingDirectory: DirectoryAnswering {
     }
 
     /// A checkpoint under any head, signed with all of the server's keys.
-    func sign(_ head: TreeHead, at time: UInt64? = nil, by signer: NoteSigner? = nil) throws -> [UInt8] {
+    private func sign(_ head: TreeHead, at time: UInt64? = nil, by signer: NoteSigner? = nil) throws -> [UInt8] {
         let signer = signer ?? keys.log
         let text = try Checkpoint(origin: signer.verifierKey.name, head: head).text
         let time = time ?? clock()

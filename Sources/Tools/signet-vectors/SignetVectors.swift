@@ -1,0 +1,17 @@
+import ArgumentParser
+
+/// Runs published test vectors through Signet's modules.
+@main struct SignetVectors: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signet-vectors",
+        abstract: "Run test vectors through Signet.",
+        discussion: """
+            Every suite takes any file of its schema, prints each case that fails and closes with the line \
+            "N passed, N failed". It ends with 0 when all passed, 1 when any failed, 65 when a file is not of the \
+            schema, 66 when it cannot be read.
+            """,
+        subcommands: [
+            MerkleSuite.self, TilesLogSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
+            CosignedCheckpointsSuite.self,
+        ])
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+
+/// The verdicts of a run. Prints failures as they come and the count at the end.
+struct VectorReport {
+    private(set) var passed = 0
+    private(set) var failed = 0
+
+    /// Counts a case; without a reason it passed.
+    mutating func add(_ name: String, failure: String?) {
+        guard let failure else { return passed += 1 }
+        failed += 1
+        print("FAIL \(name): \(failure)")
+    }
+
+    /// Counts a case that must be accepted or refused.
+    ///
+    /// `refusal` is why our code refused it, nil when it accepted.
+    mutating func add(_ name: String, valid: Bool, refusal: String?, about: String? = nil) {
+        let about = about.map { " (\($0))" } ?? ""
+        switch (valid, refusal) {
+        case (true, let refusal?): add(name, failure: "refused, must be accepted: \(refusal)\(about)")
+        case (false, nil): add(name, failure: "accepted, must be refused\(about)")
+        default: add(name, failure: nil)
+        }
+    }
+
+    /// Prints a line that is no verdict.
+    func remark(_ text: String) { print("note: \(text)") }
+}
+
+/// A suite: reads what is at `path` and fills a report.
+protocol VectorSuite: ParsableCommand {
+    /// The file or folder that was named.
+    var path: String { get }
+    /// Runs every case.
+    ///
+    /// - Throws: ``VectorFileError`` when there is nothing to run.
+    func fill(_ report: inout VectorReport) throws(VectorFileError)
+}
+
+extension VectorSuite {
+    /// Runs the suite and ends the process as the command's help says.
+    func run() throws {
+        var report = VectorReport()
+        do throws(VectorFileError) {
+            try fill(&report)
+        } catch {
+            FileHandle.standardError.write(Data("error: \(error.message)\n".utf8))
+            throw ExitCode(error.exitCode)
+        }
+        print("\(report.passed) passed, \(report.failed) failed")
+        if report.failed > 0 { throw ExitCode(1) }
+    }
+}
