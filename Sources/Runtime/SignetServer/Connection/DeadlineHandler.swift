@@ -11,12 +11,14 @@ final class DeadlineHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let times: ConnectionProgress.Times
+    private let socket: SocketHandler
     private let report: (Limit) -> Void
     private var progress: ConnectionProgress?
     private var timer: Scheduled<Void>?
 
-    init(_ times: ConnectionProgress.Times, report: @escaping (Limit) -> Void) {
+    init(_ times: ConnectionProgress.Times, socket: SocketHandler, report: @escaping (Limit) -> Void) {
         self.times = times
+        self.socket = socket
         self.report = report
     }
 
@@ -88,7 +90,7 @@ final class DeadlineHandler: ChannelDuplexHandler {
         }
         timer = nil
         report(limit)
-        context.close(promise: nil)
+        socket.close()
     }
 
     private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }

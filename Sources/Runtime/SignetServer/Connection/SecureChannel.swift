@@ -54,6 +54,7 @@ struct SecureChannel: ServerChildChannel {
 
     private func secure(_ channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(SocketHandler())
             try channel.pipeline.syncOperations.addHandler(
                 NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
         }
@@ -62,7 +63,10 @@ struct SecureChannel: ServerChildChannel {
     private func limitTimes(of channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let deadlines = DeadlineHandler(ConnectionProgress.Times(limits)) { [metrics] in metrics.refused($0) }
+        let socket = try pipeline.handler(type: SocketHandler.self)
+        let deadlines = DeadlineHandler(ConnectionProgress.Times(limits), socket: socket) { [metrics] limit in
+            metrics.refused(limit)
+        }
         try pipeline.addHandler(deadlines, position: .after(decoder))
     }
 }

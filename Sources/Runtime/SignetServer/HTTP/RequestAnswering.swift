@@ -16,7 +16,7 @@ struct ReceivedRequest {
 /// One function per route: reads the body, asks the directory, prints the answer.
 struct RequestAnswering: Sendable {
     let directory: any DirectoryAnswering
-    let accountRate: RateLimiter<Caller>
+    let accountRate: RateLimiter<Int64>
     let metrics: ServerMetrics
     let showsMetricsToAll: Bool
     let clock: ServerClock
@@ -119,7 +119,7 @@ struct RequestAnswering: Sendable {
         let (signature, content) = try signed(request)
         let caller: Caller
         do { caller = try await directory.authenticate(signature, content) } catch { throw Refusal(error) }
-        if let wait = accountRate.take(of: caller, at: clock.uptime()) {
+        if let wait = accountRate.take(of: caller.accountID, at: clock.uptime()) {
             throw Refusal(.accountRate, .tooManyRequests(after: wait))
         }
         return caller

@@ -1,0 +1,139 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+
+@testable import SignetServer
+
+/// A client's connection as bytes, over TLS or bare TCP, so that tests can say anything at all on it.
+final class Connection: Sendable {
+    private let channel: any Channel
+    private let received: AsyncStream<[UInt8]>
+
+    private init(_ channel: any Channel, _ received: AsyncStream<[UInt8]>) {
+        self.channel = channel
+        self.received = received
+    }
+
+    /// Connects to a port of this machine; with a root certificate, under TLS, whose handshake is then over.
+    static func open(
+        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil
+    ) async throws -> Connection {
+        let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
+        let context = try root.map { root in
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: root, format: .der)])
+            configuration.maximumTLSVersion = maximumTLS
+            configuration.minimumTLSVersion = .tlsv1
+            return try NIOSSLContext(configuration: configuration)
+        }
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(SocketHandler())
+                    if let context {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+                    }
+                    let handler = ReceivingHandler(report, channel.eventLoop.makePromise(of: Void.self))
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        if context != nil {
+            try await channel.eventLoop.flatSubmit {
+                do {
+                    return try channel.pipeline.syncOperations.handler(type: ReceivingHandler.self).secured.futureResult
+                } catch { return channel.eventLoop.makeFailedFuture(error) }
+            }.get()
+        }
+        return Connection(channel, received)
+    }
+
+    func send(_ bytes: [UInt8]) async throws {
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+    }
+
+    func send(_ text: String) async throws { try await send(Array(text.utf8)) }
+
+    /// Everything until the server closes the connection.
+    func readToEnd() async -> [UInt8] {
+        var all: [UInt8] = []
+        for await part in received { all += part }
+        return all
+    }
+
+    /// One answer; nil if the connection closes before it is complete.
+    func readAnswer() async -> HTTPAnswer? {
+        var all: [UInt8] = []
+        for await part in received {
+            all += part
+            if let answer = HTTPAnswer(all) { return answer }
+        }
+        return nil
+    }
+
+    /// Closes the socket without a farewell.
+    func close() async {
+        try? await channel.eventLoop.submit { [channel] in
+            try channel.pipeline.syncOperations.handler(type: SocketHandler.self).close()
+        }.get()
+        try? await channel.closeFuture.get()
+    }
+}
+
+private final class ReceivingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    let secured: EventLoopPromise<Void>
+    private let report: AsyncStream<[UInt8]>.Continuation
+
+    init(_ report: AsyncStream<[UInt8]>.Continuation, _ secured: EventLoopPromise<Void>) {
+        self.report = report
+        self.secured = secured
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event { secured.succeed() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        report.yield(Array(unwrapInboundIn(data).readableBytesView))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { report.finish() }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        secured.fail(ChannelError.eof)
+        report.finish()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+/// An answer with a `Content-Length`.
+struct HTTPAnswer {
+    let status: Int
+    let headers: [String: String]
+    let body: [UInt8]
+
+    /// nil as long as it is not complete.
+    init?(_ bytes: [UInt8]) {
+        let end = Array("\r\n\r\n".utf8)
+        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { return nil }
+        let lines = String(decoding: bytes[..<start], as: UTF8.self).split(separator: "\r\n")
+        guard let first = lines.first?.split(separator: " "), first.count > 1, let status = Int(first[1]) else {
+            return nil
+        }
+        self.status = status
+        headers = lines.dropFirst().reduce(into: [:]) { headers, line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
+        }
+        let body = bytes[(start + end.count)...]
+        guard let length = headers["content-length"].flatMap(Int.init), body.count >= length else { return nil }
+        self.body = Array(body.prefix(length))
+    }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+}

@@ -1,0 +1,60 @@
+import KeyDirectory
+import KeyTransparency
+import SignetAPI
+import SignetServer
+import Synchronization
+import TransparencyLog
+
+/// Answers without a disk: what the limits are about happens before the directory.
+final class MadeUpDirectory: DirectoryAnswering {
+    let origin = Array("example.org/signet".utf8)
+    private let isHolding: Bool
+    private let failure: DirectoryError?
+
+    /// - Parameters:
+    ///   - isHolding: whether lookups are never answered.
+    ///   - failure: what lookups throw.
+    init(isHolding: Bool = false, failure: DirectoryError? = nil) {
+        self.isHolding = isHolding
+        self.failure = failure
+    }
+
+    func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
+        if isHolding { for await _ in AsyncStream<Void>.makeStream().stream {} }
+        if let failure { throw failure }
+        return Array("found".utf8)
+    }
+
+    func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8] { Array("[]".utf8) }
+    func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
+        throw .refused(.unavailable)
+    }
+    func authenticate(
+        _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Caller { throw .refused(.notYourAccount) }
+    func register(
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> StateReceipt { throw .refused(.handleTaken) }
+    func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt {
+        throw .refused(.versionConflict)
+    }
+    func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        throw .refused(.notFound)
+    }
+    func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        throw .refused(.notFound)
+    }
+    func friends(of caller: Caller) async throws(DirectoryError) -> FriendList { FriendList(friends: []) }
+    func checkpoint() async throws(DirectoryError) -> [UInt8] { Array("a checkpoint\n".utf8) }
+    func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? { nil }
+    func condition() async -> LogCondition {
+        LogCondition(isAlive: failure != .stopped, size: 3, publishedSize: 2, checkpointTime: 100)
+    }
+    func republish() async throws(DirectoryError) { if let failure { throw failure } }
+}
+
+/// The body of a lookup that is well-formed.
+let anyLookup: [UInt8] = {
+    let handle = try? Handle(typed: Array("alice@example.org".utf8))
+    return handle.map { LookupRequest(handle: $0, knownSize: 0).encoded } ?? []
+}()

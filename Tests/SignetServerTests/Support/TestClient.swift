@@ -1,0 +1,98 @@
+import CanonicalCoding
+import Crypto
+import Foundation
+import KeyTransparency
+import SignetAPI
+
+/// Calls routes of a server, each call on a connection of its own.
+struct TestClient: Sendable {
+    let port: Int
+    let root: [UInt8]
+    var origin = Array("example.org/signet".utf8)
+
+    func get(_ path: String) async throws -> HTTPAnswer? {
+        try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n", [])
+    }
+
+    func call(_ route: Route, _ body: [UInt8] = [], signature: String? = nil) async throws -> HTTPAnswer? {
+        var head = "\(route.method) \(route.path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n"
+        if let signature { head += "\(RequestSignature.headerName): \(signature)\r\n" }
+        return try await exchange(head + "\r\n", body)
+    }
+
+    func json(_ route: Route, _ text: String) async throws -> HTTPAnswer? {
+        try await call(route, Array(text.utf8))
+    }
+
+    private func exchange(_ head: String, _ body: [UInt8]) async throws -> HTTPAnswer? {
+        let connection = try await Connection.open(port: port, root: root)
+        try await connection.send(Array(head.utf8) + body)
+        let answer = await connection.readAnswer()
+        await connection.close()
+        return answer
+    }
+
+    /// The refusals counted so far, those above zero, by limit.
+    func refusals() async throws -> [String: Int] {
+        let text = try await get(Route.metrics.path)?.text ?? ""
+        let prefix = "signet_refusals_total{limit=\""
+        return text.split(separator: "\n").reduce(into: [:]) { counts, line in
+            guard line.hasPrefix(prefix) else { return }
+            let parts = line.dropFirst(prefix.count).split(separator: "\"} ")
+            if let count = Int(parts[1]), count > 0 { counts[String(parts[0])] = count }
+        }
+    }
+}
+
+/// A person with one device, for registrations over the wire.
+struct TestPerson: Sendable {
+    let handle: Handle
+    let identity = P256.Signing.PrivateKey()
+    let signing = Curve25519.Signing.PrivateKey()
+    let agreement = P256.KeyAgreement.PrivateKey()
+    let kem: XWingMLKEM768X25519.PrivateKey
+    let keys: DeviceKeys
+
+    init(_ name: String) throws {
+        handle = try Handle(typed: Array(name.utf8))
+        kem = try .generate()
+        keys = try DeviceKeys(
+            signing: Array(signing.publicKey.rawRepresentation),
+            agreement: Array(agreement.publicKey.compressedRepresentation),
+            kem: Array(kem.publicKey.rawRepresentation))
+    }
+
+    /// Proves possession and registers; the answer to the registration, or to the step that failed.
+    func register(_ client: TestClient) async throws -> HTTPAnswer? {
+        let request = PossessionRequest(handle: handle, keys: keys)
+        guard let answer = try await client.call(.possession, request.encoded) else { return nil }
+        guard answer.status == 200 else { return answer }
+        let challenge = try PossessionChallenge(decoding: answer.body)
+        let proof = try challenge.answer(for: request, agreementKey: agreement, kemKey: kem)
+        let card = try DeviceCard(request, proof: proof) { try Array(signing.signature(for: $0)) }
+        let device = DeviceRecord(number: 1, addedAt: Self.now, keys: keys)
+        let body = AccountStateBody(
+            first: handle, identityKey: Array(identity.publicKey.compressedRepresentation), devices: [device])
+        let state = try AccountState(signing: body) { Array(try identity.signature(for: $0).rawRepresentation) }
+        let submission = try StateSubmission(state: state, opening: Self.random(32), cards: [card])
+        return try await call(.register, submission.encoded, client)
+    }
+
+    func call(_ route: Route, _ body: [UInt8] = [], _ client: TestClient) async throws -> HTTPAnswer? {
+        try await client.call(route, body, signature: try signature(route, body, client))
+    }
+
+    func signature(
+        _ route: Route, _ body: [UInt8], _ client: TestClient, time: UInt64 = Self.now
+    ) throws -> String {
+        let content = RequestSignature.Content(route, origin: client.origin, body: body)
+        let signature = try RequestSignature(
+            content, deviceKey: keys.signing, time: time, nonce: Self.random(16)
+        ) { try Array(signing.signature(for: $0)) }
+        return String(decoding: signature.headerValue, as: UTF8.self)
+    }
+
+    static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }
+
+    static var now: UInt64 { UInt64(Date().timeIntervalSince1970) }
+}
