@@ -35,7 +35,7 @@ struct TlogProofVectorTests {
         #expect(Set(cases.compactMap(\.fault?.step)) == Set(TlogProofCase.Step.allCases))
     }
 
-    @Test func everyFaultIsTheOnlyOneOfItsCase() throws {
+    @Test func theProofThatEveryFaultIsMadeInIsGood() throws {
         let bench = try VectorBench()
         #expect(Self.refusal(of: try bench.draft()) == nil)
     }

@@ -121,8 +121,7 @@ enum AcceptedCases {
                     try bench.cosign($0.text, 1, time: UInt64(Int64.max)),
                 ]
             },
-            try bench.accept("extension-lines", "two extension lines, one that looks like a signature", draft)
-            {
+            try bench.accept("extension-lines", "two extension lines, one that looks like a signature", draft) {
                 $0.text = try bench.text(
                     size: 11, extensions: ["extension", "— log.example/signet AAAAAAA="])
                 $0.signatures = try bench.sign($0.text)

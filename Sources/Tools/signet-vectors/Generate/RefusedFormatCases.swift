@@ -30,8 +30,9 @@ enum RefusedFormatCases {
                 try bench.refuse("gap-missing", .format, "no empty line before the checkpoint") {
                     $0.gap = []
                 },
-                try bench.refuse("gap-with-space", .format, "a space on the empty line before the checkpoint")
-                { $0.gap = line(" ") },
+                try bench.refuse("gap-with-space", .format, "a space on the empty line before the checkpoint") {
+                    $0.gap = line(" ")
+                },
                 try bench.refuse(
                     "gap-doubled", .checkpoint,
                     "two empty lines before the checkpoint, so its first line is empty"
@@ -125,8 +126,7 @@ enum RefusedFormatCases {
         return try faults.map { name, reason, spoil in
             try bench.refuse(name, .format, reason) { $0.hashes[1] = spoil($0.hashes[1]) }
         } + [
-            try bench.refuse("hash-count-65", .format, "65 hashes, where no tree has a path of more than 64")
-            {
+            try bench.refuse("hash-count-65", .format, "65 hashes, where no tree has a path of more than 64") {
                 $0.hashes = Array(repeating: $0.hashes[0], count: 65)
             }
         ]

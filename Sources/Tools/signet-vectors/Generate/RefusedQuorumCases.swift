@@ -41,8 +41,7 @@ enum RefusedQuorumCases {
             ) {
                 $0.signatures[2] = try bench.cosign($0.text, 0, time: VectorBench.time + 1)
             },
-            try bench.refuse("quorum-by-log", .quorum, "the log cosigned itself in place of a second witness")
-            {
+            try bench.refuse("quorum-by-log", .quorum, "the log cosigned itself in place of a second witness") {
                 $0.signatures[2] = try bench.logCosigner.cosign($0.text, time: VectorBench.time).encoded
             },
             try bench.refuse(

@@ -48,12 +48,10 @@ enum RefusedSignatureCases {
                 draft, _ in
                 known(try bench.secondLog.sign(draft.text).blob)
             },
-            try replace("log-signature-other-id", "the log's line has another key ID, so no known log signed")
-            {
+            try replace("log-signature-other-id", "the log's line has another key ID, so no known log signed") {
                 VectorBench.signatureLine(name, id: key.keyID.bytes.flipping(at: 3), blob: $1)
             },
-            try replace("log-signature-other-name", "the log's line has another name, so no known log signed")
-            {
+            try replace("log-signature-other-name", "the log's line has another name, so no known log signed") {
                 VectorBench.signatureLine("log.example/other", id: key.keyID.bytes, blob: $1)
             },
             try replace(
