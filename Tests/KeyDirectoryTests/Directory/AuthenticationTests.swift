@@ -1,3 +1,4 @@
+import Crypto
 import KeyTransparency
 import SignetAPI
 import Testing

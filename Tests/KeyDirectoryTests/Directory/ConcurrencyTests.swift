@@ -1,7 +1,7 @@
 import KeyTransparency
 import SignetAPI
-import Synchronization
 import Testing
+import TransparencyLog
 
 @testable import KeyDirectory
 
@@ -89,21 +89,22 @@ import Testing
     @Test func lookupsDuringChangesAlwaysVerify() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
-        let handle = alice.handle
-        let isDone = Mutex(false)
+        let (handle, place, directory) = (alice.handle, place, directory)
+        let isDone = Shared(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 {
+            for _ in 0..<2 {
                 group.addTask {
                     var version: UInt64 = 0
                     repeat {
                         let found = try await place.verifiedLookup(handle, at: directory)
                         #expect(found.state.version >= version)
                         version = found.state.version
-                    } while !isDone.withLock { $0 }
+                        await Task.yield()
+                    } while !isDone.now
                 }
             }
             for _ in 0..<12 { try await alice.change(to: alice.devices + [alice.newDevice()], at: directory) }
-            isDone.withLock { $0 = true }
+            isDone.change { $0 = true }
             try await group.waitForAll()
         }
         #expect(try await place.verifiedLookup(handle, at: directory).state.version == 13)
@@ -124,22 +125,25 @@ import Testing
     @Test func changesOfOneHandleComeOneAtATime() async throws {
         let turns = AccountTurns()
         let handle = try Handle(typed: Array("alice@example.org".utf8))
-        let running = Mutex(0)
-        let largest = Mutex(0)
+        let running = Shared(0)
+        let largest = Shared(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask {
                     try await turns.run(handle) { () throws(DirectoryError) in
-                        let now = running.withLock { $0 += 1; return $0 }
-                        largest.withLock { $0 = max($0, now) }
+                        let now = running.change { count -> Int in
+                            count += 1
+                            return count
+                        }
+                        largest.change { $0 = max($0, now) }
                         await Task.yield()
-                        running.withLock { $0 -= 1 }
+                        running.change { $0 -= 1 }
                     }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(largest.withLock { $0 } == 1)
+        #expect(largest.now == 1)
     }
 
     @Test func aRefusedChangeLetsTheNextOneIn() async throws {

@@ -2,6 +2,7 @@ import CanonicalCoding
 import Foundation
 import Testing
 import TransparencyLog
+import VRF
 
 @testable import KeyDirectory
 

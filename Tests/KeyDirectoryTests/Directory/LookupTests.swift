@@ -5,6 +5,7 @@ import KeyTransparency
 import SignetAPI
 import Testing
 import TransparencyLog
+import VRF
 
 @testable import KeyDirectory
 

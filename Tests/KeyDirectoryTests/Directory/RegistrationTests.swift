@@ -2,6 +2,7 @@ import Crypto
 import KeyTransparency
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import KeyDirectory
 

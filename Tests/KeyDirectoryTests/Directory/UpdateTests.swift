@@ -3,6 +3,7 @@ import GRDB
 import KeyTransparency
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import KeyDirectory
 

@@ -54,8 +54,7 @@ extension Directory {
     /// - Throws: ``DirectoryError``; `notFound`.
     public func erase(_ handle: Handle) async throws(DirectoryError) {
         try await turns.run(handle) { () throws(DirectoryError) in
-            self.cache.beginChange(of: handle)
-            defer { self.cache.endChange(of: handle) }
+            defer { self.cache.forget(handle) }
             try await self.database.erase(handle, at: self.clock())
         }
     }
@@ -138,8 +137,7 @@ extension Directory {
     private func append(
         _ state: AccountState, _ row: StateRow, of account: AccountRow
     ) async throws(DirectoryError) -> StateReceipt {
-        cache.beginChange(of: account.handle)
-        defer { cache.endChange(of: account.handle) }
+        cache.forget(account.handle)
         let entries = LogEntries(
             label: account.label, state: state, kind: row.kind, opening: row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })

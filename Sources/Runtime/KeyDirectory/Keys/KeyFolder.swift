@@ -13,7 +13,8 @@ struct KeyFolder {
     ) throws(KeyFileError) -> Value {
         var text = try contents(of: file)
         defer { wipe(&text) }
-        guard text.starts(with: file.format), text.last == UInt8(ascii: "\n"),
+        guard text.count == file.format.count + KeyFile.encodedByteCount, text.starts(with: file.format),
+            text.last == UInt8(ascii: "\n"),
             var secret = try? Base64.decode(text[file.format.count..<text.count - 1]),
             secret.count == KeyFile.secretByteCount
         else { throw .malformed(file) }
