@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KeyTransparency
 import SignetAPI
+import SignetTesting
 import Testing
 import TransparencyLog
 
@@ -67,17 +68,58 @@ import TransparencyLog
         }
     }
 
-    @Test(arguments: [true, false]) func aLogThatFailsStopsAndTheNextProcessCompletes(
-        onSegments: Bool
+    /// The process is killed at each call that the log makes to its disk, one after the other.
+    @Test(arguments: [Fault.Effect.nothing, .everything]) func aKillAtAnyCallOfTheLogLosesNothing(
+        effect: Fault.Effect
+    ) async throws {
+        var ordinal = 0
+        while try await survives(Fault(Set(LogFileKind.allCases), ordinal: ordinal, effect: effect)) { ordinal += 1 }
+        #expect(ordinal > 10)
+    }
+
+    /// Returns whether the fault happened at all.
+    private func survives(_ fault: Fault) async throws -> Bool {
+        var fault = fault
+        fault.isFinal = true
+        let place = try Place()
+        await (try place.create()).close()
+        let files = FaultyFileSystem(place.logFiles, fault: fault)
+        let alice = try Person("alice@example.org")
+        let acknowledged = await acknowledgement(of: alice, over: files, at: place)
+        let again = try await place.open()
+        if acknowledged != nil || again.log.published.head.size > 0 {
+            #expect(try await place.verifiedLookup(alice.handle, at: again).state.version == 1)
+            #expect(again.log.published.head.size == 2)
+        }
+        if !files.hasFailed { #expect(acknowledged == StateReceipt(index: 1, size: 2)) }
+        await again.close()
+        return files.hasFailed
+    }
+
+    private func acknowledgement(
+        of person: Person, over files: FaultyFileSystem, at place: Place
+    ) async -> StateReceipt? {
+        guard let directory = try? await place.open(over: files) else { return nil }
+        guard let submission = try? await person.submission(devices: person.devices, at: directory) else { return nil }
+        let receipt = try? await person.send(submission, to: directory)
+        await directory.close()
+        return receipt
+    }
+
+    @Test(arguments: [LogFileKind.segment, .lockRecord]) func aLogThatFailsStopsAndTheNextProcessCompletes(
+        kind: LogFileKind
     ) async throws {
         await (try place.create()).close()
-        let files = FaultyFiles(place)
+        let counting = FaultyFileSystem(place.logFiles)
+        await (try place.open(over: counting)).close()
+        let ordinal = counting.calls.count { $0.file == kind }
+        let files = FaultyFileSystem(place.logFiles, fault: Fault([kind], ordinal: ordinal, effect: .nothing))
         let directory = try await place.open(over: files)
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
-        files.fail(onSegments: onSegments, onLockRecord: !onSegments)
-        await #expect(throws: DirectoryError.stopped) { try await alice.send(submission, to: directory) }
-        await #expect(throws: DirectoryError.stopped) { try await alice.send(submission, to: directory) }
+        for _ in 0..<2 {
+            await #expect(throws: DirectoryError.stopped) { try await alice.send(submission, to: directory) }
+        }
         await directory.close()
         let again = try await place.open()
         #expect(try await alice.send(submission, to: again) == StateReceipt(index: 1, size: 2))

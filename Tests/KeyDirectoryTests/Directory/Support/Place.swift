@@ -55,6 +55,9 @@ final class Place: Sendable {
         try await Directory.open(at: path, keys: keys ?? self.keys, clock: time, logger: Self.silent)
     }
 
+    /// The log's own directory.
+    var logFiles: POSIXFileSystem { POSIXFileSystem(root: DirectoryPaths(root: path).log) }
+
     /// Opens the directory over storage that can fail.
     func open(over files: any LogFileSystem) async throws -> Directory {
         try await Directory.open(
