@@ -1,5 +1,4 @@
 public import KeyTransparency
-
 import SignetAPI
 import TransparencyLog
 
@@ -20,7 +19,9 @@ extension Client {
     ///
     /// - Parameter stateHash: ``LookupVerdict/stateHash`` of the verdict that showed the change.
     /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` when there is another change by now.
-    public func trust(_ handle: Handle, accepting stateHash: [UInt8]) async throws(ClientError) -> LookupVerdict {
+    public func trust(
+        _ handle: Handle, accepting stateHash: [UInt8]
+    ) async throws(ClientError) -> LookupVerdict {
         let lookup = try await verifiedLookup(handle)
         let pinned = try await pinnedPeer(handle)
         switch PeerTrustDecision(lookup, comparedWith: pinned) {
@@ -51,7 +52,9 @@ extension Client {
 
     private func answer(about handle: Handle, knownSize: UInt64) async throws(ClientError) -> [UInt8] {
         do { return try await calls.lookup(LookupRequest(handle: handle, knownSize: knownSize)) } catch {
-            guard case .refused(.notFound, _) = error, try await pinnedPeer(handle) != nil else { throw error }
+            guard case .refused(.notFound, _) = error, try await pinnedPeer(handle) != nil else {
+                throw error
+            }
             throw .withheld(handle)
         }
     }

@@ -20,7 +20,8 @@ extension Client {
     func finishPending(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict? {
         let record = try await ownRecord()
         guard let bytes = record.pending else { return nil }
-        guard let submission = try? StateSubmission(decoding: bytes), submission.state.handle == secrets.handle
+        guard let submission = try? StateSubmission(decoding: bytes),
+            submission.state.handle == secrets.handle
         else { throw .store(.damaged) }
         do { return try await send(submission, by: secrets) } catch {
             // The server's refusal is final: this state will not be logged any more.

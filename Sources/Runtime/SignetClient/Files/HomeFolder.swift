@@ -1,3 +1,5 @@
+public import SignetAPI
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -5,8 +7,6 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
-
-public import SignetAPI
 
 /// Where one account of one person lives on this device: a folder that only its owner may enter.
 ///

@@ -1,7 +1,6 @@
-public import KeyTransparency
-
 import CanonicalCoding
 import Crypto
+public import KeyTransparency
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -133,7 +132,9 @@ extension DeviceSecrets {
         return SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { buffer in
             var start = 0
             for part in parts {
-                part.withBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyMemory(from: $0) }
+                part.withBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyMemory(from: $0)
+                }
                 start += part.count
             }
         }

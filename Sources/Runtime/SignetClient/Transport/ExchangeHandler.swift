@@ -58,7 +58,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
         responseDeadline = schedule(deadlines.response, .reading, context)
         idleDeadline = schedule(deadlines.handshake, .handshake, context)
         context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: exchange.request.body)))), promise: nil)
+        context.write(
+            wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: exchange.request.body)))), promise: nil)
         // Bytes leave only once TLS stands, so the end of this write is the end of the handshake.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenSuccess {

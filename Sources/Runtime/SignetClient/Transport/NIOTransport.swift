@@ -1,9 +1,8 @@
-public import SignetAPI
-
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+public import SignetAPI
 import Synchronization
 
 /// HTTPS/1.1 to one directory: only the profile's root certificate is trusted, the host name is checked,
@@ -60,9 +59,12 @@ public final class NIOTransport: DirectoryTransport {
 
     deinit { idleChannel.withLock { $0?.close(promise: nil) } }
 
+    /// Sends a request and waits for the whole answer, over the kept connection if that is harmless.
+    ///
+    /// - Throws: ``TransportError``.
     public func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
         if request.mayRepeat, let channel = takeIdleChannel() {
-            do { return try await exchange(request, on: channel) } catch where error == .closedEarly {
+            do { return try await exchange(request, on: channel) } catch  where error == .closedEarly {
                 // The server had ended the kept connection: a new one decides.
             }
         }

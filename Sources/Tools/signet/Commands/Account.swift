@@ -59,7 +59,8 @@ extension Account {
             discussion: "Interrupted or offline? Give the same command again: it goes on with the same keys.")
 
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
-        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file")) var directory: String
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
+        var directory: String
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -72,14 +73,17 @@ extension Account {
                 }
             }
             guard !isThere else {
-                throw CommandFailure(.usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
+                throw CommandFailure(
+                    .usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
             }
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.createAccount(secrets)
             }
             output.emit(
-                ["handle": .string(handle.description), "home": .string(session.home.path),
-                 "outcome": .string(verdict.outcome.name), "version": .number(verdict.version)],
+                [
+                    "handle": .string(handle.description), "home": .string(session.home.path),
+                    "outcome": .string(verdict.outcome.name), "version": .number(verdict.version),
+                ],
                 """
                 \(Paint.output.good("✓")) \(Paint.output.strong(handle.description)) is yours, and the log proves it.
                   This device is device 1. Its keys are in \(session.home.path), sealed under your passphrase.
@@ -98,20 +102,27 @@ extension Account {
                 """)
 
         @Argument(help: "The account's handle.") var handle: String
-        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file")) var directory: String
-        @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String = "device.card"
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
+        var directory: String
+        @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String =
+            "device.card"
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
             let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: false)
-            let made = try await session.run { client throws(ClientError) in try await client.deviceCard(secrets) }
+            let made = try await session.run { client throws(ClientError) in
+                try await client.deviceCard(secrets)
+            }
             do { try DurableFile(path: card).replace(with: made.encoded) } catch {
                 throw CommandFailure(error, path: card)
             }
             output.emit(
-                ["card": .string(card), "handle": .string(handle.description), "home": .string(session.home.path)],
+                [
+                    "card": .string(card), "handle": .string(handle.description),
+                    "home": .string(session.home.path),
+                ],
                 """
                 \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
                   On a device that holds the identity:  signet devices add \(card)
@@ -134,7 +145,11 @@ extension Account {
             let session = try Session(home)
             let keystore = try session.owner()
             let verdict =
-                offline ? nil : try await session.run { client throws(ClientError) in try await client.lookup(keystore.handle) }
+                offline
+                ? nil
+                : try await session.run { client throws(ClientError) in
+                    try await client.lookup(keystore.handle)
+                }
             output.emit(json(session, keystore, verdict), text(session, keystore, verdict))
             if let verdict { try OwnAccount.check(verdict) }
         }
@@ -155,10 +170,14 @@ extension Account {
                 "  directory  \(session.profile.url)", "  home       \(session.home.path)",
                 "  identity   " + (keystore.identityKey == nil ? "on another device" : "on this device"),
             ]
-            if let verdict { lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))") }
+            if let verdict {
+                lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))")
+            }
             if explain {
                 lines.append("  device key    \(JSONValue.printable(Base64.encode(keystore.keys.signing)))")
-                if let key = keystore.identityKey { lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))") }
+                if let key = keystore.identityKey {
+                    lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))")
+                }
             }
             return lines.joined(separator: "\n")
         }
@@ -170,7 +189,8 @@ enum OwnAccount {
     /// Raises the alarm when the account is not as this device left it.
     static func check(_ verdict: LookupVerdict) throws {
         switch verdict.outcome {
-        case .changed(let change): throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
+        case .changed(let change):
+            throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
         case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
         case .stranger: throw CommandFailure(.notProven, ClientMisuse.deviceNotAddedYet.sentence)
         case .matched, .firstPinned, .accepted: return

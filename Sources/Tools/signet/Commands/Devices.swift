@@ -39,11 +39,16 @@ extension Devices {
         func run() async throws {
             let session = try Session(home)
             let keystore = try session.owner()
-            let verdict = try await session.run { client throws(ClientError) in try await client.lookup(keystore.handle) }
+            let verdict = try await session.run { client throws(ClientError) in
+                try await client.lookup(keystore.handle)
+            }
             let devices = verdict.lookup.state.devices
             output.emit(
-                ["devices": json(devices, own: keystore.keys.signing), "outcome": .string(verdict.outcome.name),
-                 "version": .number(verdict.version)],
+                [
+                    "devices": json(devices, own: keystore.keys.signing),
+                    "outcome": .string(verdict.outcome.name),
+                    "version": .number(verdict.version),
+                ],
                 text(devices, own: keystore.keys.signing))
             try OwnAccount.check(verdict)
         }
@@ -72,9 +77,13 @@ extension Devices {
             try OwnAccount.check(verdict)
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(
-                ["devices": json(verdict.lookup.state.devices, own: secrets.keys.signing), "number": .number(UInt64(number)),
-                 "version": .number(verdict.version)],
-                "\(Paint.output.good("✓")) Device \(number) is in your account, and the log proves it.\n  Your friends are asked to accept it the next time they look you up.")
+                [
+                    "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),
+                    "number": .number(UInt64(number)),
+                    "version": .number(verdict.version),
+                ],
+                "\(Paint.output.good("✓")) Device \(number) is in your account, and the log proves it.\n  Your friends are asked to accept it the next time they look you up."
+            )
         }
     }
 
@@ -94,7 +103,10 @@ extension Devices {
             }
             try OwnAccount.check(verdict)
             output.emit(
-                ["devices": json(verdict.lookup.state.devices, own: secrets.keys.signing), "version": .number(verdict.version)],
+                [
+                    "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),
+                    "version": .number(verdict.version),
+                ],
                 "\(Paint.output.good("✓")) Device \(number) is no longer yours, and the log proves it.")
         }
     }

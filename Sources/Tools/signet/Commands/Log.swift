@@ -22,7 +22,9 @@ extension Log {
 
         func run() async throws {
             let session = try Session(home)
-            guard let view = try await session.run({ client throws(ClientError) in try await client.logView() }) else {
+            guard
+                let view = try await session.run({ client throws(ClientError) in try await client.logView() })
+            else {
                 return output.emit(["size": 0], "This device has not looked at the log yet.")
             }
             output.emit(

@@ -64,5 +64,7 @@ enum LookupFacts {
         ["account"] + lookup.state.devices.map { "device \($0.number)" }
     }
 
-    private static func base64(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+    private static func base64(_ bytes: [UInt8]) -> String {
+        String(decoding: Base64.encode(bytes), as: UTF8.self)
+    }
 }

@@ -91,7 +91,8 @@ struct LookupPage {
         let paint = Paint.output
         guard let verdict else { return "  \(paint.bad("✗ blocked"))" }
         let devices = Moment.count(UInt64(verdict.lookup.state.devices.count), "device")
-        let age = verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
+        let age =
+            verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
         return switch verdict.outcome {
         case .matched: "  \(paint.good("✓")) \(devices), the ones you accepted\(age)"
         case .firstPinned: "  \(paint.good("✓")) \(devices), pinned now\(age)"
@@ -124,7 +125,8 @@ struct LookupPage {
             case .notReached: members["result"] = "not reached"
             }
             if isExplained {
-                members["values"] = .object(Dictionary(facts(check).map { ($0.0, .string($0.1)) }) { first, _ in first })
+                members["values"] = .object(
+                    Dictionary(facts(check).map { ($0.0, .string($0.1)) }) { first, _ in first })
             }
             return .object(members)
         }
@@ -138,7 +140,9 @@ struct LookupPage {
             page["version"] = .number(verdict.version)
             if let keys = verdict.keys {
                 page["devices"] = .array(
-                    keys.devices.map { ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))] })
+                    keys.devices.map {
+                        ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))]
+                    })
             }
             if case .changed(let change) = verdict.outcome { page["change"] = .string(change.words) }
         }
