@@ -172,9 +172,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
-            "SignetTesting", crypto,
-        ],
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "SignetServer", "SignetClient", "SignetTesting", crypto, logging,
+        ] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "SignetServerTests",

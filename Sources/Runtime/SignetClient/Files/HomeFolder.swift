@@ -46,6 +46,14 @@ public struct HomeFolder: Sendable {
         }
     }
 
+    /// Removes the keystore and the directory file of an account that was never registered.
+    ///
+    /// Security: the keys are gone for good.
+    public func discardUnregistered() {
+        unlink(keystore.path)
+        unlink(directory.path)
+    }
+
     /// Reads the directory's profile.
     ///
     /// - Throws: ``HomeError``.

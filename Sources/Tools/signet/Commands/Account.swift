@@ -14,7 +14,7 @@ extension Account {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
     fileprivate static func prepareHome(
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
-    ) throws -> (Session, DeviceSecrets) {
+    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool) {
         let home = options.folder
         let profile: DirectoryProfile
         do { profile = try HomeFolder.profile(in: DurableFile(path: directory)) } catch {
@@ -34,13 +34,13 @@ extension Account {
         } catch let error as KeystoreError {
             throw CommandFailure(error, path: home.keystore.path)
         } catch let error as FileFault { throw CommandFailure(error, path: home.path) }
-        return (try Session(options), secrets)
+        return (try Session(options), secrets, true)
     }
 
     private static func resume(
         _ options: HomeOptions, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile,
         withIdentity: Bool
-    ) throws -> (Session, DeviceSecrets) {
+    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool) {
         let session = try Session(options)
         guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity,
             session.profile == profile
@@ -49,7 +49,7 @@ extension Account {
                 .usage, "\(session.home.path) holds the account of \(keystore.handle) already.",
                 "Choose another folder with --home.")
         }
-        return (session, try session.secrets())
+        return (session, try session.secrets(), false)
     }
 
     /// `signet account create`
@@ -66,7 +66,8 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: true)
+            let (session, secrets, isNew) = try prepareHome(
+                home, handle, directory: directory, withIdentity: true)
             let isThere = try await session.run { client throws(ClientError) in
                 do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
                     throw ClientError.store(error)
@@ -76,9 +77,7 @@ extension Account {
                 throw CommandFailure(
                     .usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
             }
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.createAccount(secrets)
-            }
+            let verdict = try await register(session, secrets, isNew: isNew)
             output.emit(
                 [
                     "handle": .string(handle.description), "home": .string(session.home.path),
@@ -89,6 +88,16 @@ extension Account {
                   This device is device 1. Its keys are in \(session.home.path), sealed under your passphrase.
                   Back that folder up: there is no other copy of your identity.
                 """)
+        }
+
+        private func register(
+            _ session: Session, _ secrets: DeviceSecrets, isNew: Bool
+        ) async throws -> LookupVerdict {
+            do { return try await session.client.createAccount(secrets) } catch {
+                // The keys that were just made will never be anybody's: the folder is free for another handle.
+                if case .refused(.handleTaken, _) = error, isNew { session.home.discardUnregistered() }
+                throw CommandFailure(error, session: session)
+            }
         }
     }
 
@@ -111,7 +120,8 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: false)
+            let (session, secrets, _) = try prepareHome(
+                home, handle, directory: directory, withIdentity: false)
             let made = try await session.run { client throws(ClientError) in
                 try await client.deviceCard(secrets)
             }
@@ -151,7 +161,7 @@ extension Account {
                     try await client.lookup(keystore.handle)
                 }
             output.emit(json(session, keystore, verdict), text(session, keystore, verdict))
-            if let verdict { try OwnAccount.check(verdict) }
+            if let verdict { try OwnAccount.check(verdict, keystore) }
         }
 
         private func json(_ session: Session, _ keystore: Keystore, _ verdict: LookupVerdict?) -> JSONValue {
@@ -187,8 +197,13 @@ extension Account {
 /// What a lookup of the user's own account says.
 enum OwnAccount {
     /// Raises the alarm when the account is not as this device left it.
-    static func check(_ verdict: LookupVerdict) throws {
+    static func check(_ verdict: LookupVerdict, _ keystore: Keystore) throws {
         switch verdict.outcome {
+        case .changed(let change) where change.removed.contains { $0.signingKey == keystore.keys.signing }:
+            throw CommandFailure(
+                .needsDecision, "This device was removed from the account.",
+                "If that was you, delete its home folder. If not, somebody else has your identity: tell your friends."
+            )
         case .changed(let change):
             throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
         case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)

@@ -50,7 +50,7 @@ extension Devices {
                     "version": .number(verdict.version),
                 ],
                 text(devices, own: keystore.keys.signing))
-            try OwnAccount.check(verdict)
+            try OwnAccount.check(verdict, try session.owner())
         }
     }
 
@@ -74,7 +74,7 @@ extension Devices {
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.addDevice(card, by: secrets)
             }
-            try OwnAccount.check(verdict)
+            try OwnAccount.check(verdict, try session.owner())
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(
                 [
@@ -101,7 +101,7 @@ extension Devices {
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.revokeDevice(number, by: secrets)
             }
-            try OwnAccount.check(verdict)
+            try OwnAccount.check(verdict, try session.owner())
             output.emit(
                 [
                     "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),

@@ -94,7 +94,7 @@ extension Log {
                 for entry in entries { output.emit(Self.json(entry), Self.text(entry)) }
                 start = size
                 if follow { try await Task.sleep(for: .seconds(2)) }
-            } while follow
+            } while follow && !Output.isUnread
         }
 
         private static func json(_ entry: LogEntry) -> JSONValue {

@@ -105,11 +105,21 @@ struct LookupPage {
     }
 
     private var unproven: [String] {
-        [
+        var unproven = [
             "that no newer version of the account exists than the one shown",
-            "that people who ask other servers see the same log, beyond what the witnesses signed",
-            "that the person, and nobody else, holds the devices: compare keys in another way if it matters",
+            "that nobody else holds the person's devices: compare keys in another way if it matters",
         ]
+        if let checkpoint = verdict?.lookup.checkpoint, !Self.hasOutsideWitness(checkpoint) {
+            unproven.append("that anybody outside the directory saw the same log: every witness is its own")
+        }
+        return unproven
+    }
+
+    /// A witness whose key is not named after the log itself.
+    private static func hasOutsideWitness(_ checkpoint: VerifiedCheckpoint) -> Bool {
+        checkpoint.cosignatures.contains {
+            !$0.verifierKey.name.bytes.starts(with: checkpoint.checkpoint.origin.bytes)
+        }
     }
 
     // MARK: For programs
@@ -152,7 +162,7 @@ struct LookupPage {
 
     /// The values that a check compared: of a verified lookup, or as received of a refused one.
     private func facts(_ check: LookupCheck) -> [(String, String)] {
-        if let verdict { return LookupFacts.proven(verdict.lookup, check, session.profile.trust) }
+        if let verdict { return LookupFacts.proven(verdict, check, session.profile.trust) }
         return refusal.map { LookupFacts.received($0, check) } ?? []
     }
 }

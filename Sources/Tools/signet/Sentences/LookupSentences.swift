@@ -30,7 +30,7 @@ extension LookupCheck {
         case .checkpointText: "The directory's statement is well formed"
         case .origin: "It comes from the directory you chose"
         case .logSignature: "The directory signed it"
-        case .cosignatures: "Its witnesses signed it too"
+        case .cosignatures: "The witnesses that the directory file names signed it too"
         case .inclusion: "The account and every device are in the public log"
         case .freshness: "The witnesses saw it recently"
         case .consistency: "The log only grew since you last looked"
