@@ -1,4 +1,5 @@
 import Foundation
+import KeyDirectory
 import KeyTransparency
 import SignetAPI
 import SignetClient

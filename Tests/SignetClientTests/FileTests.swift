@@ -1,4 +1,5 @@
 import Foundation
+import SignetAPI
 import SignetClient
 import Testing
 

@@ -3,6 +3,7 @@ import KeyTransparency
 import SignetClient
 import SignetTesting
 import Testing
+import TransparencyLog
 
 @Suite struct StoreTests {
     @Test(arguments: StoreRule.allCases)

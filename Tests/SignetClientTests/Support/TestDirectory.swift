@@ -53,10 +53,10 @@ struct TestDirectory: Sendable {
         let identity = TLSIdentity(
             certificateChain: Array(try Data(contentsOf: URL(fileURLWithPath: authority.certificate))),
             privateKey: Array(try Data(contentsOf: URL(fileURLWithPath: authority.key))))
-        var configuration = SignetServer.Configuration()
+        var configuration = HTTPSServer.Configuration()
         configuration.port = 0
         configuration.republishInterval = nil
-        let server = try SignetServer(
+        let server = try HTTPSServer(
             answering: answering, identity: identity, configuration: configuration, logger: quiet)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let running = Task { try await server.run(stoppingOnSignals: false) { port.yield($0) } }
