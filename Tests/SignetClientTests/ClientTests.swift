@@ -279,6 +279,7 @@ import TransparencyLog
             _ = try await directory.person("mallory@example.org")
             let second = try Self.device(of: bobSecrets)
             _ = try await bob.addDevice(directory.client(second).deviceCard(second), by: bobSecrets)
+            _ = try await directory.person("carol@example.org")
             _ = await (try await alice.addFriend(bobSecrets.handle, by: aliceSecrets)).pinning.value
             let deceived = try directory.client(
                 aliceSecrets, over: NIOTransport(to: directory.lyingProfile), remembering: store)

@@ -15,8 +15,7 @@ extension Client {
     /// Spec: eCall Key Transparency guide, "Friendship Establishment (Eager Caching)".
     ///
     /// - Throws: ``ClientError``.
-    public func addFriend(_ handle: Handle, by secrets: DeviceSecrets) async throws(ClientError) -> Friendship
-    {
+    public func addFriend(_ handle: Handle, by secrets: DeviceSecrets) async throws(ClientError) -> Friendship {
         try await befriend(handle, .addFriend, secrets)
     }
 

@@ -65,8 +65,7 @@ extension Client {
     }
 
     /// Nothing registered at all also means that this state is not logged.
-    private func loggedAfterRefusal(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict?
-    {
+    private func loggedAfterRefusal(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
         do { return try await logged(submission) } catch {
             guard case .refused(.notFound, _) = error else { throw error }
             return nil

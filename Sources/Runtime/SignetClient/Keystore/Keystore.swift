@@ -1,5 +1,5 @@
 import CanonicalCoding
-import Crypto
+package import Crypto
 public import KeyTransparency
 
 #if canImport(FoundationEssentials)
@@ -87,7 +87,15 @@ public struct Keystore: Hashable, Sendable {
     ///
     /// - Throws: ``KeystoreError``; ``KeystoreError/wrongPassphraseOrDamaged`` covers both.
     public func open(with passphrase: SecretBytes) throws(KeystoreError) -> DeviceSecrets {
-        let key = try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+        try open(under: try key(from: passphrase))
+    }
+
+    /// The key that the passphrase makes with this salt and cost: the slow part of opening.
+    package func key(from passphrase: SecretBytes) throws(KeystoreError) -> SymmetricKey {
+        try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+    }
+
+    package func open(under key: SymmetricKey) throws(KeystoreError) -> DeviceSecrets {
         let plaintext: SecretBytes
         do {
             let sealed = encoded[headerByteCount...]

@@ -34,8 +34,7 @@ public struct DirectoryRequest: Hashable, Sendable {
     }
 
     /// A request.
-    public init(method: String, path: String, fields: [Field] = [], body: [UInt8] = [], limit: ResponseLimit)
-    {
+    public init(method: String, path: String, fields: [Field] = [], body: [UInt8] = [], limit: ResponseLimit) {
         self.method = method
         self.path = path
         self.fields = fields
