@@ -155,10 +155,11 @@ import Testing
     @Test func aServerWithoutTLSIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
-            // The greeting of TLS ends in no empty line, so this server is told to speak first.
             let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { child in
-                    child.writeAndFlush(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n"))
+                    child.eventLoop.makeCompletedFuture {
+                        try child.pipeline.syncOperations.addHandler(PlainGreetingHandler())
+                    }
                 }
                 .bind(host: "127.0.0.1", port: 0).get()
             let profile = authority.profile(port: server.localAddress?.port ?? 0)
@@ -262,5 +263,14 @@ import Testing
                 url: "https://localhost", tlsRoot: [1, 2, 3], trust: authority.profile.trust)
             #expect(throws: TransportError.invalidRoot) { try NIOTransport(to: profile) }
         }
+    }
+}
+
+/// Speaks HTTP without TLS as soon as somebody connects.
+private final class PlainGreetingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.writeAndFlush(NIOAny(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n")), promise: nil)
     }
 }
