@@ -91,6 +91,14 @@ import Testing
         #expect(directory.nonces.count == before)
     }
 
+    @Test func moreSignedRequestsThanCanBeRememberedAreRefused() async throws {
+        let small = Directory(
+            log: directory.log, keys: place.keys, database: directory.database, clock: place.time,
+            logger: Place.silent, nonceCapacity: 1)
+        _ = try await alice.caller(.listFriends, at: small)
+        #expect(try await refusal { try await alice.caller(.listFriends, at: small) } == .unavailable)
+    }
+
     @Test func aKeyThatNothingCanBeSentToGetsNoChallenge() async throws {
         let keys = alice.devices[0].record.keys
         let request = PossessionRequest(
@@ -110,14 +118,14 @@ import Testing
     }
 
     @Test func aNonceIsRememberedForAsLongAsItsRequestStaysInTime() throws {
-        let window = NonceWindow(at: 1000)
+        let window = NonceWindow(capacity: 10, at: 1000)
         #expect(try window.take(signature(1), at: 1600) == .new)
         #expect(try window.take(signature(2), at: 1601) == .new)
         #expect(try window.take(signature(1), at: 1600 + 600) == .replayed)
     }
 
     @Test func aNonceIsForgottenAfterwards() throws {
-        let window = NonceWindow(at: 1000)
+        let window = NonceWindow(capacity: 10, at: 1000)
         #expect(try window.take(signature(1), at: 1000) == .new)
         #expect(try window.take(signature(2), at: 1601) == .new)
         #expect(try window.take(signature(3), at: 2202) == .new)
@@ -125,14 +133,14 @@ import Testing
     }
 
     @Test func aLongPauseForgetsEverything() throws {
-        let window = NonceWindow(at: 1000)
+        let window = NonceWindow(capacity: 10, at: 1000)
         #expect(try window.take(signature(1), at: 1000) == .new)
         #expect(try window.take(signature(2), at: 9000) == .new)
         #expect(window.count == 1)
     }
 
     @Test func aClockThatGoesBackForgetsNothing() throws {
-        let window = NonceWindow(at: 1000)
+        let window = NonceWindow(capacity: 10, at: 1000)
         #expect(try window.take(signature(1), at: 1000) == .new)
         #expect(try window.take(signature(1), at: 10) == .replayed)
     }

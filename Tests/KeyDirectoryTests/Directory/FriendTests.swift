@@ -1,5 +1,6 @@
 import CanonicalCoding
 import Crypto
+import GRDB
 import KeyTransparency
 import SignetAPI
 import Testing
@@ -83,6 +84,22 @@ import Testing
 
     @Test func nobodyIsTheirOwnFriend() async throws {
         #expect(try await refusal { try await add(alice, by: alice) } == .badRequest)
+    }
+
+    @Test func tenThousandRequestsAreTheLimit() async throws {
+        let account = try await alice.caller(at: directory).accountID
+        let count = FriendRows.maximumRequestCount
+        try await directory.database.pool.write { database in
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count))
+                    INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label)
+                    SELECT 1000 + n, CAST(n AS BLOB), x'', x'', CAST(n AS BLOB) FROM number
+                    """)
+            try database.execute(
+                sql: "INSERT INTO friends SELECT ?, id, 0 FROM accounts WHERE id > 1000", arguments: [account])
+        }
+        #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
     }
 
     @Test func peopleAreListedInOrderOfHandle() async throws {

@@ -84,6 +84,13 @@ import VRF
         #expect(receipt == StateReceipt(index: 4, size: 5))
     }
 
+    @Test func aDamagedRowIsNoAnswer() async throws {
+        try await directory.database.pool.write { try $0.execute(sql: "UPDATE accounts SET vrf_proof = x'00'") }
+        await #expect(throws: DirectoryError.database) {
+            try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
+        }
+    }
+
     @Test mutating func aCachedAccountChangesWithItsState() async throws {
         for version in 1...5 {
             let found = try await place.verifiedLookup(alice.handle, at: directory)

@@ -105,6 +105,12 @@ import TransparencyLog
             try await refusal { try await directory.register(submission, signature, content) } == .notSigned)
     }
 
+    @Test func aRegistrationIsSignedNow() async throws {
+        var alice = try Person("alice@example.org")
+        let time = place.clock.now - 301
+        #expect(try await refusal { try await alice.register(at: directory, time: time) } == .wrongTime)
+    }
+
     @Test func aRegistrationIsTakenOnce() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
