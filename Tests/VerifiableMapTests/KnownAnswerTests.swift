@@ -25,7 +25,9 @@ struct KnownAnswerTests {
     @Test func aHundredThousandKeys() throws { try check(Self.small) }
 
     /// Takes half a minute without optimisation of the tests.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["SIGNET_LARGE_TESTS"] != nil, "set SIGNET_LARGE_TESTS=1"))
+    @Test(
+        .enabled(
+            if: ProcessInfo.processInfo.environment["SIGNET_LARGE_TESTS"] != nil, "set SIGNET_LARGE_TESTS=1"))
     func aMillionKeys() throws { try check(Self.large) }
 
     /// In batches, as a directory grows.
@@ -38,7 +40,8 @@ struct KnownAnswerTests {
         #expect(version.root.bytes == (try unhex(answer.root)))
         #expect(version.count == answer.count)
         try check(version, numbered(0).key, answer.presence.byteCount, answer.presence.sha256)
-        try check(version, numbered(answer.absence.number).key, answer.absence.byteCount, answer.absence.sha256)
+        try check(
+            version, numbered(answer.absence.number).key, answer.absence.byteCount, answer.absence.sha256)
     }
 
     private func check(_ version: MapVersion, _ key: MapKey, _ byteCount: Int, _ digest: String) throws {

@@ -7,7 +7,8 @@ struct ModelTests {
     private func clusteredKey(_ generator: inout SeededGenerator) throws -> MapKey {
         var bytes = [UInt8](repeating: UInt8.random(in: 0...1, using: &generator) * 0xFF, count: 32)
         for _ in 0..<Int.random(in: 0...3, using: &generator) {
-            let bit = [0, 1, 7, 8, 63, 64, 100, 127, 128, 191, 192, 254, 255].randomElement(using: &generator) ?? 0
+            let bit =
+                [0, 1, 7, 8, 63, 64, 100, 127, 128, 191, 192, 254, 255].randomElement(using: &generator) ?? 0
             bytes[bit / 8] ^= 0x80 >> UInt8(bit % 8)
         }
         return try key(bytes)
@@ -35,7 +36,8 @@ struct ModelTests {
         }
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>) func anyRunOfBatchesAgreesWithTheDefinition(seed: UInt64) throws {
+    @Test(arguments: 0..<30 as Range<UInt64>) func anyRunOfBatchesAgreesWithTheDefinition(seed: UInt64) throws
+    {
         var generator = SeededGenerator(seed: seed)
         var trie = MapTrie()
         var model = RecursiveMap()
@@ -53,7 +55,9 @@ struct ModelTests {
             for (version, model) in kept { try check(version, model, keys) }
         }
         let version = trie.current
-        #expect(version.entries.map(\.key.bytes) == model.entries.keys.sorted { $0.lexicographicallyPrecedes($1) })
+        #expect(
+            version.entries.map(\.key.bytes) == model.entries.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        )
         #expect(version.entries.allSatisfy { model.entries[$0.key.bytes] == $0.value.bytes })
     }
 
@@ -83,7 +87,9 @@ struct ModelTests {
         let version = try version(lone + [zero])
         let proof = version.proof(of: zero.key)
         #expect(proof.encoded.count == 256 * 33)
-        #expect(try MapProof(decoding: proof.encoded, value: zero.value).verify(zero.key, in: version.root).outcome == .present(zero.value))
+        #expect(
+            try MapProof(decoding: proof.encoded, value: zero.value).verify(zero.key, in: version.root)
+                .outcome == .present(zero.value))
         var model = RecursiveMap()
         model.update(lone + [zero])
         #expect(version.root.bytes == model.root)

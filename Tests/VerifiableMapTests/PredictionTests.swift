@@ -20,7 +20,10 @@ struct PredictionTests {
         try trie.commit(prediction)
         let version = trie.current
         #expect(version.root == prediction.root)
-        #expect(version.root == (try VerifiableMapTests.version(entries.map { $0.key == changed.key ? changed : $0 }).root))
+        #expect(
+            version.root
+                == (try VerifiableMapTests.version(entries.map { $0.key == changed.key ? changed : $0 }).root)
+        )
         #expect(version.count == 1_000)
     }
 
@@ -40,7 +43,9 @@ struct PredictionTests {
         var trie = try trie(500)
         let early = trie.current
         let proofs = entries.map { early.proof(of: $0.key) }
-        for start in stride(from: 500, to: 1_000, by: 25) { try trie.update(Array(entries[start..<start + 25])) }
+        for start in stride(from: 500, to: 1_000, by: 25) {
+            try trie.update(Array(entries[start..<start + 25]))
+        }
         #expect(entries.map { early.proof(of: $0.key) } == proofs)
         #expect(early.root == (try version(Array(entries.prefix(500))).root))
     }
@@ -72,7 +77,9 @@ struct PredictionTests {
         var other = try self.trie(10)
         let foreign = try other.predict([entries[20]])
         #expect(throws: MapCommitError.notOnCurrentVersion) { try trie.commit(foreign) }
-        #expect(throws: MapBatchError.versionOfAnotherTrie) { try trie.predict([entries[20]], on: foreign.next) }
+        #expect(throws: MapBatchError.versionOfAnotherTrie) {
+            try trie.predict([entries[20]], on: foreign.next)
+        }
     }
 
     @Test func aKeyTwiceInABatchIsRefusedAndNothingChanges() throws {
@@ -113,7 +120,8 @@ struct PredictionTests {
     @Test func updatesInPlaceDoNotGrowTheTrie() throws {
         var trie = try trie(1_000)
         for round in 0..<20 {
-            try trie.update(entries.prefix(100).map { MapEntry(key: $0.key, value: try value(sha256("\(round)"))) })
+            try trie.update(
+                entries.prefix(100).map { MapEntry(key: $0.key, value: try value(sha256("\(round)"))) })
         }
         let count = trie.nodeCount()
         #expect(count == 1_999)
@@ -121,7 +129,9 @@ struct PredictionTests {
 
     @Test func aVersionOutlivesItsTrie() throws {
         let version = try version(entries)
-        #expect(try version.proof(of: entries[9].key).verify(entries[9].key, in: version.root).outcome == .present(entries[9].value))
+        #expect(
+            try version.proof(of: entries[9].key).verify(entries[9].key, in: version.root).outcome
+                == .present(entries[9].value))
     }
 
     @Test func readersOfManyVersionsAreUndisturbedByTheWriter() async throws {

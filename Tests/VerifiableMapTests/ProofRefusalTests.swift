@@ -55,7 +55,9 @@ struct ProofRefusalTests {
     @Test func aBitThatStaysTheSame() throws {
         var bytes = presence.encoded
         bytes[3 * 33] = bytes[2 * 33]
-        #expect(throws: MapProofError.bitNotDecreasing(step: 3)) { try MapProof(decoding: bytes, value: entry.value) }
+        #expect(throws: MapProofError.bitNotDecreasing(step: 3)) {
+            try MapProof(decoding: bytes, value: entry.value)
+        }
     }
 
     @Test func aBitThatIncreases() throws {

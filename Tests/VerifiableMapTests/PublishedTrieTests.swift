@@ -13,7 +13,9 @@ struct PublishedTrieTests {
         let presence: [Proof]
         let absence: [Proof]
 
-        var version: MapVersion { get throws { try VerifiableMapTests.version(numbered(0..<n, key_prefix, value_prefix)) } }
+        var version: MapVersion {
+            get throws { try VerifiableMapTests.version(numbered(0..<n, key_prefix, value_prefix)) }
+        }
     }
 
     struct Proof: Decodable {

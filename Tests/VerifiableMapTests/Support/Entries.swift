@@ -28,10 +28,13 @@ func sha256(_ text: String) -> [UInt8] { sha256(Array(text.utf8)) }
 
 /// Key SHA-256("k" || i), value SHA-256("v" || i), i in decimal: what the published answers are about.
 func numbered(_ number: Int, _ keyPrefix: String = "k", _ valuePrefix: String = "v") throws -> MapEntry {
-    MapEntry(key: try key(sha256("\(keyPrefix)\(number)")), value: try value(sha256("\(valuePrefix)\(number)")))
+    MapEntry(
+        key: try key(sha256("\(keyPrefix)\(number)")), value: try value(sha256("\(valuePrefix)\(number)")))
 }
 
-func numbered(_ range: Range<Int>, _ keyPrefix: String = "k", _ valuePrefix: String = "v") throws -> [MapEntry] {
+func numbered(
+    _ range: Range<Int>, _ keyPrefix: String = "k", _ valuePrefix: String = "v"
+) throws -> [MapEntry] {
     try range.map { try numbered($0, keyPrefix, valuePrefix) }
 }
 

@@ -23,14 +23,20 @@ struct RecursiveMap {
         entries.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { ($0.key, $0.value) }[...]
     }
 
-    private static func bit(_ key: [UInt8], _ index: Int) -> Bool { key[index / 8] >> (7 - index % 8) & 1 == 1 }
+    private static func bit(_ key: [UInt8], _ index: Int) -> Bool {
+        key[index / 8] >> (7 - index % 8) & 1 == 1
+    }
 
     /// The first bit in which the keys differ, and the two groups.
-    private static func part(_ leaves: ArraySlice<Leaf>) -> (bit: Int, left: ArraySlice<Leaf>, right: ArraySlice<Leaf>) {
+    private static func part(
+        _ leaves: ArraySlice<Leaf>
+    ) -> (bit: Int, left: ArraySlice<Leaf>, right: ArraySlice<Leaf>) {
         var bit = 0
         while true {
             let split = leaves.firstIndex { Self.bit($0.key, bit) } ?? leaves.endIndex
-            if split != leaves.startIndex && split != leaves.endIndex { return (bit, leaves[..<split], leaves[split...]) }
+            if split != leaves.startIndex && split != leaves.endIndex {
+                return (bit, leaves[..<split], leaves[split...])
+            }
             bit += 1
         }
     }

@@ -85,7 +85,8 @@ extension MapPath {
         var hash = MapHash.leaf(entry)
         for step in steps {
             let isRight = entry.key.words.bit(step.bit)
-            hash = isRight ? .node(step.sibling, hash, bit: step.bit) : .node(hash, step.sibling, bit: step.bit)
+            let (left, right) = isRight ? (step.sibling, hash) : (hash, step.sibling)
+            hash = .node(left, right, bit: step.bit)
         }
         return hash
     }

@@ -48,8 +48,9 @@ extension MapVersion {
 
     /// A snapshot as a whole: 103 bytes, and 64 for each entry.
     public func snapshot(position: UInt64) -> [UInt8] {
+        let overhead = MapSnapshot.headerByteCount + MapSnapshot.checksumByteCount
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(MapSnapshot.headerByteCount + count * MapEntry.byteCount + MapSnapshot.checksumByteCount)
+        bytes.reserveCapacity(overhead + count * MapEntry.byteCount)
         writeSnapshot(position: position) { bytes += $0 }
         return bytes
     }

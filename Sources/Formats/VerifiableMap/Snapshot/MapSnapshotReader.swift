@@ -39,8 +39,12 @@ public struct MapSnapshotReader: ~Copyable, Sendable {
     ///
     /// - Throws: ``MapSnapshotError``.
     public consuming func finish() throws(MapSnapshotError) -> MapTrie {
-        guard let header else { throw .truncated(missing: MapSnapshot.headerByteCount - waiting.count) }
-        guard entryCount == header.count else { throw .truncated(missing: MapEntry.byteCount - waiting.count) }
+        guard let header else {
+            throw .truncated(missing: MapSnapshot.headerByteCount - waiting.count)
+        }
+        guard entryCount == header.count else {
+            throw .truncated(missing: MapEntry.byteCount - waiting.count)
+        }
         guard waiting.count == MapSnapshot.checksumByteCount else {
             throw .truncated(missing: MapSnapshot.checksumByteCount - waiting.count)
         }
@@ -79,7 +83,9 @@ extension MapSnapshotReader {
 
     /// Hashes the first waiting bytes and drops them.
     private mutating func take(_ count: Int) {
-        waiting.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+        waiting.withUnsafeBytes {
+            hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0.prefix(count)))
+        }
         waiting.removeFirst(count)
     }
 

@@ -17,10 +17,13 @@ struct SortedBatch {
         newCount = entries.count - departures.count { $0 == Words32.bitCount }
     }
 
-    private static func departures(of entries: [MapEntry], from root: NodeLink, in memory: TrieMemory) -> [UInt16] {
+    private static func departures(
+        of entries: [MapEntry], from root: NodeLink, in memory: TrieMemory
+    ) -> [UInt16] {
         entries.map { entry in
             let leaf = memory.leaves.address(memory.nearestLeaf(to: entry.key, below: root))
-            return UInt16(truncatingIfNeeded: leaf.pointee.entry.key.words.firstDifference(from: entry.key.words))
+            let bit = leaf.pointee.entry.key.words.firstDifference(from: entry.key.words)
+            return UInt16(truncatingIfNeeded: bit)
         }
     }
 

@@ -1,5 +1,3 @@
-import Crypto
-
 /// A node of the trie: 32 bytes of SHA-256, held flat. The topmost one is the map's root.
 ///
 /// A leaf hashes 64 bytes and an inner node 65, so that neither can pass for the other.
@@ -50,11 +48,5 @@ extension MapHash {
             buffer[64] = bit
             return sha256(UnsafeRawBufferPointer(buffer))
         }
-    }
-
-    private static func sha256(_ input: UnsafeRawBufferPointer) -> MapHash {
-        var hasher = SHA256()
-        hasher.update(bufferPointer: input)
-        return hasher.finalize().withUnsafeBytes { MapHash(words: Words32(loading: $0, at: 0)) }
     }
 }

@@ -30,10 +30,14 @@ struct MPTSuite: VectorSuite {
             guard let version else { return report.add("\(name)/root", failure: "the entries are refused") }
             report.add("\(name)/root", failure: version.root.bytes == root.bytes ? nil : "another root")
             for (number, test) in presence.enumerated() {
-                report.add("\(name)/presence/\(number)", failure: test.failure(in: version, root.bytes, isPresent: true))
+                report.add(
+                    "\(name)/presence/\(number)",
+                    failure: test.failure(in: version, root.bytes, isPresent: true))
             }
             for (number, test) in absence.enumerated() {
-                report.add("\(name)/absence/\(number)", failure: test.failure(in: version, root.bytes, isPresent: false))
+                report.add(
+                    "\(name)/absence/\(number)",
+                    failure: test.failure(in: version, root.bytes, isPresent: false))
             }
         }
 
@@ -59,7 +63,9 @@ struct MPTSuite: VectorSuite {
 
         /// What is wrong with our answers; nil when they are the expected ones.
         func failure(in version: MapVersion, _ root: [UInt8], isPresent: Bool) -> String? {
-            guard let key = MapKey(key.bytes), let root = MapHash(root) else { return "a field does not have 32 bytes" }
+            guard let key = MapKey(key.bytes), let root = MapHash(root) else {
+                return "a field does not have 32 bytes"
+            }
             let value = MapValue(value.bytes)
             guard (value != nil) == isPresent else { return "the value does not have the right length" }
             guard version.proof(of: key).encoded == proof.bytes else { return "makes another proof" }
@@ -67,7 +73,8 @@ struct MPTSuite: VectorSuite {
                 let read = try MapProof(decoding: proof.bytes, value: value)
                 guard read.encoded == proof.bytes else { return "prints another proof" }
                 let outcome = try read.verify(key, in: root).outcome
-                return outcome == (value.map { .present($0) } ?? .absent) ? nil : "verifies to another outcome"
+                return outcome == (value.map { .present($0) } ?? .absent)
+                    ? nil : "verifies to another outcome"
             } catch {
                 return "refused, must be accepted: \(error)\(why.map { " (\($0))" } ?? "")"
             }
