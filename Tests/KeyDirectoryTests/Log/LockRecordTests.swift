@@ -1,4 +1,5 @@
 import SignetTesting
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -94,6 +95,23 @@ import TransparencyLog
         #expect(reopened.current.generation == 2)
         try reopened.settle()
         #expect(try LockRecordFile(in: disk.crashed(.nothing)).current.generation == 2)
+    }
+
+    @Test func aCheckpointIsRecordedDurablyBeforeAnybodySeesIt() async throws {
+        let disk = SimulatedDisk()
+        let seen = Mutex<[Bool]>([])
+        var configuration = try LogFixture().configuration()
+        try await DurableLog.create(in: disk, configuration)
+        configuration.onPublished = { checkpoint in
+            let recorded = try? LockRecordFile(in: disk.crashed(.nothing)).current
+            seen.withLock { $0.append(recorded?.note == checkpoint.bytes && recorded?.head == checkpoint.head) }
+        }
+        let log = try await DurableLog.open(in: disk, configuration)
+        _ = try await log.append(LogFixture.entries(0..<3))
+        _ = try await log.awaitPublished(size: 3)
+        try await log.republish()
+        await log.close()
+        #expect(seen.withLock { $0 } == [true, true, true])
     }
 
     @Test func aRecordWhoseNoteSaysSomethingElseIsRefused() async throws {

@@ -145,6 +145,21 @@ import TransparencyLog
         #expect(try await refusal(fixture, disks[2]) == .frameDamaged(segment: 0, offset: UInt64(end)))
     }
 
+    @Test func damageAtTheEndOfAnOlderSegmentIsNotTornAndIsRefused() async throws {
+        let disk = try await ScriptedRun.disk()
+        var run = ScriptedRun()
+        try await run.perform(on: disk)
+        let oldest = disk.paths.filter { LogFileKind(path: $0) == .segment }.min() ?? ""
+        var bytes = try #require(disk[oldest])
+        let last = try #require(bytes.lastIndex { $0 != 0 })
+        bytes[last] ^= 1
+        disk[oldest] = bytes
+        guard case .frameDamaged(segment: 0, _) = try await refusal(LogFixture(), disk) else {
+            Issue.record("not refused for its frame")
+            return
+        }
+    }
+
     @Test func aSegmentUnderTheNameOfAnotherIsRefused() async throws {
         let disk = try await ScriptedRun.disk()
         var run = ScriptedRun()
@@ -215,6 +230,7 @@ import TransparencyLog
                 torn[disk.newestSegment] = bytes[..<cut] + [UInt8](repeating: 0, count: tail)
                 let log = try await fixture.log(on: torn)
                 #expect(log.published.head.size == 5, "cut at \(cut)")
+                #expect(cut == frame.lowerBound || torn[disk.newestSegment]?.count == frame.lowerBound)
                 #expect(try await log.append(LogFixture.entries(5..<6)) == 5..<6)
                 await log.close()
                 let again = try await fixture.log(on: torn)
