@@ -70,7 +70,8 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func aFullQueueIsAnErrorWorthARetryAndNothingOfTheGroupIsAppended() async throws {
+    @Test(arguments: [(entries: 4, bytes: 32 << 20), (entries: 1000, bytes: 50)])
+    func aFullQueueIsAnErrorWorthARetryAndNothingOfTheGroupIsAppended(limit: (entries: Int, bytes: Int)) async throws {
         let gate = Gate()
         let storage = FaultyFileSystem(SimulatedDisk()) { call in
             if call.operation == .synchronizeData && call.file == .segment { gate.pass() }
@@ -78,7 +79,8 @@ import TransparencyLog
         let fixture = LogFixture()
         try await DurableLog.create(in: storage, try fixture.configuration())
         var configuration = try fixture.configuration()
-        configuration.limits.queuedEntries = 4
+        configuration.limits.queuedEntries = limit.entries
+        configuration.limits.queuedByteCount = limit.bytes
         let log = try await DurableLog.open(in: storage, configuration)
         gate.close()
         try await withThrowingTaskGroup(of: Void.self) { group in

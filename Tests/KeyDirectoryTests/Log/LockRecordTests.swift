@@ -1,4 +1,5 @@
 import SignetTesting
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -79,5 +80,48 @@ import TransparencyLog
         #expect(file.current.generation == 1)
         try file.swap(to: two, note: [4], ancestor: one.root)
         #expect(try LockRecordFile(in: disk).current.note == [4])
+    }
+
+    @Test func aRecordThatOnlyThePageCacheHasIsMadeDurableBeforeTheOtherSlotIsWritten() throws {
+        let disk = SimulatedDisk()
+        _ = try file(on: disk)
+        let storage = FaultyFileSystem(disk, fault: Fault([.lockRecord], ordinal: 6, effect: .nothing))
+        var failing = try LockRecordFile(in: storage)
+        #expect(throws: LockRecordError.file(LogFileError(.synchronizeData, of: .lockRecord, code: 5))) {
+            try failing.swap(to: two, note: [3], ancestor: one.root)
+        }
+        #expect(try LockRecordFile(in: disk.crashed(.everything)).current.generation == 1)
+        let reopened = try LockRecordFile(in: disk)
+        #expect(reopened.current.generation == 2)
+        try reopened.settle()
+        #expect(try LockRecordFile(in: disk.crashed(.nothing)).current.generation == 2)
+    }
+
+    @Test func aCheckpointIsRecordedDurablyBeforeAnybodySeesIt() async throws {
+        let disk = SimulatedDisk()
+        let seen = Mutex<[Bool]>([])
+        var configuration = try LogFixture().configuration()
+        try await DurableLog.create(in: disk, configuration)
+        configuration.onPublished = { checkpoint in
+            let recorded = try? LockRecordFile(in: disk.crashed(.nothing)).current
+            seen.withLock { $0.append(recorded?.note == checkpoint.bytes && recorded?.head == checkpoint.head) }
+        }
+        let log = try await DurableLog.open(in: disk, configuration)
+        _ = try await log.append(LogFixture.entries(0..<3))
+        _ = try await log.awaitPublished(size: 3)
+        try await log.republish()
+        await log.close()
+        #expect(seen.withLock { $0 } == [true, true, true])
+    }
+
+    @Test func aRecordWhoseNoteSaysSomethingElseIsRefused() async throws {
+        let fixture = LogFixture()
+        let disk = SimulatedDisk()
+        await (try await fixture.newLog(on: disk)).close()
+        let note = try #require(fixture.published.last).bytes
+        disk["checkpoint.lock"] = nil
+        try LockRecordFile.create(LockRecord(generation: 0, head: one, note: note), in: disk)
+        let found = try await LogOpenError.met { await (try await fixture.log(on: disk)).close() }
+        #expect(found == .lockRecordDamaged)
     }
 }

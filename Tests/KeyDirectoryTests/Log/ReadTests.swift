@@ -93,8 +93,10 @@ import TransparencyLog
         _ = try await log.append(LogFixture.entries(0..<256))
         await log.close()
         var bytes = try #require(disk["tile/entries/000"])
-        bytes[20] ^= 1
+        bytes[25] ^= 1
         disk["tile/entries/000"] = bytes
+        await #expect(throws: LogReadError.bundleDamaged(index: 0)) { try await log.entry(at: 2) }
+        #expect(try await log.entry(at: 3) == LogFixture.entries(3..<4)[0])
         await #expect(throws: LogReadError.bundleDamaged(index: 0)) { try await log.entryBundle(index: 0) }
         disk["tile/entries/000"] = nil
         await #expect(throws: LogReadError.file(LogFileError(.open, of: .bundle, code: 2))) {

@@ -134,6 +134,41 @@ import TransparencyLog
         }
     }
 
+    @Test func anIntactFrameInAnotherPlaceIsRefused() async throws {
+        let (fixture, disks) = try await stages()
+        let path = disks[2].newestSegment
+        var bytes = try #require(disks[2][path])
+        let first = LogFixture.frameByteCount(LogFixture.entries(0..<2))
+        let end = [2..<5, 5..<9].reduce(80 + first) { $0 + LogFixture.frameByteCount(LogFixture.entries($1)) }
+        bytes.replaceSubrange(end..<end + first, with: bytes[80..<80 + first])
+        disks[2][path] = bytes
+        #expect(try await refusal(fixture, disks[2]) == .frameDamaged(segment: 0, offset: UInt64(end)))
+    }
+
+    @Test func damageAtTheEndOfAnOlderSegmentIsNotTornAndIsRefused() async throws {
+        let disk = try await ScriptedRun.disk()
+        var run = ScriptedRun()
+        try await run.perform(on: disk)
+        let oldest = disk.paths.filter { LogFileKind(path: $0) == .segment }.min() ?? ""
+        var bytes = try #require(disk[oldest])
+        let last = try #require(bytes.lastIndex { $0 != 0 })
+        bytes[last] ^= 1
+        disk[oldest] = bytes
+        guard case .frameDamaged(segment: 0, _) = try await refusal(LogFixture(), disk) else {
+            Issue.record("not refused for its frame")
+            return
+        }
+    }
+
+    @Test func aSegmentUnderTheNameOfAnotherIsRefused() async throws {
+        let disk = try await ScriptedRun.disk()
+        var run = ScriptedRun()
+        try await run.perform(on: disk)
+        let segments = disk.paths.filter { LogFileKind(path: $0) == .segment }.sorted()
+        disk[segments[0]] = disk[segments[1]]
+        #expect(try await refusal(LogFixture(), disk) == .segmentDamaged(firstIndex: 0))
+    }
+
     @Test func everyFlippedBitOfThePublishedLogIsRefused() async throws {
         let (fixture, disks) = try await stages()
         let path = disks[2].newestSegment
@@ -195,6 +230,7 @@ import TransparencyLog
                 torn[disk.newestSegment] = bytes[..<cut] + [UInt8](repeating: 0, count: tail)
                 let log = try await fixture.log(on: torn)
                 #expect(log.published.head.size == 5, "cut at \(cut)")
+                #expect(cut == frame.lowerBound || torn[disk.newestSegment]?.count == frame.lowerBound)
                 #expect(try await log.append(LogFixture.entries(5..<6)) == 5..<6)
                 await log.close()
                 let again = try await fixture.log(on: torn)

@@ -101,9 +101,9 @@ struct LogOpening: Sendable {
         var tree = LogTree()
         let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
             guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
-            frame.forEachEntry { entry in tree.append(entry, leaf: TreeHash.leaf(entry.span)) }
-            tree.removeRecent(before: tree.merkle.size / UInt64(Tile.fullWidth))
+            frame.forEachEntry { entry in tree.appendReplayed(entry, leaf: TreeHash.leaf(entry.span)) }
         }
+        tree.indexLeaves()
         return (tree, end)
     }
 

@@ -9,8 +9,18 @@ struct LeafIndex: Sendable {
     static let capacity = UInt64(UInt32.max)
     private static let free = UInt32.max
 
-    private var places = [UInt32](repeating: free, count: 1024)
+    private var places: [UInt32]
     private var count = 0
+
+    /// The table of all leaves of `tree`.
+    init(of tree: MerkleTree = MerkleTree()) {
+        var placeCount = 1024
+        while Self.isCrowded(Int(clamping: tree.size), placeCount) { placeCount *= 2 }
+        places = [UInt32](repeating: Self.free, count: placeCount)
+        for index in 0..<tree.size {
+            if let leaf = try? tree.hash(level: 0, index: index) { insert(leaf, at: index, in: tree) }
+        }
+    }
 
     /// The index of the first entry whose leaf hash is `leaf`.
     func index(of leaf: TreeHash, in tree: MerkleTree) -> UInt64? {
@@ -18,9 +28,16 @@ struct LeafIndex: Sendable {
         return found == Self.free ? nil : UInt64(found)
     }
 
-    /// Remembers that entry `index`, which is in `tree` already, has this leaf hash, unless an earlier one has it.
-    mutating func insert(_ leaf: TreeHash, at index: UInt64, in tree: MerkleTree) {
-        if count >= places.count / 4 * 3 { grow(in: tree) }
+    /// Remembers the newest leaf of `tree`, unless an earlier one has the same hash.
+    mutating func addLast(_ leaf: TreeHash, of tree: MerkleTree) {
+        if Self.isCrowded(count, places.count) {
+            self = LeafIndex(of: tree)
+        } else {
+            insert(leaf, at: tree.size - 1, in: tree)
+        }
+    }
+
+    private mutating func insert(_ leaf: TreeHash, at index: UInt64, in tree: MerkleTree) {
         let place = place(of: leaf, in: tree)
         guard places[place] == Self.free else { return }
         places[place] = UInt32(truncatingIfNeeded: index)
@@ -36,16 +53,9 @@ struct LeafIndex: Sendable {
         return place
     }
 
-    private mutating func grow(in tree: MerkleTree) {
-        let old = places
-        places = [UInt32](repeating: Self.free, count: old.count * 2)
-        for index in old where index != Self.free {
-            guard let leaf = Self.leaf(index, in: tree) else { continue }
-            places[place(of: leaf, in: tree)] = index
-        }
-    }
-
     private static func leaf(_ index: UInt32, in tree: MerkleTree) -> TreeHash? {
         try? tree.hash(level: 0, index: UInt64(index))
     }
+
+    private static func isCrowded(_ count: Int, _ placeCount: Int) -> Bool { count >= placeCount / 4 * 3 }
 }

@@ -12,8 +12,19 @@ struct LogTree: Sendable {
     mutating func append(_ entry: some Collection<UInt8>, leaf: TreeHash) {
         recent.append(entry)
         merkle.append(leaf)
-        leaves.insert(leaf, at: merkle.size - 1, in: merkle)
+        leaves.addLast(leaf, of: merkle)
     }
+
+    /// Adds the next entry while the log is being opened; ``indexLeaves()`` follows when all are there. Entries of full
+    /// bundles are not kept.
+    mutating func appendReplayed(_ entry: some Collection<UInt8>, leaf: TreeHash) {
+        recent.append(entry)
+        merkle.append(leaf)
+        recent.removeBundles(before: merkle.size / UInt64(Tile.fullWidth))
+    }
+
+    /// Makes the table of leaves anew.
+    mutating func indexLeaves() { leaves = LeafIndex(of: merkle) }
 
     /// The index of the first entry with this leaf hash.
     func index(of leaf: TreeHash) -> UInt64? { leaves.index(of: leaf, in: merkle) }
