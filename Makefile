@@ -1,12 +1,14 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors format bench clean
+.PHONY: help setup build demo test check vectors interop removals format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
 	@echo 'make test     build, then every test'
 	@echo 'make check    imports, names, words, documentation and format; no build'
 	@echo 'make vectors  outside test vectors through signet-vectors'
+	@echo 'make interop  proofs across implementations: ours and golang.org/x/mod'
+	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios'
 	@echo 'make setup    install what building needs (apt-get)'
@@ -32,6 +34,13 @@ check:
 vectors: build
 	@Scripts/vectors
 
+interop: setup
+	@Scripts/with-progress 'Building' .build/demo-build.log swift build
+	@Scripts/interop/run
+
+removals: setup
+	@Scripts/removals
+
 format:
 	@Scripts/check-format --fix
 
@@ -42,4 +51,4 @@ bench:
 	@Benchmarks/run
 
 clean:
-	@rm -rf .build Benchmarks/.build
+	@rm -rf .build .build-removals Benchmarks/.build

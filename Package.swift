@@ -143,14 +143,15 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments, logging,
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments,
+            logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -184,18 +185,27 @@ let runtimeTargets: [Target] = [
         ] + nio,
         swiftSettings: strict),
     .testTarget(
+        name: "SignetTestingTests",
+        dependencies: [
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient",
+            "SignetTesting", logging,
+        ],
+        swiftSettings: strict),
+    .testTarget(
         name: "CommandLineTests",
         dependencies: ["signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting"],
         swiftSettings: strict),
 ]
 
 let coreProducts: [Product] = [
+    .library(name: "SignetAPI", targets: ["SignetAPI"]),
     .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
 ]
 
 let runtimeProducts: [Product] = [
+    .library(name: "KeyDirectory", targets: ["KeyDirectory"]),
     .library(name: "SignetClient", targets: ["SignetClient"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
     .executable(name: "signet", targets: ["signet"]),

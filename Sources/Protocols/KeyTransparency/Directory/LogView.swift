@@ -28,7 +28,7 @@ public struct LogView: Hashable, Sendable {
     /// The view after a verified checkpoint of the same log: the checkpoint, if it extends this one.
     ///
     /// - Throws: ``LogContradiction``: proof of misbehaviour, to be kept; no retry helps.
-    func advanced(
+    package func advanced(
         to checkpoint: VerifiedCheckpoint, proof: ConsistencyProof
     ) throws(LogContradiction) -> LogView {
         let received = LogView(checkpoint)
@@ -43,7 +43,7 @@ public struct LogView: Hashable, Sendable {
                 return received
             } catch { fault = .inconsistent(error) }
         }
-        throw LogContradiction(fault: fault, known: self, received: received)
+        throw LogContradiction(uncheckedFault: fault, known: self, received: received)
     }
 }
 
@@ -65,4 +65,13 @@ public struct LogContradiction: Error, Hashable, Sendable {
     public let known: LogView
     /// What it was shown now.
     public let received: LogView
+
+    /// Takes what the client's own store kept.
+    ///
+    /// Security: nothing is verified here; the store must be as trustworthy as the program.
+    public init(uncheckedFault fault: Fault, known: LogView, received: LogView) {
+        self.fault = fault
+        self.known = known
+        self.received = received
+    }
 }

@@ -1,6 +1,3 @@
-import Dispatch
-import Foundation
-import Synchronization
 public import TransparencyLog
 
 /// An append-only log on one disk that acknowledges only what is durable and never signs two histories.
@@ -18,13 +15,11 @@ public import TransparencyLog
 /// Spec: C2SP tlog-checkpoint, tlog-cosignature, tlog-tiles.
 public final class DurableLog: Sendable {
     private let parts: LogParts
-    private let directoryLock: Mutex<(any LogDirectoryLock)?>
     private let groupByteCount: Int
     private let reads = Stage("signet.log.read")
 
     private init(_ parts: LogParts, limits: LogLimits) {
         self.parts = parts
-        directoryLock = Mutex(parts.directoryLock)
         groupByteCount = min(limits.groupByteCount, Frame.maximumPayloadByteCount)
     }
 }
@@ -79,7 +74,7 @@ extension DurableLog {
         await parts.publisher.finish()
         await parts.archiver.finish()
         parts.publications.end(.closed)
-        directoryLock.withLock { $0 = nil }
+        parts.hold.release()
     }
 }
 

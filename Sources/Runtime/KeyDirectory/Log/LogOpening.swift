@@ -24,7 +24,7 @@ struct LogOpening: Sendable {
 
     /// Replays, checks, repairs and publishes, in this order.
     func open() throws(LogOpenError) -> LogParts {
-        let directoryLock = try lockDirectory()
+        let hold = DirectoryHold(try lockDirectory())
         let lockRecord = try readLockRecord()
         try demandOurOrigin(in: lockRecord.current)
         let (tree, end) = try replay()
@@ -32,7 +32,7 @@ struct LogOpening: Sendable {
         let wal = try settle(end, lockRecord)
         try restoreTiles(of: tree.merkle)
         return try LogParts(
-            configuration, fileSystem: fileSystem, directoryLock: directoryLock, tree: tree, head: head,
+            configuration, fileSystem: fileSystem, hold: hold, tree: tree, head: head,
             wal: wal, lockRecord: lockRecord)
     }
 

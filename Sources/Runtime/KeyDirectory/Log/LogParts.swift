@@ -4,7 +4,7 @@ import TransparencyLog
 /// The stages of an open log, connected.
 struct LogParts: Sendable {
     let fileSystem: any LogFileSystem
-    let directoryLock: any LogDirectoryLock
+    let hold: DirectoryHold
     let tree: SharedTree
     let queue: AppendQueue
     let commit: GroupCommit
@@ -16,11 +16,11 @@ struct LogParts: Sendable {
     ///
     /// - Throws: ``LogOpenError/signing(_:)``, ``LogOpenError/lockRecord(_:)``.
     init(
-        _ configuration: LogConfiguration, fileSystem: any LogFileSystem, directoryLock: any LogDirectoryLock,
+        _ configuration: LogConfiguration, fileSystem: any LogFileSystem, hold: DirectoryHold,
         tree: LogTree, head: TreeHead, wal: WriteAheadLog, lockRecord: LockRecordFile
     ) throws(LogOpenError) {
         self.fileSystem = fileSystem
-        self.directoryLock = directoryLock
+        self.hold = hold
         self.tree = SharedTree(tree)
         var lockRecord = lockRecord
         let first = try Self.publish(head, in: &lockRecord, configuration.keys)
@@ -32,7 +32,7 @@ struct LogParts: Sendable {
             configuration.onFatal(failure)
         }
         archiver = TileArchiver(
-            files: TileFiles(fileSystem: fileSystem), tree: self.tree, size: head.size, latch: latch)
+            files: TileFiles(fileSystem: fileSystem), tree: self.tree, size: head.size, hold: hold, latch: latch)
         publisher = CheckpointPublisher(
             tree: self.tree, lockRecord: lockRecord, keys: configuration.keys, publications: publications,
             archiver: archiver, latch: latch, onPublished: configuration.onPublished)

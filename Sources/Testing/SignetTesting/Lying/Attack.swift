@@ -32,7 +32,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case surplus
     /// More bytes than any answer has.
     case oversized
-    /// No HTTP content that a client expects: an HTML page.
+    /// The HTML page of a broken proxy.
     case errorPage = "error-page"
 
     /// What the attack is, in a few words.
@@ -80,9 +80,9 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .omittedDevice: .check([.leaves])
         case .oldState: .contradiction
         case .replacedAccount: .changedKeys
-        case .garbage: .check([.envelope])
+        case .garbage, .errorPage: .check([.envelope])
         case .truncated, .surplus: .check([.checkpointText])
-        case .oversized, .errorPage: .transport
+        case .oversized: .transport
         }
     }
 }

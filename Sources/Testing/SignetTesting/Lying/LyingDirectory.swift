@@ -25,6 +25,16 @@ package struct LyingDirectory: DirectoryAnswering {
         self.clock = clock
     }
 
+    /// Puts an attack in front of a data directory that was set up and opened.
+    ///
+    /// - Throws: whatever keeps the keys from being read.
+    package init(_ stored: StoredDirectory, keysIn folder: String, attack: Attack) throws {
+        guard let log = stored.profile.trust.policy.logs.first else { throw StoredDirectoryError.noLog }
+        self.init(
+            stored.directory, keys: try DirectoryKeys.read(from: folder, origin: log.name), attack: attack,
+            clock: ServerClock.system.time)
+    }
+
     package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
         let answer = try await directory.lookup(request)
         do {

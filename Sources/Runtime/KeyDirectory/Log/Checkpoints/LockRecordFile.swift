@@ -21,7 +21,7 @@ struct LockRecordFile: Sendable {
     /// Writes the file of a new log. Its existence is what makes a directory a log, so it is written last.
     static func create(_ first: LockRecord, in fileSystem: any LogFileSystem) throws(LogFileError) {
         var bytes = first.encoded
-        bytes.append(contentsOf: repeatElement(0, count: 2 * slotByteCount - bytes.count))
+        bytes.append(contentsOf: [UInt8](repeating: 0, count: 2 * slotByteCount - bytes.count))
         _ = try fileSystem.createDurably(LogPath.lockRecord, in: LogPath.root, bytes)
     }
 

@@ -38,18 +38,12 @@ enum LogPath {
 }
 
 extension LogFileKind {
-    /// The kind of file a path of the data directory names.
+    /// The kind of file, or of the folder of such files, that a path of the data directory names.
     package init(path: String) {
-        if path.hasPrefix(LogPath.lockRecord) {
-            self = .lockRecord
-        } else if path.hasPrefix(LogPath.segments + "/") {
-            self = .segment
-        } else if path.hasPrefix(LogPath.bundles + "/") {
-            self = .bundle
-        } else if path.hasPrefix(LogPath.tiles + "/") {
-            self = .tile
-        } else {
-            self = .directory
-        }
+        let kinds: [(String, LogFileKind)] = [
+            (LogPath.lockRecord, .lockRecord), (LogPath.segments + "/", .segment),
+            (LogPath.bundles + "/", .bundle), (LogPath.tiles + "/", .tile),
+        ]
+        self = kinds.first { (path + "/").hasPrefix($0.0) }?.1 ?? .directory
     }
 }

@@ -10,14 +10,17 @@ final class TileArchiver: Sendable {
 
     private let files: TileFiles
     private let tree: SharedTree
+    /// Kept as long as this stage, the last one, and with it every stage before has work.
+    private let hold: DirectoryHold
     private let latch: FailureLatch
     private let progress: Mutex<Progress>
     private let stage = Stage("signet.log.tiles")
 
     /// An archiver for a log whose full tiles up to `size` entries are all in files.
-    init(files: TileFiles, tree: SharedTree, size: UInt64, latch: FailureLatch) {
+    init(files: TileFiles, tree: SharedTree, size: UInt64, hold: DirectoryHold, latch: FailureLatch) {
         self.files = files
         self.tree = tree
+        self.hold = hold
         self.latch = latch
         progress = Mutex(Progress(archived: size, target: size))
     }

@@ -52,7 +52,7 @@ struct WriteAheadLog: Sendable {
         let frameEnd = end + UInt64(bytes.count)
         if frameEnd > fileSize {
             let padding = sizes.preallocatedByteCount - frameEnd % sizes.preallocatedByteCount
-            bytes.append(contentsOf: repeatElement(0, count: Int(padding)))
+            bytes.append(contentsOf: [UInt8](repeating: 0, count: Int(padding)))
         }
         try file.writeAll(bytes, at: end)
         try file.synchronizeData()

@@ -1,0 +1,59 @@
+// swift-tools-version:6.2
+// Benchmarks are a package of their own: what they need stays out of the graph of those who use Signet.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+func signet(_ name: String) -> Target.Dependency { .product(name: name, package: "signet") }
+
+let package = Package(
+    name: "signet-benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "signet", path: ".."),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+    ],
+    targets: [
+        // MARK: Counters under the C library
+        .target(name: "CAllocations", path: "Sources/CAllocations"),
+        .target(name: "CSyncs", path: "Sources/CSyncs"),
+
+        // MARK: Timing
+        .target(name: "Measuring", path: "Sources/Measuring", swiftSettings: strict),
+
+        // MARK: Programs
+        .executableTarget(
+            name: "verify-bench",
+            dependencies: [
+                "CAllocations", "Measuring", signet("TransparencyLog"), signet("VRF"),
+                signet("KeyTransparency"),
+                crypto,
+            ],
+            path: "Sources/verify-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "append-bench",
+            dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],
+            path: "Sources/append-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "directory-bench",
+            dependencies: [
+                signet("TransparencyLog"), signet("VRF"), signet("KeyTransparency"), signet("SignetAPI"),
+                signet("KeyDirectory"), signet("SignetServer"), crypto, logging,
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+            ],
+            path: "Sources/directory-bench", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

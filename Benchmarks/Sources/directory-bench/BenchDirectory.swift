@@ -1,0 +1,93 @@
+import Crypto
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import Logging
+import SignetServer
+import TransparencyLog
+import VRF
+
+/// A data directory, made and served as `signetd` does.
+struct BenchDirectory {
+    let data: DataDirectory
+    private let logger: Logger
+
+    init(path: String) {
+        data = DataDirectory(path: path)
+        var logger = Logger(label: "directory-bench")
+        logger.logLevel = .warning
+        self.logger = logger
+    }
+
+    func make(accounts: Int) async throws {
+        _ = try await DirectorySetup(
+            origin: try Self.origin(), url: "https://localhost:8443", tls: .own(hosts: [.name("localhost")]),
+            logger: logger
+        ).make(data, at: Self.now())
+        let directory = try await open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<64 {
+                group.addTask {
+                    for number in stride(from: worker, to: accounts, by: 64) {
+                        try await BenchPerson(number: number).register(in: directory, at: Self.now())
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await directory.close()
+    }
+
+    func fill(to size: UInt64) async throws {
+        let directory = try await open()
+        var current = directory.log.published.head.size
+        while current < size {
+            let range = try await directory.log.append(Self.leaves(Int(min(4096, size - current))))
+            current = range.upperBound
+        }
+        _ = try await directory.log.awaitPublished(size: current)
+        await directory.close()
+    }
+
+    func serve(port: Int) async throws {
+        let directory = try await open()
+        var configuration = SignetServer.Configuration()
+        configuration.port = port
+        configuration.limits.addressRate = .unlimited
+        configuration.limits.accountRate = .unlimited
+        let server = try SignetServer(
+            directory, identity: try Self.identity(data), configuration: configuration, logger: logger)
+        try await server.run { announce($0) }
+        await directory.close()
+    }
+
+    static func identity(_ data: DataDirectory) throws -> TLSIdentity {
+        TLSIdentity(
+            certificateChain: Array(try Data(contentsOf: URL(fileURLWithPath: data.certificate))),
+            privateKey: Array(try Data(contentsOf: URL(fileURLWithPath: data.certificateKey))))
+    }
+
+    private func open() async throws -> Directory {
+        let keys = try DirectoryKeys.read(from: data.keys, origin: try Self.origin())
+        return try await Directory.open(
+            at: data.records, keys: keys, clock: { Self.now() }, logger: logger)
+    }
+
+    private static func origin() throws -> KeyName { try KeyName(Array("bench.example/log".utf8)) }
+
+    static func now() -> UInt64 { UInt64(Date().timeIntervalSince1970) }
+
+    private static func leaves(_ count: Int) -> [[UInt8]] {
+        (0..<count).compactMap { _ in
+            VRFHash(randomBytes(64)).flatMap { DeviceLeaf(label: $0, publicKey: randomBytes(32))?.entry }
+        }
+    }
+}
+
+/// Tells the script that waits that connections are accepted; unbuffered.
+func announce(_ port: Int) { FileHandle.standardOutput.write(Data("listening on \(port)\n".utf8)) }
+
+/// That many bytes from the system's generator.
+func randomBytes(_ count: Int) -> [UInt8] {
+    SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
+}

@@ -1,0 +1,48 @@
+import Crypto
+import KeyDirectory
+import KeyTransparency
+import SignetAPI
+
+/// A person with new keys who registers as a client does, without the network between.
+struct BenchPerson {
+    private let handle: Handle
+    private let signing = Curve25519.Signing.PrivateKey()
+    private let agreement = P256.KeyAgreement.PrivateKey()
+    private let identity = P256.Signing.PrivateKey()
+    private let kem: XWingMLKEM768X25519.PrivateKey
+    private let keys: DeviceKeys
+
+    init(number: Int) throws {
+        handle = try Handle(typed: Array("user\(number)@example.org".utf8))
+        kem = try XWingMLKEM768X25519.PrivateKey.generate()
+        keys = try DeviceKeys(
+            signing: Array(signing.publicKey.rawRepresentation),
+            agreement: Array(agreement.publicKey.compressedRepresentation),
+            kem: Array(kem.publicKey.rawRepresentation))
+    }
+
+    func register(in directory: Directory, at now: UInt64) async throws {
+        let submission = try StateSubmission(
+            state: try state(at: now), opening: randomBytes(StateCommitment.byteCount),
+            cards: [try await card(from: directory)])
+        let content = RequestSignature.Content(.register, origin: directory.origin, body: submission.encoded)
+        let signature = try RequestSignature(
+            content, deviceKey: keys.signing, time: now, nonce: randomBytes(16)
+        ) { (message: [UInt8]) throws -> [UInt8] in Array(try signing.signature(for: message)) }
+        _ = try await directory.register(submission, signature, content)
+    }
+
+    private func state(at now: UInt64) throws -> AccountState {
+        let body = AccountStateBody(
+            first: handle, identityKey: Array(identity.publicKey.compressedRepresentation),
+            devices: [DeviceRecord(number: 1, addedAt: now, keys: keys)])
+        return try AccountState(signing: body) { Array(try identity.signature(for: $0).rawRepresentation) }
+    }
+
+    private func card(from directory: Directory) async throws -> DeviceCard {
+        let request = PossessionRequest(handle: handle, keys: keys)
+        let challenge = try await directory.challenge(request)
+        let proof = try challenge.answer(for: request, agreementKey: agreement, kemKey: kem)
+        return try DeviceCard(request, proof: proof) { Array(try signing.signature(for: $0)) }
+    }
+}

@@ -1,0 +1,89 @@
+import KeyTransparency
+public import SignetAPI
+
+extension Client {
+    /// Registers a new account with this device as its first, and verifies that the log holds what was sent.
+    ///
+    /// Interrupted, it is simply called again with the same keys.
+    ///
+    /// - Throws: ``ClientError``. After an error of the environment the state may or may not be logged.
+    public func createAccount(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict {
+        guard let identityKey = secrets.identityKey else { throw .misuse(.identityKeyElsewhere) }
+        if let verdict = try await finishPending(secrets) { return verdict }
+        let card = try await deviceCard(secrets)
+        let device = DeviceRecord(number: 1, addedAt: surroundings.now(), keys: secrets.keys)
+        let body = AccountStateBody(first: secrets.handle, identityKey: identityKey, devices: [device])
+        return try await submit(body, cards: [card], by: secrets)
+    }
+
+    /// Proves to the directory that this device holds its keys, and makes the card by which a device that
+    /// holds the identity key adds it.
+    ///
+    /// - Throws: ``ClientError``.
+    public func deviceCard(_ secrets: DeviceSecrets) async throws(ClientError) -> DeviceCard {
+        let challenge = try await calls.challenge(
+            PossessionRequest(handle: secrets.handle, keys: secrets.keys))
+        do { return try secrets.card(answering: challenge) } catch { throw .submission(error) }
+    }
+
+    /// Adds the device of a card to the account.
+    ///
+    /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` when the account is not as this
+    ///   device left it.
+    public func addDevice(
+        _ card: DeviceCard, by secrets: DeviceSecrets
+    ) async throws(ClientError) -> LookupVerdict {
+        guard card.request.handle == secrets.handle else {
+            throw .misuse(.anotherAccount(card.request.handle))
+        }
+        let state = try await ownState(secrets)
+        if let there = state.devices.first(where: { $0.keys.signing == card.request.keys.signing }) {
+            throw .misuse(.deviceAlreadyAdded(there.number))
+        }
+        guard state.devices.count < AccountState.maximumDeviceCount else { throw .misuse(.tooManyDevices) }
+        let device = DeviceRecord(
+            number: try await nextDeviceNumber(state), addedAt: surroundings.now(), keys: card.request.keys)
+        return try await submit(try next(state, state.devices + [device]), cards: [card], by: secrets)
+    }
+
+    /// Removes a device from the account. What it could read before, it keeps.
+    ///
+    /// - Throws: ``ClientError``, as ``addDevice(_:by:)``.
+    public func revokeDevice(
+        _ number: UInt16, by secrets: DeviceSecrets
+    ) async throws(ClientError) -> LookupVerdict {
+        let state = try await ownState(secrets)
+        guard let device = state.devices.first(where: { $0.number == number }) else {
+            throw .misuse(.noSuchDevice(number))
+        }
+        guard device.keys.signing != secrets.keys.signing else { throw .misuse(.ownDevice) }
+        let rest = state.devices.filter { $0.number != number }
+        return try await submit(try next(state, rest), cards: [], by: secrets)
+    }
+
+    /// The account as it is logged, if that is how this device left it.
+    private func ownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
+        guard secrets.identityKey != nil else { throw .misuse(.identityKeyElsewhere) }
+        _ = try await finishPending(secrets)
+        let verdict = try await lookup(secrets.handle)
+        switch verdict.outcome {
+        case .matched, .firstPinned, .accepted: return verdict.lookup.state
+        case .changed(let change): throw .ownAccountChanged(change)
+        case .contradicted(let contradiction): throw .contradicted(contradiction)
+        case .stranger: throw .misuse(.deviceNotAddedYet)
+        }
+    }
+
+    private func next(
+        _ state: AccountState, _ devices: [DeviceRecord]
+    ) throws(ClientError) -> AccountStateBody {
+        do { return try state.next(devices: devices) } catch { throw .account(error) }
+    }
+
+    private func nextDeviceNumber(_ state: AccountState) async throws(ClientError) -> UInt16 {
+        let record = try await stored { () throws(StoreError) in try await store.ownRecord() }
+        let highest = max(record.highestDeviceNumber, state.devices.last?.number ?? 0)
+        guard highest < UInt16.max else { throw .misuse(.noDeviceNumberLeft) }
+        return highest + 1
+    }
+}

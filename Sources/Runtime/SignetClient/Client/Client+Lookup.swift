@@ -1,0 +1,119 @@
+public import KeyTransparency
+
+import SignetAPI
+import TransparencyLog
+
+extension Client {
+    /// Asks the directory for somebody's keys, verifies the answer, and compares it with what was pinned.
+    ///
+    /// The first verified answer about somebody the user added is pinned. The log's new checkpoint is
+    /// stored before any key is returned.
+    ///
+    /// - Throws: ``ClientError``; evidence of a log's misbehaviour has been kept by then.
+    public func lookup(_ handle: Handle) async throws(ClientError) -> LookupVerdict {
+        try await compare(try await verifiedLookup(handle))
+    }
+
+    /// Accepts a change of somebody's devices or identity.
+    ///
+    /// Looks up again: the change must still be the very one that the user saw.
+    ///
+    /// - Parameter stateHash: ``LookupVerdict/stateHash`` of the verdict that showed the change.
+    /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` when there is another change by now.
+    public func trust(_ handle: Handle, accepting stateHash: [UInt8]) async throws(ClientError) -> LookupVerdict {
+        let lookup = try await verifiedLookup(handle)
+        let pinned = try await pinnedPeer(handle)
+        switch PeerTrustDecision(lookup, comparedWith: pinned) {
+        case .match: throw .misuse(.nothingToAccept)
+        case .noCache: throw .misuse(.nothingPinned)
+        case .contradiction(let contradiction): throw .contradicted(contradiction)
+        case .mismatch: break
+        }
+        guard lookup.state.hash == stateHash, try await pin(lookup, replacing: pinned) else {
+            throw .misuse(.changeHasMoved)
+        }
+        return verdict(lookup, .accepted(PeerKeys(lookup)))
+    }
+
+    /// A lookup whose view of the log has been stored.
+    func verifiedLookup(_ handle: Handle) async throws(ClientError) -> VerifiedLookup {
+        for _ in 0..<8 {
+            let known = try await logView()
+            let bytes = try await answer(about: handle, knownSize: known?.head.size ?? 0)
+            let lookup = try await verify(bytes, handle, known)
+            let isStored = try await stored { () throws(StoreError) in
+                try await store.advance(to: lookup.view, from: known)
+            }
+            if isStored { return lookup }
+        }
+        throw .viewKeepsMoving
+    }
+
+    private func answer(about handle: Handle, knownSize: UInt64) async throws(ClientError) -> [UInt8] {
+        do { return try await calls.lookup(LookupRequest(handle: handle, knownSize: knownSize)) } catch {
+            guard case .refused(.notFound, _) = error, try await pinnedPeer(handle) != nil else { throw error }
+            throw .withheld(handle)
+        }
+    }
+
+    private func verify(
+        _ bytes: [UInt8], _ handle: Handle, _ known: LogView?
+    ) async throws(ClientError) -> VerifiedLookup {
+        let now = surroundings.now()
+        do { return try verifier.verify(bytes, for: handle, knowing: known, at: now) } catch {
+            if case .consistency(let contradiction) = error { try await keep(contradiction) }
+            throw .lookup(
+                LookupRefusal(handle: handle, error: error, response: bytes, known: known, time: now))
+        }
+    }
+
+    func keep(_ evidence: LogContradiction) async throws(ClientError) {
+        try await stored { () throws(StoreError) in try await store.keep(evidence, at: surroundings.now()) }
+    }
+
+    /// The last decision before keys are used.
+    func compare(_ lookup: VerifiedLookup) async throws(ClientError) -> LookupVerdict {
+        if let confirmed = try await confirmPending(lookup) { return confirmed }
+        for _ in 0..<8 {
+            let pinned = try await pinnedPeer(lookup.handle)
+            switch PeerTrustDecision(lookup, comparedWith: pinned) {
+            case .contradiction(let contradiction): return verdict(lookup, .contradicted(contradiction))
+            case .mismatch(let change): return verdict(lookup, .changed(change))
+            case .match:
+                let isNewer = lookup.state.version > (pinned?.version ?? 0)
+                if isNewer, try await !pin(lookup, replacing: pinned) { continue }
+                return verdict(lookup, .matched(PeerKeys(lookup)))
+            case .noCache:
+                guard try await mayPinFirst(lookup) else { return verdict(lookup, .stranger) }
+                guard try await pin(lookup, replacing: nil) else { continue }
+                return verdict(lookup, .firstPinned(PeerKeys(lookup)))
+            }
+        }
+        throw .viewKeepsMoving
+    }
+
+    /// People the user chose, and the own account once it lists this device.
+    private func mayPinFirst(_ lookup: VerifiedLookup) async throws(ClientError) -> Bool {
+        if let owner, owner.handle == lookup.handle {
+            return lookup.state.devices.contains { $0.keys.signing == owner.deviceKey }
+        }
+        return try await stored { () throws(StoreError) in
+            try await store.people().contains { $0.handle == lookup.handle }
+        }
+    }
+
+    func pinnedPeer(_ handle: Handle) async throws(ClientError) -> PinnedPeer? {
+        try await stored { () throws(StoreError) in try await store.pinnedPeer(handle) }
+    }
+
+    func pin(_ lookup: VerifiedLookup, replacing pinned: PinnedPeer?) async throws(ClientError) -> Bool {
+        let peer = PinnedPeer(lookup, at: surroundings.now())
+        return try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
+    }
+
+    func verdict(_ lookup: VerifiedLookup, _ outcome: TrustOutcome) -> LookupVerdict {
+        LookupVerdict(
+            lookup, outcome: outcome, isOwn: lookup.handle == owner?.handle,
+            warningAge: profile.trust.freshness.warningAge)
+    }
+}

@@ -1,0 +1,59 @@
+public import KeyTransparency
+public import SignetAPI
+
+/// A friendship that was asked for or agreed to, while the friend's keys are fetched in the background.
+public struct Friendship: Sendable {
+    /// The friend.
+    public let handle: Handle
+    /// Fetches, verifies and pins the friend's keys. A program that ends waits for it.
+    public let pinning: Task<Result<LookupVerdict, ClientError>, Never>
+}
+
+extension Client {
+    /// Asks somebody to be a friend, and pins their keys in the background.
+    ///
+    /// Spec: eCall Key Transparency guide, "Friendship Establishment (Eager Caching)".
+    ///
+    /// - Throws: ``ClientError``.
+    public func addFriend(_ handle: Handle, by secrets: DeviceSecrets) async throws(ClientError) -> Friendship {
+        try await befriend(handle, .addFriend, secrets)
+    }
+
+    /// Accepts somebody who asked, and pins their keys in the background.
+    ///
+    /// - Throws: ``ClientError``.
+    public func acceptFriend(
+        _ handle: Handle, by secrets: DeviceSecrets
+    ) async throws(ClientError) -> Friendship {
+        try await befriend(handle, .acceptFriend, secrets)
+    }
+
+    /// The directory's list of friends and requests. Nothing in it is proven.
+    ///
+    /// - Throws: ``ClientError``.
+    public func friends(of secrets: DeviceSecrets) async throws(ClientError) -> [(Handle, FriendStatus)] {
+        var friends: [(Handle, FriendStatus)] = []
+        for entry in try await calls.friends(of: secrets).friends {
+            guard let handle = try? Handle(canonical: Array(entry.handle.utf8)) else {
+                throw .malformedAnswer(.listFriends)
+            }
+            friends.append((handle, entry.status))
+        }
+        return friends
+    }
+
+    private func befriend(
+        _ handle: Handle, _ route: Route, _ secrets: DeviceSecrets
+    ) async throws(ClientError) -> Friendship {
+        guard handle != secrets.handle else { throw .misuse(.yourself) }
+        _ = try await calls.befriend(handle, route: route, by: secrets)
+        let person = Person(handle: handle, since: surroundings.now())
+        try await stored { () throws(StoreError) in try await store.remember(person) }
+        let pinning = Task { () -> Result<LookupVerdict, ClientError> in
+            do throws(ClientError) { return .success(try await lookup(handle)) } catch {
+                return .failure(error)
+            }
+        }
+        return Friendship(handle: handle, pinning: pinning)
+    }
+}

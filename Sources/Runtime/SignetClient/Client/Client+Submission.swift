@@ -1,0 +1,102 @@
+import KeyTransparency
+import SignetAPI
+
+/// A state is written to the store before it is sent, and taken out only when the log shows it or can no
+/// longer come to show it: so a crash or a lost answer never leaves the user with a state of unknown fate.
+extension Client {
+    func submit(
+        _ body: AccountStateBody, cards: [DeviceCard], by secrets: DeviceSecrets
+    ) async throws(ClientError) -> LookupVerdict {
+        let submission = try Self.sign(body, cards, secrets, opening: surroundings.randomBytes(32))
+        let record = try await ownRecord()
+        let highest = max(record.highestDeviceNumber, body.devices.last?.number ?? 0)
+        try await setOwnRecord(
+            OwnRecord(pending: submission.encoded, highestDeviceNumber: highest), replacing: record)
+        guard let verdict = try await send(submission, by: secrets) else { throw .notWhatWasSent }
+        return verdict
+    }
+
+    /// Brings an interrupted submission to its end: confirmed by the log (the verdict), or given up (nil).
+    func finishPending(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict? {
+        let record = try await ownRecord()
+        guard let bytes = record.pending else { return nil }
+        guard let submission = try? StateSubmission(decoding: bytes), submission.state.handle == secrets.handle
+        else { throw .store(.damaged) }
+        do { return try await send(submission, by: secrets) } catch {
+            // The server's refusal is final: this state will not be logged any more.
+            guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
+            return nil
+        }
+    }
+
+    /// If the lookup shows the state that is on its way, that was the confirmation.
+    func confirmPending(_ lookup: VerifiedLookup) async throws(ClientError) -> LookupVerdict? {
+        guard lookup.handle == owner?.handle else { return nil }
+        let record = try await ownRecord()
+        guard let bytes = record.pending, let submission = try? StateSubmission(decoding: bytes),
+            submission.state.hash == lookup.state.hash
+        else { return nil }
+        let pinned = try await pinnedPeer(lookup.handle)
+        guard try await pin(lookup, replacing: pinned) else { throw .viewKeepsMoving }
+        try await setOwnRecord(
+            OwnRecord(pending: nil, highestDeviceNumber: record.highestDeviceNumber), replacing: record)
+        let keys = PeerKeys(lookup)
+        return verdict(lookup, pinned == nil ? .firstPinned(keys) : .accepted(keys))
+    }
+
+    private func send(
+        _ submission: StateSubmission, by secrets: DeviceSecrets
+    ) async throws(ClientError) -> LookupVerdict? {
+        do { _ = try await calls.submit(submission, by: secrets) } catch {
+            guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
+            // It may be the second copy of a submission that did arrive.
+            if let verdict = try? await logged(submission) { return verdict }
+            try await giveUpPending()
+            throw error
+        }
+        return try await logged(submission)
+    }
+
+    /// The verdict on the own account if the log shows this very state.
+    private func logged(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
+        let lookup = try await verifiedLookup(submission.state.handle)
+        return try await confirmPending(lookup)
+    }
+
+    private static func isFinal(_ code: ErrorCode) -> Bool {
+        switch code {
+        case .unavailable, .tooManyRequests, .wrongTime, .replayed: false
+        default: true
+        }
+    }
+
+    private static func sign(
+        _ body: AccountStateBody, _ cards: [DeviceCard], _ secrets: DeviceSecrets, opening: [UInt8]
+    ) throws(ClientError) -> StateSubmission {
+        do {
+            let state = try AccountState(signing: body) { try secrets.signAsIdentity($0) ?? [] }
+            return try StateSubmission(state: state, opening: opening, cards: cards)
+        } catch let error as AccountStateError {
+            throw .account(error)
+        } catch let error as SubmissionError {
+            throw .submission(error)
+        } catch { throw .misuse(.identityKeyElsewhere) }
+    }
+
+    private func giveUpPending() async throws(ClientError) {
+        let record = try await ownRecord()
+        try await setOwnRecord(
+            OwnRecord(pending: nil, highestDeviceNumber: record.highestDeviceNumber), replacing: record)
+    }
+
+    private func ownRecord() async throws(ClientError) -> OwnRecord {
+        try await stored { () throws(StoreError) in try await store.ownRecord() }
+    }
+
+    private func setOwnRecord(_ record: OwnRecord, replacing expected: OwnRecord) async throws(ClientError) {
+        let isSet = try await stored { () throws(StoreError) in
+            try await store.setOwnRecord(record, replacing: expected)
+        }
+        guard isSet else { throw .viewKeepsMoving }
+    }
+}

@@ -1,0 +1,67 @@
+public import KeyTransparency
+public import SignetAPI
+
+import TransparencyLog
+
+/// A person's side of a directory: asks, verifies everything, remembers, and blocks when something is wrong.
+///
+/// A value: copies share the transport and the store. Two processes may work on one store.
+public struct Client<Store: ClientStore>: Sendable {
+    /// The directory.
+    public let profile: DirectoryProfile
+    /// What is remembered.
+    public let store: Store
+    /// The user's own account on this device; nil before there is one.
+    public let owner: Owner?
+
+    let calls: DirectoryCalls
+    let verifier: LookupVerifier
+    let surroundings: Surroundings
+    let origin: KeyName
+
+    /// Who uses this client.
+    public struct Owner: Hashable, Sendable {
+        /// Their handle.
+        public let handle: Handle
+        /// This device's Ed25519 key, 32 bytes.
+        public let deviceKey: [UInt8]
+
+        /// An owner.
+        public init(handle: Handle, deviceKey: [UInt8]) {
+            self.handle = handle
+            self.deviceKey = deviceKey
+        }
+    }
+
+    /// A client of one directory.
+    ///
+    /// - Throws: ``ClientError/misuse(_:)``: the profile's policy names no log, or logs of several origins.
+    public init(
+        of profile: DirectoryProfile, over transport: any DirectoryTransport, remembering store: Store,
+        owner: Owner?, in surroundings: Surroundings = .system
+    ) throws(ClientError) {
+        guard let origin = profile.trust.policy.logs.first?.name,
+            profile.trust.policy.logs.allSatisfy({ $0.name == origin })
+        else { throw .misuse(.profileNeedsOneLog) }
+        self.profile = profile
+        self.store = store
+        self.owner = owner
+        self.origin = origin
+        self.surroundings = surroundings
+        verifier = LookupVerifier(trust: profile.trust)
+        calls = DirectoryCalls(transport: transport, origin: origin, surroundings: surroundings)
+    }
+
+    /// The largest checkpoint verified so far; nil before the first.
+    ///
+    /// - Throws: ``ClientError/store(_:)``.
+    public func logView() async throws(ClientError) -> LogView? {
+        try await stored { () throws(StoreError) in try await store.logView(origin: origin.bytes) }
+    }
+
+    func stored<Value: Sendable>(
+        _ body: () async throws(StoreError) -> Value
+    ) async throws(ClientError) -> Value {
+        do { return try await body() } catch { throw .store(error) }
+    }
+}

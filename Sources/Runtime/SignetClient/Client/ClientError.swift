@@ -1,0 +1,105 @@
+public import KeyTransparency
+public import SignetAPI
+
+/// Why a client could not do what it was asked. The four families are ``family``.
+public enum ClientError: Error, Hashable, Sendable {
+    /// No usable HTTP response.
+    case transport(TransportError)
+    /// The server refuses, with the time to wait in seconds if it said so.
+    case refused(ErrorCode, retryAfter: UInt64?)
+    /// An HTTP status that no route gives.
+    case unexpectedStatus(Int)
+    /// The body of a success cannot be read.
+    case malformedAnswer(Route)
+    /// The directory's answer to a lookup failed a check.
+    case lookup(LookupRefusal)
+    /// The directory denies an account that it proved before. It cannot prove absence yet.
+    case withheld(Handle)
+    /// The directory accepted a state of this account, and its log shows another one.
+    case notWhatWasSent
+    /// The log shows devices or an identity key in this account that this device knows nothing of.
+    case ownAccountChanged(PeerKeyChange)
+    /// A peer's state contradicts what the directory proved before.
+    case contradicted(PeerContradiction)
+    /// The log's files do not add up to its checkpoint.
+    case log(LogReadError)
+    /// Other processes moved the stored view again and again.
+    case viewKeepsMoving
+    /// The store.
+    case store(StoreError)
+    /// The device's keys.
+    case keystore(KeystoreError)
+    /// A device card or challenge cannot be used.
+    case submission(SubmissionError)
+    /// A state cannot be built; a bug, for its parts were checked before.
+    case account(AccountStateError)
+    /// The request makes no sense as it stands.
+    case misuse(ClientMisuse)
+
+    /// Whose fault it is.
+    public var family: ErrorFamily {
+        switch self {
+        case .transport(let error): error.family
+        case .refused(let code, _): Self.family(of: code)
+        case .unexpectedStatus, .malformedAnswer, .lookup, .withheld, .notWhatWasSent, .ownAccountChanged,
+            .contradicted, .log:
+            .peer
+        case .viewKeepsMoving: .environment
+        case .store(let error): error.family
+        case .keystore(let error): error.family
+        case .submission, .misuse: .caller
+        case .account: .bug
+        }
+    }
+
+    private static func family(of code: ErrorCode) -> ErrorFamily {
+        switch code {
+        case .tooManyRequests, .unavailable, .wrongTime: .environment
+        default: .caller
+        }
+    }
+}
+
+/// A request that makes no sense as it stands.
+public enum ClientMisuse: Error, Hashable, Sendable {
+    /// The profile's policy must name exactly one log.
+    case profileNeedsOneLog
+    /// This device does not hold the account's identity key.
+    case identityKeyElsewhere
+    /// The keys are those of another account.
+    case anotherAccount(Handle)
+    /// No device has this number.
+    case noSuchDevice(UInt16)
+    /// A device does not revoke itself.
+    case ownDevice
+    /// The card's device is in the account already.
+    case deviceAlreadyAdded(UInt16)
+    /// An account has at most `AccountState.maximumDeviceCount` devices.
+    case tooManyDevices
+    /// All 65,535 device numbers were given.
+    case noDeviceNumberLeft
+    /// Nobody befriends themselves.
+    case yourself
+    /// What is logged is what is pinned.
+    case nothingToAccept
+    /// What is logged now is not the change that the user saw.
+    case changeHasMoved
+    /// Nothing is pinned for this person, so nothing can have changed.
+    case nothingPinned
+    /// This device has not been added to the account yet.
+    case deviceNotAddedYet
+}
+
+/// An answer that failed a check, with what is needed to explain it.
+public struct LookupRefusal: Error, Hashable, Sendable {
+    /// Whom the question was about.
+    public let handle: Handle
+    /// Which check failed, and how.
+    public let error: LookupError
+    /// The body as received. Nothing in it is to be believed.
+    public let response: [UInt8]
+    /// The largest checkpoint known at that time.
+    public let known: LogView?
+    /// When, in seconds since 1970.
+    public let time: UInt64
+}

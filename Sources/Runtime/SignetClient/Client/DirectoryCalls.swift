@@ -1,0 +1,108 @@
+import CanonicalCoding
+import KeyTransparency
+import SignetAPI
+import TransparencyLog
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The routes as functions. Answers are read, not believed.
+struct DirectoryCalls: Sendable {
+    let transport: any DirectoryTransport
+    let origin: KeyName
+    let surroundings: Surroundings
+
+    /// How often a request that may be repeated is tried, and how long to wait in between.
+    private static let delays: [Duration] = [.milliseconds(200), .milliseconds(800)]
+
+    func lookup(_ request: LookupRequest) async throws(ClientError) -> [UInt8] {
+        try await call(.lookup, body: request.encoded, mayRepeat: true)
+    }
+
+    func challenge(_ request: PossessionRequest) async throws(ClientError) -> PossessionChallenge {
+        let body = try await call(.possession, body: request.encoded, mayRepeat: true)
+        do { return try PossessionChallenge(decoding: body) } catch { throw .malformedAnswer(.possession) }
+    }
+
+    /// Registers a first state or updates a later one.
+    func submit(_ submission: StateSubmission, by device: DeviceSecrets) async throws(ClientError) -> StateReceipt {
+        let route = submission.state.version == 1 ? Route.register : .updateState
+        let body = try await call(route, body: submission.encoded, signedBy: device)
+        do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
+    }
+
+    /// Asks for, or agrees to, a friendship.
+    func befriend(
+        _ handle: Handle, route: Route, by device: DeviceSecrets
+    ) async throws(ClientError) -> FriendAnswer {
+        guard let body = try? JSONEncoder().encode(FriendRequest(handle: handle.description)) else {
+            throw .malformedAnswer(route)
+        }
+        return try decode(try await call(route, body: Array(body), signedBy: device), of: route)
+    }
+
+    func friends(of device: DeviceSecrets) async throws(ClientError) -> FriendList {
+        try decode(try await call(.listFriends, body: [], signedBy: device), of: .listFriends)
+    }
+
+    /// A file of the log, at a path below its prefix; nil if there is none.
+    func logFile(_ path: [UInt8], limit: ResponseLimit) async throws(ClientError) -> [UInt8]? {
+        let path = Route.logPrefix + "/" + String(decoding: path, as: UTF8.self)
+        let request = DirectoryRequest(method: "GET", path: path, limit: limit)
+        let response = try await send(request, mayRepeat: true)
+        return response.status == 404 ? nil : try success(response)
+    }
+
+    private func call(
+        _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, mayRepeat: Bool = false
+    ) async throws(ClientError) -> [UInt8] {
+        let mediaType = ResponseLimit(route).mediaType ?? Route.nativeMediaType
+        var fields = [DirectoryRequest.Field(name: "content-type", value: mediaType)]
+        if let device { fields.append(try signature(of: route, body, by: device)) }
+        let request = DirectoryRequest(
+            method: route.method, path: route.path, fields: fields, body: body, limit: ResponseLimit(route))
+        return try success(try await send(request, mayRepeat: mayRepeat))
+    }
+
+    private func signature(
+        of route: Route, _ body: [UInt8], by device: DeviceSecrets
+    ) throws(ClientError) -> DirectoryRequest.Field {
+        do {
+            let signature = try RequestSignature(
+                .init(route, origin: origin.bytes, body: body), deviceKey: device.keys.signing,
+                time: surroundings.now(), nonce: surroundings.randomBytes(16), sign: device.sign)
+            return .init(
+                name: RequestSignature.headerName, value: String(decoding: signature.headerValue, as: UTF8.self))
+        } catch { throw .keystore(error) }
+    }
+
+    /// Sends it, and again if the environment failed and that does no harm.
+    private func send(
+        _ request: DirectoryRequest, mayRepeat: Bool
+    ) async throws(ClientError) -> DirectoryResponse {
+        for delay in mayRepeat ? Self.delays : [] {
+            do { return try await transport.send(request) } catch {
+                guard error.family == .environment else { throw .transport(error) }
+                await surroundings.wait(delay)
+            }
+        }
+        do { return try await transport.send(request) } catch { throw .transport(error) }
+    }
+
+    private func success(_ response: DirectoryResponse) throws(ClientError) -> [UInt8] {
+        guard response.status != 200 else { return response.body }
+        guard (400..<600).contains(response.status),
+            let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
+        else { throw .unexpectedStatus(response.status) }
+        throw .refused(body.error, retryAfter: response.retryAfter)
+    }
+
+    private func decode<Body: Decodable>(_ body: [UInt8], of route: Route) throws(ClientError) -> Body {
+        do { return try JSONDecoder().decode(Body.self, from: Data(body)) } catch {
+            throw .malformedAnswer(route)
+        }
+    }
+}

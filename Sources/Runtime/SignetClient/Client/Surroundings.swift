@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a client takes from the world besides its directory: time and chance.
+public struct Surroundings: Sendable {
+    /// Seconds since 1970.
+    public let now: @Sendable () -> UInt64
+    /// Lets time pass before another try.
+    public let wait: @Sendable (Duration) async -> Void
+    /// As many unpredictable bytes.
+    public let randomBytes: @Sendable (Int) -> [UInt8]
+
+    /// Surroundings of a test.
+    public init(
+        now: @escaping @Sendable () -> UInt64, wait: @escaping @Sendable (Duration) async -> Void,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.now = now
+        self.wait = wait
+        self.randomBytes = randomBytes
+    }
+
+    /// The system's clock and generator.
+    public static let system = Surroundings(
+        now: { UInt64(max(0, time(nil))) },
+        wait: { try? await Task.sleep(for: $0) },
+        randomBytes: { count in
+            var generator = SystemRandomNumberGenerator()
+            return (0..<count).map { _ in generator.next() }
+        })
+}

@@ -1,0 +1,114 @@
+public import KeyTransparency
+public import SignetAPI
+
+import Crypto
+
+/// The private keys of this device, and on the first device the account's identity key.
+///
+/// Security: not codable, not printable; private halves are used in here and never handed out.
+public struct DeviceSecrets: Sendable {
+    /// Whose device it is.
+    public let handle: Handle
+    /// The public halves.
+    public let keys: DeviceKeys
+    /// The account's identity key, P-256, 33 bytes compressed; nil on a device that does not hold it.
+    public let identityKey: [UInt8]?
+
+    let signing: SecretBytes
+    let agreement: SecretBytes
+    let kem: SecretBytes
+    let identity: SecretBytes?
+
+    /// Makes new keys.
+    ///
+    /// - Parameter withIdentity: whether this is the account's first device.
+    /// - Throws: ``KeystoreError/keysDoNotFit``: the cryptographic library made keys that it refuses, a bug.
+    public static func generate(
+        for handle: Handle, withIdentity: Bool
+    ) throws(KeystoreError) -> DeviceSecrets {
+        do {
+            return try DeviceSecrets(
+                handle: handle,
+                signing: SecretBytes(copying: Curve25519.Signing.PrivateKey().rawRepresentation),
+                agreement: SecretBytes(copying: P256.KeyAgreement.PrivateKey().rawRepresentation),
+                kem: SecretBytes(copying: XWingMLKEM768X25519.PrivateKey.generate().seedRepresentation),
+                identity: withIdentity
+                    ? SecretBytes(copying: P256.Signing.PrivateKey().rawRepresentation) : nil)
+        } catch { throw .keysDoNotFit }
+    }
+
+    init(
+        handle: Handle, signing: SecretBytes, agreement: SecretBytes, kem: SecretBytes,
+        identity: SecretBytes?
+    ) throws(KeystoreError) {
+        self.handle = handle
+        self.signing = signing
+        self.agreement = agreement
+        self.kem = kem
+        self.identity = identity
+        do {
+            keys = try DeviceKeys(
+                signing: Array(Self.signingKey(signing).publicKey.rawRepresentation),
+                agreement: Array(Self.agreementKey(agreement).publicKey.compressedRepresentation),
+                kem: Array(Self.kemKey(kem).publicKey.rawRepresentation))
+            identityKey = try identity.map {
+                Array(try Self.identityPrivateKey($0).publicKey.compressedRepresentation)
+            }
+        } catch { throw .keysDoNotFit }
+    }
+
+    /// Signs with the device's Ed25519 key; 64 bytes.
+    ///
+    /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
+    public func sign(_ message: [UInt8]) throws(KeystoreError) -> [UInt8] {
+        do { return Array(try Self.signingKey(signing).signature(for: message)) } catch {
+            throw .keysDoNotFit
+        }
+    }
+
+    /// Signs with the identity key: ECDSA on P-256 with SHA-256, r || s, 64 bytes; nil on a device
+    /// that does not hold it.
+    ///
+    /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
+    public func signAsIdentity(_ message: [UInt8]) throws(KeystoreError) -> [UInt8]? {
+        guard let identity else { return nil }
+        do {
+            return Array(try Self.identityPrivateKey(identity).signature(for: message).rawRepresentation)
+        } catch { throw .keysDoNotFit }
+    }
+
+    /// Makes the card by which this device asks to be added to the account.
+    ///
+    /// - Throws: `SubmissionError`: the challenge is not one to these keys.
+    public func card(answering challenge: PossessionChallenge) throws(SubmissionError) -> DeviceCard {
+        let request = PossessionRequest(handle: handle, keys: keys)
+        guard let agreementKey = try? Self.agreementKey(agreement), let kemKey = try? Self.kemKey(kem) else {
+            throw .unanswerableChallenge
+        }
+        let proof = try challenge.answer(for: request, agreementKey: agreementKey, kemKey: kemKey)
+        return try DeviceCard(request, proof: proof, sign: sign)
+    }
+
+    private static func signingKey(_ secret: SecretBytes) throws -> Curve25519.Signing.PrivateKey {
+        try secret.withBytes { try Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
+    }
+
+    private static func agreementKey(_ secret: SecretBytes) throws -> P256.KeyAgreement.PrivateKey {
+        try secret.withBytes { try P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+    }
+
+    private static func identityPrivateKey(_ secret: SecretBytes) throws -> P256.Signing.PrivateKey {
+        try secret.withBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) }
+    }
+
+    private static func kemKey(_ secret: SecretBytes) throws -> XWingMLKEM768X25519.PrivateKey {
+        try secret.withBytes { try XWingMLKEM768X25519.PrivateKey(seedRepresentation: $0, publicKey: nil) }
+    }
+}
+
+extension DeviceSecrets: CustomStringConvertible, CustomReflectable {
+    /// The handle only.
+    public var description: String { "DeviceSecrets(\(handle))" }
+    /// Nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

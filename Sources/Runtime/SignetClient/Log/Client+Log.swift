@@ -1,0 +1,145 @@
+public import TransparencyLog
+
+import KeyTransparency
+import SignetAPI
+
+/// What a replay of a whole log found.
+public struct LogReplay: Hashable, Sendable {
+    /// The checkpoint whose root came out.
+    public let checkpoint: VerifiedCheckpoint
+    /// Seconds since the quorum vouched for it.
+    public let age: UInt64
+    /// Entries by kind.
+    public let counts: Counts
+
+    /// How many entries of each kind.
+    public struct Counts: Hashable, Sendable {
+        /// Device leaves.
+        public internal(set) var devices: UInt64 = 0
+        /// State records.
+        public internal(set) var states: UInt64 = 0
+        /// Entries that this program does not know.
+        public internal(set) var others: UInt64 = 0
+
+        mutating func count(_ entry: [UInt8]) {
+            if (try? DeviceLeaf(decoding: entry)) != nil {
+                devices += 1
+            } else if (try? StateRecord(decoding: entry)) != nil {
+                states += 1
+            } else {
+                others += 1
+            }
+        }
+    }
+}
+
+extension Client {
+    /// No log of more entries is replayed: it would not fit into memory.
+    private static var maximumReplaySize: UInt64 { 1 << 28 }
+
+    /// Downloads every entry up to the published checkpoint, computes every hash of the tree anew, and
+    /// compares: root with the signature, tiles with the entries, and all with the view of this client,
+    /// which then moves forward.
+    ///
+    /// - Parameter progress: called with the entries read so far and the size of the log.
+    /// - Throws: ``ClientError``.
+    public func verifyLog(
+        progress: @Sendable (UInt64, UInt64) -> Void = { _, _ in }
+    ) async throws(ClientError) -> LogReplay {
+        let known = try await logView()
+        let files = LogFiles(calls: calls)
+        let (checkpoint, age) = try await files.checkpoint(profile.trust, at: surroundings.now())
+        let size = checkpoint.checkpoint.head.size
+        guard size <= Self.maximumReplaySize else { throw .log(.tooLarge(size)) }
+        var tree = MerkleTree()
+        var counts = LogReplay.Counts()
+        while tree.size < size {
+            for entry in try await files.entries(bundle: tree.size / UInt64(Tile.fullWidth), size: size) {
+                tree.append(.leaf(entry))
+                counts.count(entry)
+            }
+            progress(tree.size, size)
+        }
+        try Self.compareRoot(of: tree, with: checkpoint)
+        try await compareTiles(of: tree, files)
+        try await advance(known, to: checkpoint, tree)
+        return LogReplay(checkpoint: checkpoint, age: age, counts: counts)
+    }
+
+    /// The newest entries, each proven to be in the published tree, oldest first.
+    ///
+    /// - Parameters:
+    ///   - count: how many at most.
+    ///   - start: only entries from this index on.
+    /// - Throws: ``ClientError``.
+    public func logTail(
+        _ count: UInt64, from start: UInt64 = 0
+    ) async throws(ClientError) -> (entries: [LogEntry], size: UInt64) {
+        let files = LogFiles(calls: calls)
+        let (checkpoint, _) = try await files.checkpoint(profile.trust, at: surroundings.now())
+        let head = checkpoint.checkpoint.head
+        var reader = TileReader(files: files, size: head.size)
+        var entries: [LogEntry] = []
+        var index = max(start, head.size > count ? head.size - count : 0)
+        while index < head.size {
+            let bundle = index / UInt64(Tile.fullWidth)
+            let first = bundle * UInt64(Tile.fullWidth)
+            for entry in try await files.entries(bundle: bundle, size: head.size).dropFirst(Int(index - first)) {
+                let proof = try await reader.inclusionProof(index: index)
+                do { try proof.verify(leaf: .leaf(entry), in: head) } catch {
+                    throw .log(.inclusion(index: index, error))
+                }
+                entries.append(LogEntry(index: index, bytes: entry))
+                index += 1
+            }
+        }
+        return (entries, head.size)
+    }
+
+    private static func compareRoot(
+        of tree: MerkleTree, with checkpoint: VerifiedCheckpoint
+    ) throws(ClientError) {
+        guard let root = try? tree.root(size: tree.size), root == checkpoint.checkpoint.head.root else {
+            throw .log(.otherRoot(computed: (try? tree.root(size: tree.size)) ?? .emptyTree))
+        }
+    }
+
+    private func compareTiles(of tree: MerkleTree, _ files: LogFiles) async throws(ClientError) {
+        for level in 0..<8 {
+            let count = tree.size >> UInt64(8 * level)
+            guard count > 0 else { return }
+            for index in 0...(count - 1) / UInt64(Tile.fullWidth) {
+                let (tile, hashes) = try await files.hashes(level: level, index: index, size: tree.size)
+                guard let computed = try? tree.hashes(of: tile), computed == hashes else {
+                    throw .log(.otherHashes(tile))
+                }
+            }
+        }
+    }
+
+    /// The entries give the consistency proof themselves.
+    private func advance(
+        _ known: LogView?, to checkpoint: VerifiedCheckpoint, _ tree: MerkleTree
+    ) async throws(ClientError) {
+        var view = LogView(checkpoint)
+        if let known {
+            let proof = try? tree.consistencyProof(from: known.head.size, to: tree.size)
+            do { view = try known.advanced(to: checkpoint, proof: proof ?? ConsistencyProof(hashes: [])) } catch {
+                try await keep(error)
+                throw .log(.contradiction(error))
+            }
+        }
+        let next = view
+        guard try await stored({ () throws(StoreError) in try await store.advance(to: next, from: known) }) else {
+            throw .viewKeepsMoving
+        }
+    }
+}
+
+/// An entry that was proven to be in the log.
+public struct LogEntry: Hashable, Sendable {
+    /// Its place, from zero.
+    public let index: UInt64
+    /// The raw entry.
+    public let bytes: [UInt8]
+}

@@ -1,0 +1,63 @@
+import TransparencyLog
+
+/// Inclusion proofs put together from hash tiles. The tiles are not believed: the proof is checked as any.
+struct TileReader {
+    let files: LogFiles
+    let size: UInt64
+    private var tiles: [Tile: [TreeHash]] = [:]
+
+    init(files: LogFiles, size: UInt64) {
+        self.files = files
+        self.size = size
+    }
+
+    /// The path from leaf `index` to the root.
+    ///
+    /// Spec: RFC 6962, section 2.1.1.
+    mutating func inclusionProof(index: UInt64) async throws(ClientError) -> InclusionProof {
+        var (start, end) = (UInt64(0), size)
+        var hashes: [TreeHash] = []
+        while end - start > 1 {
+            let half = UInt64(1) << UInt64(63 - (end - start - 1).leadingZeroBitCount)
+            if index - start < half {
+                hashes.append(try await root(from: start + half, to: end))
+                end = start + half
+            } else {
+                hashes.append(try await root(from: start, to: start + half))
+                start += half
+            }
+        }
+        return InclusionProof(index: index, hashes: hashes.reversed())
+    }
+
+    /// The hash over leaves that begin at a multiple of a power of two not below their number.
+    private mutating func root(from start: UInt64, to end: UInt64) async throws(ClientError) -> TreeHash {
+        var root: TreeHash?
+        var end = end
+        while end > start {
+            let level = (end - start).trailingZeroBitCount
+            let left = try await node(level: level, index: (end - 1) >> UInt64(level))
+            root = root.map { .node(left, $0) } ?? left
+            end -= 1 << UInt64(level)
+        }
+        return root ?? .emptyTree
+    }
+
+    /// A complete node: a hash of a tile, or the root of several next to each other.
+    private mutating func node(level: Int, index: UInt64) async throws(ClientError) -> TreeHash {
+        let (tileLevel, height) = (level / 8, level % 8)
+        let first = index << UInt64(height)
+        let hashes = try await tile(level: tileLevel, index: first / UInt64(Tile.fullWidth))
+        let place = Int(first % UInt64(Tile.fullWidth))
+        guard place + 1 << height <= hashes.count else { throw .log(.missing(nil)) }
+        return TreeHash.root(of: Array(hashes[place..<place + 1 << height]))
+    }
+
+    private mutating func tile(level: Int, index: UInt64) async throws(ClientError) -> [TreeHash] {
+        guard let key = try? Tile(.hashes(level: level), index: index) else { throw .log(.missing(nil)) }
+        if let known = tiles[key] { return known }
+        let hashes = try await files.hashes(level: level, index: index, size: size).1
+        tiles[key] = hashes
+        return hashes
+    }
+}

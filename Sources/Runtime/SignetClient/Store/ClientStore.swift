@@ -1,0 +1,52 @@
+public import KeyTransparency
+
+/// Everything a client keeps besides its keys: what it verified and accepted, whom its user chose, and
+/// what of its own account is on the way.
+///
+/// As in `PeerTrustStore`, every change is durable when the call returns, and happens wholly or not at all.
+public protocol ClientStore: PeerTrustStore where Failure == StoreError {
+    /// The people the user added or accepted, in order of handle.
+    func people() async throws(StoreError) -> [Person]
+
+    /// Adds a person, or changes what is known of them.
+    func remember(_ person: Person) async throws(StoreError)
+
+    /// What this device knows of its own account's changes.
+    func ownRecord() async throws(StoreError) -> OwnRecord
+
+    /// Replaces that record if it still is `expected`.
+    ///
+    /// - Returns: false if it has changed meanwhile; nothing was changed.
+    func setOwnRecord(_ record: OwnRecord, replacing expected: OwnRecord) async throws(StoreError) -> Bool
+}
+
+/// Somebody whose keys this user's client is to keep.
+public struct Person: Hashable, Sendable {
+    /// Their handle.
+    public let handle: Handle
+    /// When the user added or accepted them, in seconds since 1970.
+    public let since: UInt64
+
+    /// A person.
+    public init(handle: Handle, since: UInt64) {
+        self.handle = handle
+        self.since = since
+    }
+}
+
+/// What a device remembers of its own account's changes.
+public struct OwnRecord: Hashable, Sendable {
+    /// A `StateSubmission` that was sent, or was about to be, and is not confirmed by the log yet.
+    public let pending: [UInt8]?
+    /// The highest device number ever given, so that none is given twice; 0 before the first.
+    public let highestDeviceNumber: UInt16
+
+    /// A device that has sent nothing yet.
+    public static let initial = OwnRecord(pending: nil, highestDeviceNumber: 0)
+
+    /// A record.
+    public init(pending: [UInt8]?, highestDeviceNumber: UInt16) {
+        self.pending = pending
+        self.highestDeviceNumber = highestDeviceNumber
+    }
+}

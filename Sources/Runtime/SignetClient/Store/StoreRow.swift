@@ -1,0 +1,91 @@
+import CanonicalCoding
+import KeyTransparency
+import TransparencyLog
+
+/// The bytes in which the store keeps values that are not columns.
+///
+/// Each is written by this program for itself; whatever else is found is ``StoreError/damaged``.
+enum StoreRow {
+    /// u16 number and 32-byte key, for each device.
+    static func encode(_ devices: [PinnedDevice]) -> [UInt8] {
+        var writer = ByteWriter()
+        for device in devices {
+            writer.write(device.number)
+            writer.write(device.signingKey)
+        }
+        return writer.bytes
+    }
+
+    static func devices(_ bytes: [UInt8]) throws(StoreError) -> [PinnedDevice] {
+        do {
+            var reader = ByteReader(bytes)
+            var devices: [PinnedDevice] = []
+            while reader.remaining > 0 {
+                let number = try reader.uint16()
+                devices.append(PinnedDevice(number: number, signingKey: Array(try reader.bytes(32))))
+            }
+            return devices
+        } catch { throw .damaged }
+    }
+
+    /// u64 size, 32-byte root, u16 origin length, origin, note to the end.
+    static func encode(_ view: LogView) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(view.head.size)
+        writer.write(view.head.root.bytes)
+        writer.write(UInt16(truncatingIfNeeded: view.origin.bytes.count))
+        writer.write(view.origin.bytes)
+        writer.write(view.note)
+        return writer.bytes
+    }
+
+    static func view(_ bytes: [UInt8]) throws(StoreError) -> LogView {
+        do {
+            var reader = ByteReader(bytes)
+            let size = try reader.uint64()
+            let root = TreeHash(try reader.bytes(TreeHash.byteCount))
+            let origin = try KeyName(reader.bytes(Int(reader.uint16())))
+            guard let root else { throw StoreError.damaged }
+            return LogView(
+                uncheckedOrigin: origin, head: TreeHead(size: size, root: root), note: Array(reader.rest()))
+        } catch { throw .damaged }
+    }
+
+    /// A code and two numbers, u64 each.
+    static func encode(_ fault: LogContradiction.Fault) -> [UInt8] {
+        let numbers: [UInt64] =
+            switch fault {
+            case .rollback: [1, 0, 0]
+            case .fork: [2, 0, 0]
+            case .inconsistent(.shrunk(let from, let to)): [3, from, to]
+            case .inconsistent(.fromEmptyTree): [4, 0, 0]
+            case .inconsistent(.wrongHashCount(let expected, let actual)):
+                [5, UInt64(max(0, expected)), UInt64(max(0, actual))]
+            case .inconsistent(.oldRootMismatch): [6, 0, 0]
+            case .inconsistent(.newRootMismatch): [7, 0, 0]
+            }
+        var writer = ByteWriter()
+        for number in numbers { writer.write(number) }
+        return writer.bytes
+    }
+
+    static func fault(_ bytes: [UInt8]) throws(StoreError) -> LogContradiction.Fault {
+        do {
+            var reader = ByteReader(bytes)
+            let (code, first, second) = (try reader.uint64(), try reader.uint64(), try reader.uint64())
+            try reader.end()
+            switch code {
+            case 1: return .rollback
+            case 2: return .fork
+            case 3: return .inconsistent(.shrunk(from: first, to: second))
+            case 4: return .inconsistent(.fromEmptyTree)
+            case 5:
+                return .inconsistent(
+                    .wrongHashCount(expected: Int(clamping: first), actual: Int(clamping: second)))
+            case 6: return .inconsistent(.oldRootMismatch)
+            case 7: return .inconsistent(.newRootMismatch)
+            default: throw StoreError.damaged
+            }
+        } catch { throw .damaged }
+    }
+}

@@ -1,0 +1,72 @@
+import GRDB
+import KeyTransparency
+
+/// The tables of the client's store, and how they are opened.
+enum StoreSchema {
+    /// Marks the file as ours: "SGNT".
+    private static let applicationID = 0x5347_4E54
+    private static let version = 1
+
+    static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write(check)
+        return queue
+    }
+
+    private static func check(_ db: Database) throws {
+        guard let found = try Int.fetchOne(db, sql: "PRAGMA user_version"),
+            let application = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        else { throw StoreError.damaged }
+        switch (application, found) {
+        case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
+            try db.execute(sql: tables)
+            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        case (applicationID, version): break
+        case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
+        default: throw StoreError.damaged
+        }
+    }
+
+    private static let tables = """
+        CREATE TABLE pinned_peer (
+            handle BLOB PRIMARY KEY NOT NULL, identity_key BLOB NOT NULL, version INTEGER NOT NULL,
+            state_hash BLOB NOT NULL, devices BLOB NOT NULL, pinned_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE log_view (origin BLOB PRIMARY KEY NOT NULL, view BLOB NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE evidence (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, kept_at INTEGER NOT NULL, fault BLOB NOT NULL,
+            known BLOB NOT NULL, received BLOB NOT NULL, UNIQUE (fault, known, received)
+        ) STRICT;
+        CREATE TABLE person (handle BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE own_record (
+            one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), pending BLOB,
+            highest_device_number INTEGER NOT NULL
+        ) STRICT;
+        """
+}
+
+extension StoreError {
+    /// What an error of the database library means.
+    init(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError: self.init(error)
+        case is HandleError: self = .damaged
+        default: self = .failed(0)
+        }
+    }
+
+    private init(_ error: DatabaseError) {
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        case .SQLITE_FULL: self = .noSpace
+        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT: self = .damaged
+        case .SQLITE_CANTOPEN: self = .file(.notPermitted)
+        default: self = .failed(error.extendedResultCode.rawValue)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import NIOCore
+import NIOHTTP1
+
+/// One request on its way, and where its answer goes.
+final class Exchange: Sendable {
+    struct Answer: Sendable {
+        let response: DirectoryResponse
+        let isReusable: Bool
+    }
+
+    let request: DirectoryRequest
+    let authority: String
+    let promise: EventLoopPromise<Answer>
+
+    init(_ request: DirectoryRequest, authority: String, promise: EventLoopPromise<Answer>) {
+        self.request = request
+        self.authority = authority
+        self.promise = promise
+    }
+
+    var head: HTTPRequestHead {
+        var headers = HTTPHeaders()
+        headers.add(name: "host", value: authority)
+        headers.add(name: "accept-encoding", value: "identity")
+        headers.add(name: "user-agent", value: "signet")
+        if request.method == "POST" {
+            headers.add(name: "content-length", value: String(request.body.count))
+        }
+        for field in request.fields { headers.add(name: field.name, value: field.value) }
+        let method = HTTPMethod(rawValue: request.method)
+        return HTTPRequestHead(version: .http1_1, method: method, uri: request.path, headers: headers)
+    }
+}
+
+/// Turns an ``Exchange`` into HTTP and its answer into a ``DirectoryResponse``, one at a time.
+///
+/// Every state has a deadline; the body is counted before it is kept.
+final class ExchangeHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = Exchange
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let deadlines: NIOTransport.Deadlines
+    private var exchange: Exchange?
+    private var head: HTTPResponseHead?
+    private var body: [UInt8] = []
+    private var idleDeadline: Scheduled<Void>?
+    private var responseDeadline: Scheduled<Void>?
+
+    init(_ deadlines: NIOTransport.Deadlines) { self.deadlines = deadlines }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let exchange = unwrapOutboundIn(data)
+        guard context.channel.isActive else { return exchange.promise.fail(TransportError.closedEarly) }
+        self.exchange = exchange
+        head = nil
+        body = []
+        responseDeadline = schedule(deadlines.response, .reading, context)
+        idleDeadline = schedule(deadlines.handshake, .handshake, context)
+        context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: exchange.request.body)))), promise: nil)
+        // Bytes leave only once TLS stands, so the end of this write is the end of the handshake.
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenSuccess {
+            let (handler, context) = bound.value
+            handler.restartIdleDeadline(context)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let exchange else { return }
+        restartIdleDeadline(context)
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            let announced = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
+            if announced > limit(exchange) { fail(.tooLong(limit: limit(exchange)), context) }
+        case .body(let bytes):
+            guard body.count + bytes.readableBytes <= limit(exchange) else {
+                return fail(.tooLong(limit: limit(exchange)), context)
+            }
+            body += bytes.readableBytesView
+        case .end: finish(exchange, context)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(.closedEarly, context)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(TransportError(error), context)
+    }
+
+    /// What the answer may be: of the route for a success, of a refusal for anything else.
+    private func limit(_ exchange: Exchange) -> Int {
+        guard let head, head.status.code != 200 else { return exchange.request.limit.maximumByteCount }
+        return ResponseLimit.refusal.maximumByteCount
+    }
+
+    private func finish(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+        guard let head else { return fail(.malformedResponse, context) }
+        let response = DirectoryResponse(
+            status: Int(head.status.code), mediaType: Self.mediaType(head.headers),
+            retryAfter: head.headers.first(name: "retry-after").flatMap(UInt64.init), body: body)
+        let expected = exchange.request.limit.mediaType
+        guard response.status != 200 || expected == nil || expected == response.mediaType else {
+            return fail(.unexpectedMediaType, context)
+        }
+        stop()
+        exchange.promise.succeed(.init(response: response, isReusable: head.isKeepAlive))
+    }
+
+    private func fail(_ error: TransportError, _ context: ChannelHandlerContext) {
+        let failed = exchange
+        stop()
+        failed?.promise.fail(error)
+        context.close(promise: nil)
+    }
+
+    private func stop() {
+        exchange = nil
+        head = nil
+        body = []
+        idleDeadline?.cancel()
+        responseDeadline?.cancel()
+    }
+
+    private func restartIdleDeadline(_ context: ChannelHandlerContext) {
+        guard exchange != nil else { return }
+        idleDeadline?.cancel()
+        idleDeadline = schedule(deadlines.idle, .reading, context)
+    }
+
+    private func schedule(
+        _ delay: Duration, _ phase: TransportPhase, _ context: ChannelHandlerContext
+    ) -> Scheduled<Void> {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        return context.eventLoop.scheduleTask(in: TimeAmount(delay)) {
+            let (handler, context) = bound.value
+            handler.fail(.timedOut(phase), context)
+        }
+    }
+
+    private static func mediaType(_ headers: HTTPHeaders) -> String? {
+        headers.first(name: "content-type")?.split(separator: ";").first?.lowercased()
+            .trimmingSpaces
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

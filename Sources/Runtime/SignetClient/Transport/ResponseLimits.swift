@@ -1,0 +1,55 @@
+public import SignetAPI
+
+import KeyTransparency
+public import TransparencyLog
+
+/// What an honest answer may be at most, so that a dishonest one is refused before it costs memory.
+public struct ResponseLimit: Hashable, Sendable {
+    /// The longest body, in bytes.
+    public let maximumByteCount: Int
+    /// The only media type of a success, lower-case, without parameters; nil when any will do.
+    public let mediaType: String?
+
+    /// A limit.
+    public init(maximumByteCount: Int, mediaType: String?) {
+        self.maximumByteCount = maximumByteCount
+        self.mediaType = mediaType
+    }
+
+    /// The limit for an answer of a route.
+    public init(_ route: Route) {
+        switch route {
+        case .lookup:
+            self.init(maximumByteCount: LookupResponse.maximumByteCount, mediaType: Route.nativeMediaType)
+        case .possession:
+            self.init(
+                maximumByteCount: 65 + 1120 + PossessionChallenge.maximumTokenByteCount,
+                mediaType: Route.nativeMediaType)
+        case .register, .updateState:
+            self.init(maximumByteCount: 16, mediaType: Route.nativeMediaType)
+        case .addFriend, .acceptFriend:
+            self.init(maximumByteCount: 16_384, mediaType: "application/json")
+        case .listFriends:
+            self.init(maximumByteCount: 4_194_304, mediaType: "application/json")
+        case .eCallKeys:
+            self.init(maximumByteCount: 16_777_216, mediaType: "application/json")
+        case .health, .metrics:
+            self.init(maximumByteCount: 1_048_576, mediaType: nil)
+        }
+    }
+
+    /// A refusal: one JSON object with one word.
+    public static let refusal = ResponseLimit(maximumByteCount: 4096, mediaType: "application/json")
+    /// A checkpoint with all its cosignatures.
+    public static let checkpoint = ResponseLimit(maximumByteCount: 65_536, mediaType: nil)
+
+    /// A tile: as many hashes as it is wide, or at most as many of the longest entries.
+    public init(_ tile: Tile) {
+        let each =
+            switch tile.content {
+            case .hashes: TreeHash.byteCount
+            case .entries: 2 + EntryBundle.maximumEntryByteCount
+            }
+        self.init(maximumByteCount: tile.width * each, mediaType: nil)
+    }
+}

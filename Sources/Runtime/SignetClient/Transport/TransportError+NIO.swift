@@ -1,0 +1,48 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension TransportError {
+    /// What an error of the network library means to a person.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as TransportError: error
+            case let error as NIOConnectionError: Self.connection(error)
+            case let error as NIOSSLError: Self.tls(error)
+            case let error as NIOSSLExtraError: Self.tls(error)
+            case let error as HTTPParserError: error == .invalidEOFState ? .closedEarly : .malformedResponse
+            case ChannelError.connectTimeout: .timedOut(.connecting)
+            case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: .closedEarly
+            case is CancellationError: .closedEarly
+            case is IOError: .closedEarly
+            default: .unknown
+            }
+    }
+
+    private static func connection(_ error: NIOConnectionError) -> TransportError {
+        if error.connectionErrors.isEmpty { return .nameNotFound }
+        let timedOut = error.connectionErrors.contains {
+            if case ChannelError.connectTimeout = $0.error { true } else { false }
+        }
+        return timedOut ? .timedOut(.connecting) : .unreachable
+    }
+
+    private static func tls(_ error: NIOSSLError) -> TransportError {
+        switch error {
+        case .handshakeFailed(let reason):
+            "\(reason)".contains("CERTIFICATE_VERIFY_FAILED") ? .certificateRefused : .handshakeFailed
+        case .unableToValidateCertificate, .noCertificateToValidate: .certificateRefused
+        case .uncleanShutdown: .closedEarly
+        default: .handshakeFailed
+        }
+    }
+
+    private static func tls(_ error: NIOSSLExtraError) -> TransportError {
+        switch error {
+        case .failedToValidateHostname, .serverHostnameImpossibleToMatch: .certificateForAnotherName
+        default: .invalidAddress
+        }
+    }
+}

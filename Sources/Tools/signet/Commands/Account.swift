@@ -1,0 +1,203 @@
+import ArgumentParser
+import CanonicalCoding
+import KeyTransparency
+import SignetAPI
+import SignetClient
+
+/// `signet account`
+struct Account: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Your own account.", subcommands: [Create.self, Show.self, Join.self])
+}
+
+extension Account {
+    /// Makes the keys before anything is sent, so that an interruption loses nothing.
+    fileprivate static func prepareHome(
+        _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
+    ) throws -> (Session, DeviceSecrets) {
+        let home = options.folder
+        let profile: DirectoryProfile
+        do { profile = try HomeFolder.profile(in: DurableFile(path: directory)) } catch {
+            throw CommandFailure(error, path: directory)
+        }
+        do { try home.prepare() } catch { throw CommandFailure(error, path: home.path) }
+        if let keystore = try Session.keystore(home) {
+            return try resume(options, keystore, handle, profile, withIdentity: withIdentity)
+        }
+        let passphrase = try Passphrase.new(options)
+        let secrets: DeviceSecrets
+        do {
+            secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
+            let keystore = try Keystore(sealing: secrets, under: passphrase)
+            try home.directory.replace(with: profile.encoded)
+            try home.keystore.create(keystore.encoded)
+        } catch let error as KeystoreError {
+            throw CommandFailure(error, path: home.keystore.path)
+        } catch let error as FileFault { throw CommandFailure(error, path: home.path) }
+        return (try Session(options), secrets)
+    }
+
+    private static func resume(
+        _ options: HomeOptions, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile,
+        withIdentity: Bool
+    ) throws -> (Session, DeviceSecrets) {
+        let session = try Session(options)
+        guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity,
+            session.profile == profile
+        else {
+            throw CommandFailure(
+                .usage, "\(session.home.path) holds the account of \(keystore.handle) already.",
+                "Choose another folder with --home.")
+        }
+        return (session, try session.secrets())
+    }
+
+    /// `signet account create`
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an account, with this device as its first.",
+            discussion: "Interrupted or offline? Give the same command again: it goes on with the same keys.")
+
+        @Argument(help: "Your handle, like alice@example.org.") var handle: String
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file")) var directory: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: true)
+            let isThere = try await session.run { client throws(ClientError) in
+                do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
+                    throw ClientError.store(error)
+                }
+            }
+            guard !isThere else {
+                throw CommandFailure(.usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
+            }
+            let verdict = try await session.run { client throws(ClientError) in
+                try await client.createAccount(secrets)
+            }
+            output.emit(
+                ["handle": .string(handle.description), "home": .string(session.home.path),
+                 "outcome": .string(verdict.outcome.name), "version": .number(verdict.version)],
+                """
+                \(Paint.output.good("✓")) \(Paint.output.strong(handle.description)) is yours, and the log proves it.
+                  This device is device 1. Its keys are in \(session.home.path), sealed under your passphrase.
+                  Back that folder up: there is no other copy of your identity.
+                """)
+        }
+    }
+
+    /// `signet account join`
+    struct Join: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make this machine a further device of an account that exists.",
+            discussion: """
+                Makes this device's keys and a device card. Carry the card to the device on which the account was \
+                made, and give it to 'signet devices add' there within the hour.
+                """)
+
+        @Argument(help: "The account's handle.") var handle: String
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file")) var directory: String
+        @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String = "device.card"
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: false)
+            let made = try await session.run { client throws(ClientError) in try await client.deviceCard(secrets) }
+            do { try DurableFile(path: card).replace(with: made.encoded) } catch {
+                throw CommandFailure(error, path: card)
+            }
+            output.emit(
+                ["card": .string(card), "handle": .string(handle.description), "home": .string(session.home.path)],
+                """
+                \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
+                  On a device that holds the identity:  signet devices add \(card)
+                  Then here:                            signet account show
+                """)
+        }
+    }
+
+    /// `signet account show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show your account, and check that the directory shows everyone the same.")
+
+        @Flag(help: "Do not ask the directory.") var offline = false
+        @Flag(help: "Show keys too.") var explain = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let keystore = try session.owner()
+            let verdict =
+                offline ? nil : try await session.run { client throws(ClientError) in try await client.lookup(keystore.handle) }
+            output.emit(json(session, keystore, verdict), text(session, keystore, verdict))
+            if let verdict { try OwnAccount.check(verdict) }
+        }
+
+        private func json(_ session: Session, _ keystore: Keystore, _ verdict: LookupVerdict?) -> JSONValue {
+            [
+                "deviceKey": .base64(keystore.keys.signing), "directory": .string(session.profile.url),
+                "handle": .string(keystore.handle.description), "home": .string(session.home.path),
+                "identityKey": keystore.identityKey.map { .base64($0) } ?? .null,
+                "outcome": verdict.map { .string($0.outcome.name) } ?? .null,
+                "version": verdict.map { .number($0.version) } ?? .null,
+            ]
+        }
+
+        private func text(_ session: Session, _ keystore: Keystore, _ verdict: LookupVerdict?) -> String {
+            var lines = [
+                Paint.output.strong(keystore.handle.description),
+                "  directory  \(session.profile.url)", "  home       \(session.home.path)",
+                "  identity   " + (keystore.identityKey == nil ? "on another device" : "on this device"),
+            ]
+            if let verdict { lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))") }
+            if explain {
+                lines.append("  device key    \(JSONValue.printable(Base64.encode(keystore.keys.signing)))")
+                if let key = keystore.identityKey { lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))") }
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+}
+
+/// What a lookup of the user's own account says.
+enum OwnAccount {
+    /// Raises the alarm when the account is not as this device left it.
+    static func check(_ verdict: LookupVerdict) throws {
+        switch verdict.outcome {
+        case .changed(let change): throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
+        case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
+        case .stranger: throw CommandFailure(.notProven, ClientMisuse.deviceNotAddedYet.sentence)
+        case .matched, .firstPinned, .accepted: return
+        }
+    }
+
+    static func words(_ verdict: LookupVerdict) -> String {
+        switch verdict.outcome {
+        case .matched, .accepted: "as you left it"
+        case .firstPinned: "seen by this device for the first time"
+        case .changed(let change): "CHANGED: \(change.words)"
+        case .contradicted: "CONTRADICTED"
+        case .stranger: "this device is not in it yet"
+        }
+    }
+}
+
+extension TrustOutcome {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch self {
+        case .matched: "matched"
+        case .firstPinned: "first-pinned"
+        case .accepted: "accepted"
+        case .stranger: "stranger"
+        case .changed: "changed"
+        case .contradicted: "contradicted"
+        }
+    }
+}

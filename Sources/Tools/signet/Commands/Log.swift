@@ -1,0 +1,116 @@
+import ArgumentParser
+import CanonicalCoding
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import TransparencyLog
+
+/// `signet log`
+struct Log: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The directory's public log.", subcommands: [Show.self, Verify.self, Tail.self])
+}
+
+extension Log {
+    /// `signet log show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the newest state of the log that this device has verified.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            guard let view = try await session.run({ client throws(ClientError) in try await client.logView() }) else {
+                return output.emit(["size": 0], "This device has not looked at the log yet.")
+            }
+            output.emit(
+                [
+                    "note": .text(view.note), "origin": .text(view.origin.bytes),
+                    "root": .base64(view.head.root.bytes), "size": .number(view.head.size),
+                ],
+                """
+                \(Paint.output.strong(JSONValue.printable(view.origin.bytes)))
+                  \(Moment.count(view.head.size, "entry").replacingEntrys)
+                  root \(JSONValue.printable(Base64.encode(view.head.root.bytes)))
+                """)
+        }
+    }
+
+    /// `signet log verify`
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Download the whole log and compute everything in it anew.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let replay = try await session.run { client throws(ClientError) in
+                try await client.verifyLog { Output.progress("read \($0) of \($1) entries") }
+            }
+            Output.progress(nil)
+            let head = replay.checkpoint.checkpoint.head
+            output.emit(
+                [
+                    "age": .number(replay.age), "devices": .number(replay.counts.devices),
+                    "others": .number(replay.counts.others), "root": .base64(head.root.bytes),
+                    "size": .number(head.size), "states": .number(replay.counts.states),
+                ],
+                """
+                \(Paint.output.good("✓")) All \(head.size) entries add up to what the directory signed, and every hash in the log is right.
+                  \(Moment.count(replay.counts.devices, "device key")), \(Moment.count(replay.counts.states, "account version")), \
+                \(replay.counts.others) of other kinds; signed \(Moment.span(replay.age)) ago
+                """)
+        }
+    }
+
+    /// `signet log tail`
+    struct Tail: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the newest entries, each proven to be in the log.")
+
+        @Option(name: .shortAndLong, help: "How many.") var count: UInt64 = 10
+        @Flag(name: .shortAndLong, help: "Keep waiting for more, until Ctrl-C.") var follow = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard (1...10_000).contains(count) else { throw ValidationError("--count goes from 1 to 10000.") }
+        }
+
+        func run() async throws {
+            let session = try Session(home)
+            var start: UInt64 = 0
+            repeat {
+                let (first, limit) = (start, start == 0 ? count : 10_000)
+                let (entries, size) = try await session.run { client throws(ClientError) in
+                    try await client.logTail(limit, from: first)
+                }
+                for entry in entries { output.emit(Self.json(entry), Self.text(entry)) }
+                start = size
+                if follow { try await Task.sleep(for: .seconds(2)) }
+            } while follow
+        }
+
+        private static func json(_ entry: LogEntry) -> JSONValue {
+            ["entry": .base64(entry.bytes), "index": .number(entry.index), "kind": .string(kind(entry).name)]
+        }
+
+        private static func text(_ entry: LogEntry) -> String { "  \(entry.index)  \(kind(entry).words)" }
+
+        private static func kind(_ entry: LogEntry) -> (name: String, words: String) {
+            if (try? DeviceLeaf(decoding: entry.bytes)) != nil { return ("device", "a device key") }
+            if let record = try? StateRecord(decoding: entry.bytes) {
+                return ("state", "version \(record.version) of an account")
+            }
+            return ("other", "\(entry.bytes.count) bytes of another kind")
+        }
+    }
+}
+
+extension String {
+    fileprivate var replacingEntrys: String { hasSuffix("entrys") ? dropLast(6) + "entries" : self }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import TransparencyLog
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// `signet lookup`
+struct Lookup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look somebody up, check everything, and say what was checked.",
+        discussion: "Exit status 0 only if every check held and the devices are not others than you accepted.")
+
+    @Argument(help: "Their handle.") var handle: String
+    @Flag(help: "Show the values that were compared, and what is not proven.") var explain = false
+    @Option(help: ArgumentHelp("Write offline proofs into this folder, for 'signet proof verify'.", valueName: "dir"))
+    var saveProof: String?
+    @Option(help: ArgumentHelp("Use this directory file instead of the home folder's.", valueName: "file"))
+    var directory: String?
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let handle = try Handle.typed(handle)
+        let session = try Session(home, directory: directory)
+        let verdict: LookupVerdict
+        do { verdict = try await session.client.lookup(handle) } catch {
+            guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
+            return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
+        }
+        if let saveProof { try save(verdict.lookup, saveProof, session) }
+        try LookupPage(verdict: verdict, session: session).finish(output, isExplained: explain)
+    }
+
+    private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
+        guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
+            throw CommandFailure(.badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
+        }
+        let names = ["account"] + lookup.state.devices.map { "device-\($0.number)" }
+        var files = [("policy", session.profile.trust.policy.encoded)]
+        for (leaf, name) in zip(lookup.leaves, names) {
+            guard let proof = try? lookup.tlogProof(of: leaf) else {
+                throw CommandFailure(.bug, "The proof cannot be written down.", CommandFailure.bugRemedy)
+            }
+            files += [("\(name).tlog-proof", proof.encoded), ("\(name).entry", leaf.entry)]
+        }
+        for (name, bytes) in files {
+            let path = "\(folder)/\(name)"
+            do { try DurableFile(path: path).replace(with: bytes) } catch { throw CommandFailure(error, path: path) }
+        }
+    }
+}

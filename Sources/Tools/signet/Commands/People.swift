@@ -1,0 +1,225 @@
+import ArgumentParser
+import CanonicalCoding
+import KeyTransparency
+import SignetAPI
+import SignetClient
+
+/// `signet people`
+struct People: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The people you know, and which of their devices you accepted.",
+        subcommands: [Add.self, Accept.self, List.self, Show.self, Trust.self])
+}
+
+extension People {
+    /// Asks or agrees, then waits for the keys that are fetched in the background.
+    fileprivate static func befriend(
+        _ handle: String, _ home: HomeOptions, _ output: OutputOptions, _ done: String,
+        _ body: (Client<SQLiteStore>, Handle, DeviceSecrets) async throws(ClientError) -> Friendship
+    ) async throws {
+        let handle = try Handle.typed(handle)
+        let session = try Session(home)
+        let secrets = try session.secrets()
+        let friendship = try await session.run { client throws(ClientError) in
+            try await body(client, handle, secrets)
+        }
+        let verdict: LookupVerdict
+        switch await friendship.pinning.value {
+        case .success(let found): verdict = found
+        case .failure(let error):
+            Output.error("\(handle) \(done), but their devices are not pinned yet.")
+            throw CommandFailure(error, session: session)
+        }
+        output.emit(
+            ["devices": .number(UInt64(verdict.lookup.state.devices.count)), "handle": .string(handle.description),
+             "outcome": .string(verdict.outcome.name)],
+            "\(Paint.output.good("✓")) \(handle) \(done).")
+        try LookupPage(verdict: verdict, session: session).finish(output, isExplained: false, isBrief: true)
+    }
+
+    /// `signet people add`
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask somebody to be a friend, and pin their devices.")
+
+        @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await befriend(handle, home, output, "was asked") { client, handle, secrets throws(ClientError) in
+                try await client.addFriend(handle, by: secrets)
+            }
+        }
+    }
+
+    /// `signet people accept`
+    struct Accept: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Accept somebody who asked you, and pin their devices.")
+
+        @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await befriend(handle, home, output, "is a friend now") { client, handle, secrets throws(ClientError) in
+                try await client.acceptFriend(handle, by: secrets)
+            }
+        }
+    }
+
+    /// `signet people list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List people, and requests to you.")
+
+        @Flag(help: "Show only what this device remembers; needs no passphrase.") var offline = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        private struct Line {
+            var status: FriendStatus?
+            var pinned: PinnedPeer?
+        }
+
+        func run() async throws {
+            let session = try Session(home)
+            var lines: [String: Line] = [:]
+            for person in try await session.stored({ store throws(StoreError) in try await store.people() }) {
+                lines[person.handle.description] = Line()
+            }
+            for peer in try await session.stored({ store throws(StoreError) in try await store.pinnedPeers() })
+            where peer.handle != session.keystore?.handle {
+                lines[peer.handle.description, default: Line()].pinned = peer
+            }
+            if !offline {
+                let secrets = try session.secrets()
+                let friends = try await session.run { client throws(ClientError) in try await client.friends(of: secrets) }
+                for (handle, status) in friends { lines[handle.description, default: Line()].status = status }
+            }
+            let sorted = lines.sorted { $0.key < $1.key }
+            output.emit(
+                ["people": .array(sorted.map { Self.json($0.key, $0.value) })],
+                sorted.isEmpty ? "Nobody yet." : sorted.map { Self.text($0.key, $0.value) }.joined(separator: "\n"))
+        }
+
+        private static func json(_ handle: String, _ line: Line) -> JSONValue {
+            [
+                "handle": .string(handle), "status": line.status.map { .string($0.rawValue) } ?? .null,
+                "pinnedDevices": line.pinned.map { .number(UInt64($0.devices.count)) } ?? .null,
+                "pinnedVersion": line.pinned.map { .number($0.version) } ?? .null,
+            ]
+        }
+
+        private static func text(_ handle: String, _ line: Line) -> String {
+            let status =
+                switch line.status {
+                case .requested: "you asked"
+                case .invited: Paint.output.warning("asks you") + " (signet people accept \(handle))"
+                case .accepted: "friend"
+                case nil: "known here"
+                }
+            let pinned =
+                line.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" } ?? "nothing pinned"
+            return "  \(Paint.output.strong(handle))  \(status), \(pinned)"
+        }
+    }
+
+    /// `signet people show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show what you accepted of somebody.")
+
+        @Argument(help: "Their handle.") var handle: String
+        @Flag(help: "Show keys too.") var explain = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            let session = try Session(home)
+            guard let peer = try await session.stored({ store throws(StoreError) in try await store.pinnedPeer(handle) }) else {
+                throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
+            }
+            output.emit(json(peer), text(peer))
+        }
+
+        private func json(_ peer: PinnedPeer) -> JSONValue {
+            [
+                "devices": .array(
+                    peer.devices.map { ["key": .base64($0.signingKey), "number": .number(UInt64($0.number))] }),
+                "handle": .string(peer.handle.description), "identityKey": .base64(peer.identityKey),
+                "pinnedAt": .number(peer.pinnedAt), "stateHash": .base64(peer.stateHash),
+                "version": .number(peer.version),
+            ]
+        }
+
+        private func text(_ peer: PinnedPeer) -> String {
+            var lines = [
+                "\(Paint.output.strong(peer.handle.description))  pinned \(Moment.date(peer.pinnedAt)), version \(peer.version)"
+            ]
+            if explain { lines.append("  identity  \(JSONValue.printable(Base64.encode(peer.identityKey)))") }
+            lines += peer.devices.map {
+                "  device \($0.number)" + (explain ? "  \(JSONValue.printable(Base64.encode($0.signingKey)))" : "")
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    /// `signet people trust`
+    struct Trust: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Look at a change of somebody's devices, and accept it.",
+            discussion: "Ask the person in another way first: a new device may be theirs, or somebody else's.")
+
+        @Argument(help: "Their handle, or your own.") var handle: String
+        @Flag(help: "Accept what is shown without asking.") var yes = false
+        @Option(help: ArgumentHelp("Accept only this very state, as 'lookup --json' names it.", valueName: "stateHash"))
+        var state: String?
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            let session = try Session(home)
+            let verdict = try await session.run { client throws(ClientError) in try await client.lookup(handle) }
+            switch verdict.outcome {
+            case .changed(let change): try agree(to: change, verdict)
+            case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
+            case .stranger: throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
+            case .matched, .firstPinned, .accepted:
+                return output.emit(
+                    ["handle": .string(handle.description), "outcome": .string(verdict.outcome.name)],
+                    ClientMisuse.nothingToAccept.sentence.what)
+            }
+            let accepted = try await session.run { client throws(ClientError) in
+                try await client.trust(handle, accepting: verdict.stateHash)
+            }
+            output.emit(
+                ["handle": .string(handle.description), "outcome": .string(accepted.outcome.name),
+                 "stateHash": .base64(accepted.stateHash)],
+                "\(Paint.output.good("✓")) You accepted \(handle) as they are now.")
+        }
+
+        private func agree(to change: PeerKeyChange, _ verdict: LookupVerdict) throws {
+            if let state {
+                guard (try? Base64.decode(Array(state.utf8))) == verdict.stateHash else {
+                    throw CommandFailure(.needsDecision, ClientMisuse.changeHasMoved.sentence)
+                }
+                return
+            }
+            if !output.json { Output.line("\(verdict.handle): \(change.words).") }
+            guard try yes || Question.confirm("Accept this?", option: "--yes or --state") else {
+                throw CommandFailure(.needsDecision, "Nothing was accepted.", "\(verdict.handle) stays blocked.")
+            }
+        }
+    }
+}
+
+extension Session {
+    /// Reads the store and says what went wrong.
+    func stored<Value>(_ body: (SQLiteStore) async throws(StoreError) -> Value) async throws -> Value {
+        do throws(StoreError) { return try await body(client.store) } catch {
+            throw CommandFailure(error, path: home.storePath)
+        }
+    }
+}

@@ -1,5 +1,0 @@
-import ArgumentParser
-
-@main struct Main: ParsableCommand {
-    func run() {}
-}

@@ -1,0 +1,61 @@
+import CanonicalCoding
+
+/// JSON with one spelling per value: members in order of name, no spaces that mean nothing.
+indirect enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case number(UInt64)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// Bytes as base64.
+    static func base64(_ bytes: [UInt8]) -> JSONValue {
+        .string(String(decoding: Base64.encode(bytes), as: UTF8.self))
+    }
+
+    /// Bytes that are printable text.
+    static func text(_ bytes: [UInt8]) -> JSONValue { .string(String(decoding: bytes, as: UTF8.self)) }
+
+    var text: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let value): String(value)
+        case .string(let value): Self.quote(value)
+        case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{"
+                + members.sorted { $0.key < $1.key }.map { "\(Self.quote($0.key)):\($0.value.text)" }
+                .joined(separator: ",") + "}"
+        }
+    }
+
+    private static func quote(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}":
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
+{
+    init(stringLiteral value: String) { self = .string(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(integerLiteral value: UInt64) { self = .number(value) }
+    init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .object(Dictionary(members) { _, last in last })
+    }
+    init(arrayLiteral values: JSONValue...) { self = .array(values) }
+}

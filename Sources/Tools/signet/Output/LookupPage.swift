@@ -1,0 +1,161 @@
+import ArgumentParser
+import CanonicalCoding
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import TransparencyLog
+
+/// A lookup's page of checks, as a person or a program reads it.
+struct LookupPage {
+    private enum Mark { case passed, failed(Sentence), notReached }
+
+    private let handle: Handle
+    private let marks: [(LookupCheck, Mark)]
+    private let verdict: LookupVerdict?
+    private let refusal: LookupRefusal?
+    private let session: Session
+
+    /// Of a lookup whose every check held.
+    init(verdict: LookupVerdict, session: Session) {
+        handle = verdict.handle
+        marks = LookupCheck.allCases.map { ($0, .passed) }
+        self.verdict = verdict
+        refusal = nil
+        self.session = session
+    }
+
+    /// Of a lookup that failed a check.
+    init(refusal: LookupRefusal, session: Session) {
+        let failed = refusal.error.check
+        handle = refusal.handle
+        marks = LookupCheck.allCases.map { check in
+            if check == failed { return (check, .failed(refusal.error.sentence)) }
+            return (check, check.rawValue < failed.rawValue ? .passed : .notReached)
+        }
+        verdict = nil
+        self.refusal = refusal
+        self.session = session
+    }
+
+    /// Prints the page and ends with the status that fits it.
+    func finish(_ output: OutputOptions, isExplained: Bool, isBrief: Bool = false) throws {
+        if output.json {
+            if !isBrief { Output.json(json(isExplained: isExplained)) }
+        } else {
+            Output.line(text(isExplained: isExplained, isBrief: isBrief))
+        }
+        if let refusal {
+            throw CommandFailure(refusal.error.status, refusal.error.sentence)
+        }
+        switch verdict?.outcome {
+        case .changed(let change): throw CommandFailure(.needsDecision, changeSentence(change))
+        case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
+        default: return
+        }
+    }
+
+    private func changeSentence(_ change: PeerKeyChange) -> Sentence {
+        if verdict?.isOwn == true { return ClientError.ownAccountChanged(change).sentence("") }
+        return Sentence(
+            "\(handle) is blocked: \(change.words) since you accepted them.",
+            "Ask them in another way whether that was them. If so: signet people trust \(handle)")
+    }
+
+    // MARK: For people
+
+    private func text(isExplained: Bool, isBrief: Bool) -> String {
+        let paint = Paint.output
+        var lines: [String] = []
+        if !isBrief {
+            lines.append(paint.strong(handle.description))
+            for (check, mark) in marks {
+                lines.append(line(check, mark))
+                if isExplained { lines += facts(check).map { paint.faint("      \($0.0): \($0.1)") } }
+            }
+        }
+        lines.append(decision)
+        if isExplained { lines += ["", "Not proven by this lookup:"] + unproven.map { "  - \($0)" } }
+        return lines.joined(separator: "\n")
+    }
+
+    private func line(_ check: LookupCheck, _ mark: Mark) -> String {
+        let paint = Paint.output
+        return switch mark {
+        case .passed: "  \(paint.good("✓")) \(check.statement)"
+        case .failed(let sentence): "  \(paint.bad("✗")) \(paint.bad(sentence.what))"
+        case .notReached: paint.faint("  · not reached: \(check.statement)")
+        }
+    }
+
+    private var decision: String {
+        let paint = Paint.output
+        guard let verdict else { return "  \(paint.bad("✗ blocked"))" }
+        let devices = Moment.count(UInt64(verdict.lookup.state.devices.count), "device")
+        let age = verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
+        return switch verdict.outcome {
+        case .matched: "  \(paint.good("✓")) \(devices), the ones you accepted\(age)"
+        case .firstPinned: "  \(paint.good("✓")) \(devices), pinned now\(age)"
+        case .accepted: "  \(paint.good("✓")) \(devices), accepted now\(age)"
+        case .stranger:
+            "  \(paint.warning("–")) \(devices); nobody you added, so nothing was pinned\(age)"
+        case .changed(let change): "  \(paint.bad("✗ blocked")): \(change.words)"
+        case .contradicted: "  \(paint.bad("✗ blocked")): this contradicts what was proven before"
+        }
+    }
+
+    private var unproven: [String] {
+        [
+            "that no newer version of the account exists than the one shown",
+            "that people who ask other servers see the same log, beyond what the witnesses signed",
+            "that the person, and nobody else, holds the devices: compare keys in another way if it matters",
+        ]
+    }
+
+    // MARK: For programs
+
+    private func json(isExplained: Bool) -> JSONValue {
+        let checks = marks.map { check, mark -> JSONValue in
+            var members: [String: JSONValue] = ["check": .string(check.name)]
+            switch mark {
+            case .passed: members["result"] = "passed"
+            case .failed(let sentence):
+                members["result"] = "failed"
+                members["reason"] = .string(sentence.what)
+            case .notReached: members["result"] = "not reached"
+            }
+            if isExplained {
+                members["values"] = .object(Dictionary(facts(check).map { ($0.0, .string($0.1)) }) { first, _ in first })
+            }
+            return .object(members)
+        }
+        var page: [String: JSONValue] = [
+            "checks": .array(checks), "handle": .string(handle.description),
+            "outcome": .string(verdict?.outcome.name ?? "refused"), "usable": .bool(verdict?.keys != nil),
+        ]
+        if let verdict {
+            page["age"] = .number(verdict.age)
+            page["stateHash"] = .base64(verdict.stateHash)
+            page["version"] = .number(verdict.version)
+            if let keys = verdict.keys {
+                page["devices"] = .array(
+                    keys.devices.map { ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))] })
+            }
+            if case .changed(let change) = verdict.outcome { page["change"] = .string(change.words) }
+        }
+        if isExplained { page["unproven"] = .array(unproven.map { .string($0) }) }
+        return .object(page)
+    }
+
+    /// The values that a check compared: of a verified lookup, or as received of a refused one.
+    private func facts(_ check: LookupCheck) -> [(String, String)] {
+        if let verdict { return LookupFacts.proven(verdict.lookup, check, session.profile.trust) }
+        return refusal.map { LookupFacts.received($0, check) } ?? []
+    }
+}
+
+extension LookupError {
+    /// The clock and the network are the environment's; everything else is the directory's doing.
+    var status: ExitStatus {
+        if case .freshness(.fromTheFuture) = self { .environment } else { .notProven }
+    }
+}

@@ -1,0 +1,110 @@
+import SignetAPI
+import SignetClient
+
+extension CommandFailure {
+    /// A file that the user named or that lies in the home folder.
+    init(_ fault: FileFault, path: String) {
+        self.init(fault.family == .environment ? .environment : .badFile, fault.sentence(path))
+    }
+
+    init(_ error: HomeError, path: String) {
+        switch error {
+        case .file(let fault): self.init(fault, path: path)
+        case .profile(let error): self.init(.badFile, error.sentence(path))
+        }
+    }
+
+    init(_ error: KeystoreError, path: String) {
+        let status: ExitStatus =
+            switch error.family {
+            case .environment: .environment
+            case .bug: .bug
+            default: .badFile
+            }
+        self.init(status, error.sentence(path))
+    }
+
+    init(_ error: StoreError, path: String) {
+        if case .file(let fault) = error { self.init(fault, path: path) } else {
+            self.init(error.family == .environment ? .environment : .badFile, error.sentence(path))
+        }
+    }
+}
+
+extension FileFault {
+    func sentence(_ path: String) -> Sentence {
+        switch self {
+        case .notFound: Sentence("There is no file \(path).", "Check the name.")
+        case .exists: Sentence("\(path) is there already.", "It was left as it is. Choose another name, or move it away.")
+        case .isDirectory: Sentence("\(path) is a folder.", "Name a file.")
+        case .notADirectory: Sentence("\(path) is a file, or lies below one.", "Name a folder.")
+        case .notPermitted: Sentence("The system does not let signet use \(path).", "Check who owns it and its permissions.")
+        case .noSpace: Sentence("The disk of \(path) is full.", "Make room and try again; nothing was lost.")
+        case .readOnly: Sentence("\(path) lies on a disk that cannot be written.", "Make it writable, or choose another --home.")
+        case .tooLong(let limit):
+            Sentence("\(path) is longer than \(limit) bytes, so it is not such a file.", "Check that you named the right file.")
+        case .openToOthers:
+            Sentence(
+                "\(path) may be read by other users of this machine.",
+                "Take that away from them (chmod 700 for the folder, 600 for files) and ask yourself who read it.")
+        case .system(let number):
+            Sentence("The system could not read or write \(path) (error number \(number)).", "Check the disk and try again.")
+        }
+    }
+}
+
+extension DirectoryProfileError {
+    func sentence(_ path: String) -> Sentence {
+        let remedy = "Get the directory file again from the person who runs the directory."
+        return switch self {
+        case .unknownFormat: Sentence("\(path) is not a directory file.", remedy)
+        case .tooLong: Sentence("\(path) is too long for a directory file.", remedy)
+        case .invalidLine(let name): Sentence("In \(path) the line '\(name)' is missing or wrong.", remedy)
+        case .policyMissing: Sentence("\(path) ends before it says whom to believe.", remedy)
+        case .policy: Sentence("In \(path) the part that says whom to believe (the policy) is wrong.", remedy)
+        }
+    }
+}
+
+extension KeystoreError {
+    func sentence(_ path: String) -> Sentence {
+        let backup = "Put back a copy of the file if you have one."
+        return switch self {
+        case .unknownFormat: Sentence("\(path) is not a keystore.", backup)
+        case .malformed: Sentence("The keystore \(path) is cut short or changed.", backup)
+        case .costTooLow:
+            Sentence("The keystore \(path) asks for too little work to guess its passphrase: it was changed.", backup)
+        case .costTooHigh:
+            Sentence("The keystore \(path) asks for more memory than any of ours: it was changed.", backup)
+        case .wrongPassphraseOrDamaged:
+            Sentence(
+                "The passphrase is wrong, or the keystore \(path) was changed; there is no telling which.",
+                "Try the passphrase again. " + backup)
+        case .emptyPassphrase: Sentence("The passphrase is empty.", "Choose one with at least a few words.")
+        case .keysDoNotFit: Sentence("The keys in \(path) do not fit together.", CommandFailure.bugRemedy)
+        case .notEnoughMemory:
+            Sentence("There is not enough memory to open the keystore.", "Close other programs and try again.")
+        case .unavailable: Sentence("This build cannot open keystores: libsodium is missing.", CommandFailure.bugRemedy)
+        }
+    }
+}
+
+extension StoreError {
+    func sentence(_ path: String) -> Sentence {
+        switch self {
+        case .file(let fault): fault.sentence(path)
+        case .busy: Sentence("Another signet is using \(path).", "Wait until it has ended and try again.")
+        case .noSpace: Sentence("The disk of \(path) is full.", "Make room and try again; nothing was lost.")
+        case .readOnly: Sentence("\(path) cannot be written.", "Check its permissions and those of its folder.")
+        case .damaged:
+            Sentence(
+                "\(path) is damaged, or another program's. It remembers whose devices you accepted.",
+                "Put back a copy if you have one. Otherwise move it away: everyone will then be seen as new, and "
+                    + "evidence kept in it is gone.")
+        case .newerVersion(let version):
+            Sentence("A newer signet wrote \(path) (version \(version)).", "Use that version.")
+        case .failed(let code):
+            Sentence("\(path) could not be read or written (SQLite says \(code)).", "Check the disk and try again.")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import TransparencyLog
+
+extension TlogProofError {
+    var sentence: Sentence { Sentence("The file is not a proof as C2SP tlog-proof describes it: \(reason).", "Nothing is proven.") }
+
+    private var reason: String {
+        switch self {
+        case .tooLong: "it is too long"
+        case .unknownHeader: "its first line is another one"
+        case .truncated: "it ends too early"
+        case .extra, .extraEmpty: "its extra line is not canonical base64"
+        case .indexMissing, .index: "its index line is missing or not a plain decimal number"
+        case .malformedHash(let line): "line \(line) is not a hash"
+        case .tooManyHashes: "it has more hashes than any tree needs"
+        case .note: "its checkpoint is not a signed note"
+        }
+    }
+}
+
+extension TlogProofVerificationError {
+    var sentence: Sentence {
+        switch self {
+        case .checkpoint(let error): error.sentence
+        case .inclusion(.indexBeyondSize(let index, let size)):
+            Sentence("Entry \(index) cannot be in a log of \(size) entries.", "Nothing is proven.")
+        case .inclusion(.wrongHashCount(let expected, let actual)):
+            Sentence("The proof needs \(expected) hashes and has \(actual).", "Nothing is proven.")
+        case .inclusion(.rootMismatch):
+            Sentence("The entry is not where the proof says it is in the signed log.", "Nothing is proven.")
+        }
+    }
+}
+
+extension CheckpointVerificationError {
+    var sentence: Sentence {
+        let remedy = "Nothing is proven."
+        return switch self {
+        case .checkpoint: Sentence("The signed text is not a checkpoint.", remedy)
+        case .originNotListed: Sentence("The policy does not name this log.", remedy)
+        case .logSignatureMissing: Sentence("No key of the log that the policy names signed the checkpoint.", remedy)
+        case .logSignatureInvalid: Sentence("The log's signature is wrong.", remedy)
+        case .cosignatureInvalid: Sentence("A witness's signature is wrong.", remedy)
+        case .quorumNotMet: Sentence("Too few of the policy's witnesses signed the checkpoint.", remedy)
+        }
+    }
+}
+
+extension PolicyError {
+    func sentence(_ path: String) -> Sentence {
+        let place =
+            switch self {
+            case .tooLong: "it is too long"
+            case .lineNotTerminated: "its last line does not end"
+            case .quorumMissing: "it has no quorum line"
+            case .line(let number, _): "line \(number) is wrong"
+            }
+        return Sentence("\(path) is not a policy as C2SP tlog-policy describes it: \(place).", "Correct it and try again.")
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import KeyTransparency
+import SignetClient
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where the account lives.
+struct HomeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The home folder of the account.", valueName: "dir"))
+    var home: String?
+
+    @Option(help: ArgumentHelp("Read the passphrase from the first line of this file.", valueName: "file"))
+    var passphraseFile: String?
+
+    var folder: HomeFolder {
+        HomeFolder(path: home ?? Environment.value("SIGNET_HOME") ?? (Environment.value("HOME") ?? ".") + "/.signet")
+    }
+}
+
+extension Handle {
+    /// What a person typed.
+    static func typed(_ text: String) throws -> Handle {
+        do { return try Handle(typed: Array(text.utf8)) } catch {
+            throw CommandFailure(
+                .usage, "'\(JSONValue.printable(text))' is not a handle.", "A handle looks like alice@example.org.")
+        }
+    }
+}
+
+extension JSONValue {
+    /// Text that cannot move the cursor or change colours.
+    static func printable(_ text: String) -> String {
+        String(text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" }.prefix(300))
+    }
+
+    /// Bytes as text that cannot move the cursor or change colours.
+    static func printable(_ bytes: [UInt8]) -> String { printable(String(decoding: bytes, as: UTF8.self)) }
+}
+
+/// Reads files that the user names.
+enum InputFile {
+    static func read(_ path: String, maximumByteCount: Int) throws -> [UInt8] {
+        do { return try DurableFile(path: path).read(maximumByteCount: maximumByteCount) } catch {
+            throw CommandFailure(error, path: path)
+        }
+    }
+}

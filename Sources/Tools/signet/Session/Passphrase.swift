@@ -1,0 +1,95 @@
+import SignetClient
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where the passphrase comes from: `--passphrase-file`, else `SIGNET_PASSPHRASE`, else the terminal.
+enum Passphrase {
+    private static let maximumByteCount = 4096
+
+    /// The passphrase of a keystore that is there.
+    static func existing(_ options: HomeOptions) throws -> SecretBytes {
+        try given(options) ?? typed("Passphrase: ")
+    }
+
+    /// A passphrase for a new keystore; typed, it is asked for twice.
+    static func new(_ options: HomeOptions) throws -> SecretBytes {
+        let passphrase: SecretBytes
+        if let given = try given(options) { passphrase = given } else {
+            passphrase = try typed("New passphrase: ")
+            let again = try typed("The same once more: ")
+            guard equal(passphrase, again) else {
+                throw CommandFailure(.usage, "The two passphrases differ.", "Try again; nothing was made.")
+            }
+        }
+        guard passphrase.count > 0 else {
+            throw CommandFailure(.usage, KeystoreError.emptyPassphrase.sentence(""))
+        }
+        return passphrase
+    }
+
+    private static func given(_ options: HomeOptions) throws -> SecretBytes? {
+        if let path = options.passphraseFile {
+            var bytes = try InputFile.read(path, maximumByteCount: maximumByteCount)
+            defer { bytes.wipe() }
+            return SecretBytes(copying: bytes.prefix { $0 != UInt8(ascii: "\n") })
+        }
+        guard let value = getenv("SIGNET_PASSPHRASE") else { return nil }
+        return SecretBytes(copying: UnsafeRawBufferPointer(start: value, count: strlen(value)))
+    }
+
+    private static func equal(_ first: SecretBytes, _ second: SecretBytes) -> Bool {
+        first.withBytes { first in second.withBytes { first.elementsEqual($0) } }
+    }
+
+    /// Reads a line from the terminal without showing it. Signals are keys while it waits, so that the
+    /// terminal is always put back as it was.
+    private static func typed(_ prompt: String) throws -> SecretBytes {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else {
+            throw CommandFailure(
+                .usage, "A passphrase is needed, and there is no terminal to ask at.",
+                "Use --passphrase-file or set SIGNET_PASSPHRASE.")
+        }
+        defer { close(terminal) }
+        var before = termios()
+        tcgetattr(terminal, &before)
+        var hidden = before
+        hidden.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        tcsetattr(terminal, TCSAFLUSH, &hidden)
+        defer {
+            tcsetattr(terminal, TCSAFLUSH, &before)
+            write(terminal, "\n", 1)
+        }
+        write(terminal, prompt, prompt.utf8.count)
+        return try line(from: terminal)
+    }
+
+    private static func line(from terminal: Int32) throws -> SecretBytes {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(maximumByteCount)
+        defer { bytes.wipe() }
+        while bytes.count < maximumByteCount {
+            var byte: UInt8 = 0
+            let count = read(terminal, &byte, 1)
+            if count < 0 && errno == EINTR { continue }
+            switch byte {
+            case _ where count <= 0, 3, 4, 28: throw CommandFailure(.interrupted, "Interrupted.", "Nothing was done.")
+            case 10, 13: return SecretBytes(copying: bytes)
+            case 8, 127: dropCharacter(&bytes)
+            case 21: bytes.removeAll(keepingCapacity: true)
+            default: bytes.append(byte)
+            }
+        }
+        throw CommandFailure(.usage, "That passphrase is too long.", "At most \(maximumByteCount) bytes.")
+    }
+
+    private static func dropCharacter(_ bytes: inout [UInt8]) {
+        while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
+    }
+}

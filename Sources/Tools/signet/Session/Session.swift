@@ -1,0 +1,110 @@
+import KeyTransparency
+import SignetAPI
+import SignetClient
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// An open home folder: its directory, its store, its keystore if there is one, and a client over them.
+struct Session {
+    let home: HomeFolder
+    let options: HomeOptions
+    let profile: DirectoryProfile
+    let keystore: Keystore?
+    let client: Client<SQLiteStore>
+
+    /// Opens what is there.
+    ///
+    /// - Parameter directory: a directory file to use instead of the home folder's; without an account one is
+    ///   enough to look people up.
+    init(_ options: HomeOptions, directory: String? = nil) throws {
+        self.options = options
+        home = options.folder
+        let file = directory.map { DurableFile(path: $0) } ?? home.directory
+        guard directory != nil || file.exists else {
+            throw CommandFailure(
+                .usage, "There is no account in \(home.path).",
+                "Make one with 'signet account create HANDLE --directory FILE', or name another folder with --home.")
+        }
+        do { profile = try HomeFolder.profile(in: file) } catch { throw CommandFailure(error, path: file.path) }
+        do { try home.prepare() } catch { throw CommandFailure(error, path: home.path) }
+        keystore = try Self.keystore(home)
+        client = try Self.client(home, profile, keystore)
+    }
+
+    /// Whose account it is.
+    func owner() throws -> Keystore {
+        guard let keystore else {
+            throw CommandFailure(
+                .usage, "There is no account in \(home.path).",
+                "Make one with 'signet account create HANDLE --directory FILE'.")
+        }
+        return keystore
+    }
+
+    /// The device's keys, opened with the passphrase.
+    func secrets() throws -> DeviceSecrets {
+        let keystore = try owner()
+        do { return try keystore.open(with: Passphrase.existing(options)) } catch let error as KeystoreError {
+            throw CommandFailure(error, path: home.keystore.path)
+        }
+    }
+
+    /// Runs something of the client's and says what went wrong.
+    func run<Value>(_ body: (Client<SQLiteStore>) async throws(ClientError) -> Value) async throws -> Value {
+        do throws(ClientError) { return try await body(client) } catch {
+            throw CommandFailure(error, session: self)
+        }
+    }
+
+    static func keystore(_ home: HomeFolder) throws -> Keystore? {
+        guard home.keystore.exists else { return nil }
+        let bytes: [UInt8]
+        do {
+            bytes = try home.keystore.read(maximumByteCount: Keystore.maximumByteCount, isSecret: true)
+        } catch { throw CommandFailure(error, path: home.keystore.path) }
+        do { return try Keystore(decoding: bytes) } catch {
+            throw CommandFailure(error, path: home.keystore.path)
+        }
+    }
+
+    private static func client(
+        _ home: HomeFolder, _ profile: DirectoryProfile, _ keystore: Keystore?
+    ) throws -> Client<SQLiteStore> {
+        let store: SQLiteStore
+        do { store = try SQLiteStore.open(at: home.storePath) } catch {
+            throw CommandFailure(error, path: home.storePath)
+        }
+        let transport: NIOTransport
+        do { transport = try NIOTransport(to: profile) } catch {
+            throw CommandFailure(.badFile, error.sentence(profile.url))
+        }
+        do {
+            return try Client(
+                of: profile, over: transport, remembering: store,
+                owner: keystore.map { .init(handle: $0.handle, deviceKey: $0.keys.signing) })
+        } catch { throw CommandFailure(.badFile, error.sentence(profile.url)) }
+    }
+}
+
+/// Asks a person a question at the terminal.
+enum Question {
+    /// Whether the answer was yes.
+    ///
+    /// - Throws: `CommandFailure`: there is no terminal to ask at.
+    static func confirm(_ question: String, option: String) throws -> Bool {
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure(
+                .needsDecision, "This needs your decision, and there is no terminal to ask at.",
+                "Look at the change, then say \(option).")
+        }
+        Output.error("\(question) [y/N]")
+        let answer = readLine(strippingNewline: true) ?? ""
+        return answer == "y" || answer == "Y" || answer == "yes"
+    }
+}

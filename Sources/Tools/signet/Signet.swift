@@ -1,0 +1,56 @@
+import ArgumentParser
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The command line.
+@main
+struct Signet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signet",
+        abstract: "Find out whose keys are whose, without trusting the directory that says so.",
+        discussion: """
+            Everything of one account lives in a home folder: --home DIR, else $SIGNET_HOME, else ~/.signet.
+            The passphrase comes from --passphrase-file FILE, else $SIGNET_PASSPHRASE, else the terminal.
+
+            \(ExitStatus.documentation)
+            """,
+        subcommands: [
+            Account.self, Devices.self, People.self, Lookup.self, Proof.self, Log.self, Evidence.self,
+        ])
+
+    static func main() async {
+        // A reader that went away ends the program when it next writes, without a crash.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot(globalOptionsLast(Array(CommandLine.arguments.dropFirst())))
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            failure.report()
+            Self.exit(withError: ExitCode(failure.status.rawValue))
+        } catch {
+            Self.exit(withError: error)
+        }
+    }
+
+    /// `signet --home DIR lookup …` is `signet lookup … --home DIR`.
+    static func globalOptionsLast(_ arguments: [String]) -> [String] {
+        var rest = arguments[...]
+        var options: [String] = []
+        while let first = rest.first, first.hasPrefix("--home") || first.hasPrefix("--passphrase-file") {
+            options.append(rest.removeFirst())
+            if !first.contains("="), let value = rest.popFirst() { options.append(value) }
+        }
+        let end = rest.firstIndex(of: "--") ?? rest.endIndex
+        return Array(rest[..<end]) + options + Array(rest[end...])
+    }
+}

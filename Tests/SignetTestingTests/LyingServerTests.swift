@@ -1,0 +1,193 @@
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import Logging
+import SignetAPI
+import SignetClient
+import SignetServer
+import SignetTesting
+import Testing
+import TransparencyLog
+
+/// Every attack of the lying server, over real TLS, at a client that knows the person and has seen the log.
+@Suite(.serialized) struct LyingServerTests {
+    @Test func everyAttackIsStoppedWhereItMustBe() async throws {
+        try await Town.withTown { town in
+            for attack in Attack.allCases {
+                let lying = try LyingDirectory(town.stored, keysIn: town.data.keys, attack: attack)
+                try await town.serving(lying) { profile in
+                    let stop = try await town.stop(of: town.alice(profile, copyOfStore: attack.rawValue))
+                    #expect(attack.stop.allows(stop), "\(attack.rawValue) was stopped by \(stop)")
+                }
+            }
+        }
+    }
+
+    @Test func withoutAnAttackTheSameLookupPasses() async throws {
+        try await Town.withTown { town in
+            try await town.serving(HonestDirectory(town.stored.directory)) { profile in
+                let verdict = try await town.alice(profile, copyOfStore: "honest").lookup(town.bob)
+                guard case .matched = verdict.outcome else {
+                    Issue.record("not a match: \(verdict.outcome)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func contradictingLogsAreKeptAsEvidence() async throws {
+        try await Town.withTown { town in
+            for attack in [Attack.rollback, .splitView] {
+                let lying = try LyingDirectory(town.stored, keysIn: town.data.keys, attack: attack)
+                try await town.serving(lying) { profile in
+                    let client = try town.alice(profile, copyOfStore: "evidence-\(attack.rawValue)")
+                    let known = try #require(try await client.logView())
+                    _ = await town.stop(of: client)
+                    let evidence = try await client.store.evidence()
+                    #expect(evidence.map(\.known) == [known])
+                    #expect(try await client.logView() == known, "the view must not move")
+                    // Both notes are the log's own words.
+                    for note in [evidence[0].known.note, evidence[0].received.note] {
+                        _ = try profile.trust.policy.verify(SignedNote(decoding: note))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a lookup came to.
+enum Outcome: Hashable, CustomStringConvertible {
+    case check(LookupCheck)
+    case changedKeys
+    case contradiction
+    case transport
+    case nothing
+    case somethingElse(String)
+
+    var description: String {
+        switch self {
+        case .check(let check): "check \(check)"
+        case .changedKeys: "changed keys"
+        case .contradiction: "a contradiction"
+        case .transport: "the transport"
+        case .nothing: "nothing"
+        case .somethingElse(let text): String(text.prefix(200))
+        }
+    }
+}
+
+extension Attack.Stop {
+    func allows(_ outcome: Outcome) -> Bool {
+        switch (self, outcome) {
+        case (.check(let checks), .check(let check)): checks.contains(check)
+        case (.changedKeys, .changedKeys), (.contradiction, .contradiction), (.transport, .transport): true
+        default: false
+        }
+    }
+}
+
+/// A directory on disk in which alice and bob are friends, bob has two devices, and the log has grown since.
+struct Town {
+    let folder: String
+    let data: DataDirectory
+    let stored: StoredDirectory
+    let alice: Handle
+    let bob: Handle
+
+    static func withTown(_ body: (Town) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/signet-town-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let data = DataDirectory(path: folder + "/server")
+        let logger = Logger(label: "town") { _ in SwiftLogNoOpLogHandler() }
+        let host = try #require(ServerHost("localhost"))
+        _ = try await DirectorySetup(
+            origin: KeyName(Array("town.example/signet".utf8)), url: "https://localhost:1",
+            tls: .own(hosts: [host]), logger: logger
+        ).make(data, at: UInt64(Date().timeIntervalSince1970))
+        let stored = try await StoredDirectory.open(data, logger: logger)
+        let town = Town(
+            folder: folder, data: data, stored: stored,
+            alice: try Handle(typed: Array("alice@example.org".utf8)),
+            bob: try Handle(typed: Array("bob@example.org".utf8)))
+        try await town.settle()
+        try await body(town)
+        await stored.directory.close()
+    }
+
+    /// Runs a server on a free port while `body` runs, and hands over the profile that leads to it.
+    func serving(
+        _ directory: any DirectoryAnswering, _ body: (DirectoryProfile) async throws -> Void
+    ) async throws {
+        var configuration = HTTPSServer.Configuration()
+        configuration.port = 0
+        configuration.republishInterval = nil
+        let server = try HTTPSServer(
+            answering: directory, identity: stored.identity, configuration: configuration,
+            logger: Logger(label: "town") { _ in SwiftLogNoOpLogHandler() })
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try? await server.run(stoppingOnSignals: false) { listening.yield($0) } }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let profile = stored.profile
+            try await body(
+                DirectoryProfile(
+                    url: "https://localhost:\(port)", tlsRoot: profile.tlsRoot, trust: profile.trust))
+            group.cancelAll()
+        }
+    }
+
+    /// Alice's client, with a copy of what she remembers.
+    func alice(_ profile: DirectoryProfile, copyOfStore name: String) throws -> Client<SQLiteStore> {
+        let copy = folder + "/alice-\(name).sqlite"
+        try FileManager.default.copyItem(atPath: folder + "/alice.sqlite", toPath: copy)
+        return try Client(
+            of: profile, over: NIOTransport(to: profile), remembering: SQLiteStore.open(at: copy), owner: nil)
+    }
+
+    /// Looks bob up and says what stopped it.
+    func stop(of client: Client<SQLiteStore>) async -> Outcome {
+        do {
+            let verdict = try await client.lookup(bob)
+            switch verdict.outcome {
+            case .changed: return .changedKeys
+            case .contradicted: return .contradiction
+            default: return .nothing
+            }
+        } catch ClientError.lookup(let refusal) {
+            return .check(refusal.error.check)
+        } catch ClientError.transport {
+            return .transport
+        } catch { return .somethingElse("\(error)") }
+    }
+
+    private func settle() async throws {
+        try await serving(HonestDirectory(stored.directory)) { profile in
+            let transport = try NIOTransport(to: profile)
+            func client(_ name: String, _ secrets: DeviceSecrets) throws -> Client<SQLiteStore> {
+                try Client(
+                    of: profile, over: transport,
+                    remembering: SQLiteStore.open(at: folder + "/\(name).sqlite"),
+                    owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing))
+            }
+            let aliceKeys = try DeviceSecrets.generate(for: alice, withIdentity: true)
+            let bobKeys = try DeviceSecrets.generate(for: bob, withIdentity: true)
+            let phoneKeys = try DeviceSecrets.generate(for: bob, withIdentity: false)
+            let aliceClient = try client("alice", aliceKeys)
+            let bobClient = try client("bob", bobKeys)
+            _ = try await aliceClient.createAccount(aliceKeys)
+            _ = try await bobClient.createAccount(bobKeys)
+            let card = try await client("phone", phoneKeys).deviceCard(phoneKeys)
+            _ = try await bobClient.addDevice(card, by: bobKeys)
+            _ = try await aliceClient.addFriend(bob, by: aliceKeys).pinning.value
+            // The log grows after bob's entries, and alice sees it.
+            let tabletKeys = try DeviceSecrets.generate(for: alice, withIdentity: false)
+            let tabletCard = try await client("tablet", tabletKeys).deviceCard(tabletKeys)
+            _ = try await aliceClient.addDevice(tabletCard, by: aliceKeys)
+            _ = try await aliceClient.lookup(bob)
+            try aliceClient.store.close()
+        }
+    }
+}
