@@ -1,6 +1,9 @@
 import Foundation
 import SignetAPI
+import KeyTransparency
+import SwiftASN1
 import Testing
+import TransparencyLog
 import X509
 
 @testable import SignetServer

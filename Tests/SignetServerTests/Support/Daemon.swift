@@ -1,6 +1,5 @@
 import Foundation
 import SignetServer
-import Synchronization
 
 /// The real `signetd` as a process of its own.
 final class Daemon: Sendable {
@@ -13,7 +12,6 @@ final class Daemon: Sendable {
         var lastComplaint: String { complaints.split(separator: "\n").last.map(String.init) ?? "" }
     }
 
-    private let process: Mutex<Process>
     private let output: AsyncStream<String>
     private let end: Task<End, Never>
     let identifier: Int32
@@ -35,9 +33,27 @@ final class Daemon: Sendable {
         let (out, complaints) = (Pipe(), Pipe())
         process.standardOutput = out
         process.standardError = complaints
-        let (output, report) = AsyncStream.makeStream(of: String.self)
         let (ends, reportEnd) = AsyncStream.makeStream(of: Void.self)
-        out.fileHandleForReading.readabilityHandler = { handle in
+        process.terminationHandler = { _ in reportEnd.finish() }
+        try process.run()
+        identifier = process.processIdentifier
+        output = Self.texts(of: out)
+        // Nothing here may block: the threads that tests run on are as few as processors.
+        let ended = process
+        end = Task.detached {
+            var text = ""
+            for await part in Self.texts(of: complaints) { text += part }
+            for await _ in ends {}
+            return End(
+                status: ended.terminationStatus, wasKilled: ended.terminationReason == .uncaughtSignal,
+                complaints: text)
+        }
+    }
+
+    /// What comes out of a pipe, to its end.
+    private static func texts(of pipe: Pipe) -> AsyncStream<String> {
+        let (texts, report) = AsyncStream.makeStream(of: String.self)
+        pipe.fileHandleForReading.readabilityHandler = { handle in
             let bytes = handle.availableData
             if bytes.isEmpty {
                 handle.readabilityHandler = nil
@@ -46,19 +62,7 @@ final class Daemon: Sendable {
                 report.yield(String(decoding: bytes, as: UTF8.self))
             }
         }
-        process.terminationHandler = { _ in reportEnd.finish() }
-        try process.run()
-        identifier = process.processIdentifier
-        self.output = output
-        let ended = process
-        end = Task.detached {
-            let text = String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            for await _ in ends {}
-            return End(
-                status: ended.terminationStatus, wasKilled: ended.terminationReason == .uncaughtSignal,
-                complaints: text)
-        }
-        self.process = Mutex(process)
+        return texts
     }
 
     /// The port, once it listens; nil if it ends before.
