@@ -150,8 +150,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments,
-            logging,
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -173,9 +172,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
-            "SignetTesting", crypto,
-        ],
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "SignetServer", "SignetClient", "SignetTesting", crypto, logging,
+        ] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "SignetServerTests",
@@ -195,7 +194,9 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",
-        dependencies: ["signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting"],
+        dependencies: [
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting", "TransparencyLog",
+        ],
         swiftSettings: strict),
 ]
 

@@ -5,14 +5,17 @@ struct Base58Tests {
     /// draft-msporny-base58-03, section 5, and Bitcoin Core's base58_encode_decode.json.
     static let examples: [(hex: String, text: String)] = [
         ("48656c6c6f20576f726c6421", "2NEpo7TZRRrLZSi2U"),
-        ("54686520717569636b2062726f776e20666f78206a756d7073206f76657220746865206c617a7920646f672e",
-         "USm3fpXnKG5EUBx2ndxBDMPVciP5hGey2Jh4NDv6gmeo1LkMeiKrLJUUBk6Z"),
+        (
+            "54686520717569636b2062726f776e20666f78206a756d7073206f76657220746865206c617a7920646f672e",
+            "USm3fpXnKG5EUBx2ndxBDMPVciP5hGey2Jh4NDv6gmeo1LkMeiKrLJUUBk6Z"
+        ),
         ("0000287fb4cd", "11233QC4"),
         ("", ""), ("61", "2g"), ("626262", "a3gV"), ("636363", "aPEr"),
         ("73696d706c792061206c6f6e6720737472696e67", "2cFupjhnEsSn59qHXstmK2ffpLv2"),
         ("00eb15231dfceb60925886b67d065299925915aeb172c06647", "1NS17iag9jJgTHD1VXjvLCEnZuQ3rJDE9L"),
         ("516b6fcd0f", "ABnLTmg"), ("bf4f89001e670274dd", "3SEo3LWLoPntC"), ("572e4794", "3EFU7m"),
-        ("ecac89cad93923c02321", "EJDM8drfXA6uyA"), ("10c8511e", "Rt5zm"), ("00000000000000000000", "1111111111"),
+        ("ecac89cad93923c02321", "EJDM8drfXA6uyA"), ("10c8511e", "Rt5zm"),
+        ("00000000000000000000", "1111111111"),
     ]
 
     @Test func thePublishedExamplesHold() throws {
@@ -26,7 +29,9 @@ struct Base58Tests {
     @Test(arguments: ["0", "O", "I", "l", " ", "+", "-", "2g ", "\u{E9}"])
     func whatIsNotInTheAlphabetIsRefused(text: String) {
         let offset = text.utf8.count == 3 ? 2 : 0
-        #expect(throws: CanonicalCodingError.invalidCharacter(offset: offset)) { try Base58.decode(utf8(text)) }
+        #expect(throws: CanonicalCodingError.invalidCharacter(offset: offset)) {
+            try Base58.decode(utf8(text))
+        }
     }
 
     @Test func bothDirectionsAreBounded() throws {
@@ -60,7 +65,9 @@ struct MultibaseTests {
     @Test func anotherPrefixIsRefused() {
         #expect(throws: CanonicalCodingError.truncated(needed: 1, remaining: 0)) { try Multibase.decode([]) }
         for prefix in UInt8.min...UInt8.max where prefix != UInt8(ascii: "z") && prefix != UInt8(ascii: "u") {
-            #expect(throws: CanonicalCodingError.unknownMultibase(prefix)) { try Multibase.decode([prefix, 0x31]) }
+            #expect(throws: CanonicalCodingError.unknownMultibase(prefix)) {
+                try Multibase.decode([prefix, 0x31])
+            }
         }
     }
 

@@ -3,10 +3,12 @@ import Testing
 
 struct VarintTests {
     /// The examples of the unsigned-varint specification.
-    @Test(arguments: [
-        (1, [0x01]), (127, [0x7F]), (128, [0x80, 0x01]), (255, [0xFF, 0x01]), (300, [0xAC, 0x02]), (16384, [0x80, 0x80, 0x01]),
-        (0, [0x00]), (Varint.maximum, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
-    ] as [(UInt64, [UInt8])])
+    @Test(
+        arguments: [
+            (1, [0x01]), (127, [0x7F]), (128, [0x80, 0x01]), (255, [0xFF, 0x01]), (300, [0xAC, 0x02]),
+            (16384, [0x80, 0x80, 0x01]),
+            (0, [0x00]), (Varint.maximum, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
+        ] as [(UInt64, [UInt8])])
     func aNumberHasOneEncoding(value: UInt64, bytes: [UInt8]) throws {
         #expect(try Varint.encode(value) == bytes)
         var reader = ByteReader(bytes)
@@ -14,12 +16,13 @@ struct VarintTests {
         try reader.end()
     }
 
-    @Test(arguments: [
-        ([], .truncated(needed: 1, remaining: 0)), ([0x80], .truncated(needed: 1, remaining: 0)),
-        ([0x80, 0x00], .notMinimal), ([0x81, 0x80, 0x00], .notMinimal),
-        ([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], .overflow),
-        ([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], .overflow),
-    ] as [([UInt8], CanonicalCodingError)])
+    @Test(
+        arguments: [
+            ([], .truncated(needed: 1, remaining: 0)), ([0x80], .truncated(needed: 1, remaining: 0)),
+            ([0x80, 0x00], .notMinimal), ([0x81, 0x80, 0x00], .notMinimal),
+            ([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], .overflow),
+            ([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], .overflow),
+        ] as [([UInt8], CanonicalCodingError)])
     func whatIsNotCanonicalIsRefused(bytes: [UInt8], reason: CanonicalCodingError) {
         var reader = ByteReader(bytes)
         #expect(throws: reason) { try Varint.decode(from: &reader) }
@@ -94,10 +97,14 @@ struct ByteReaderTests {
 
     @Test func aLineIsBounded() throws {
         var reader = ByteReader(utf8("abc\nd"))
-        #expect(throws: CanonicalCodingError.unterminatedLine(maximumLength: 2)) { try reader.line(maximumLength: 2) }
+        #expect(throws: CanonicalCodingError.unterminatedLine(maximumLength: 2)) {
+            try reader.line(maximumLength: 2)
+        }
         #expect(reader.offset == 0)
         #expect(Array(try reader.line(maximumLength: 3)) == utf8("abc"))
-        #expect(throws: CanonicalCodingError.unterminatedLine(maximumLength: 100)) { try reader.line(maximumLength: 100) }
+        #expect(throws: CanonicalCodingError.unterminatedLine(maximumLength: 100)) {
+            try reader.line(maximumLength: 100)
+        }
         var empty = ByteReader(utf8("\n"))
         #expect(try empty.line(maximumLength: 0).isEmpty)
     }

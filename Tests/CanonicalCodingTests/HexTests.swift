@@ -11,17 +11,21 @@ struct HexTests {
 
     @Test func everyByteHasItsDigits() throws {
         let bytes = [UInt8](0...255)
-        let text = bytes.map { (String($0, radix: 16).count == 1 ? "0" : "") + String($0, radix: 16) }.joined()
+        let text = bytes.map { (String($0, radix: 16).count == 1 ? "0" : "") + String($0, radix: 16) }
+            .joined()
         #expect(Hex.encode(bytes) == utf8(text))
         #expect(try Hex.decode(utf8(text)) == bytes)
     }
 
-    @Test(arguments: [
-        ("0", .invalidLength(1)), ("000", .invalidLength(3)), ("0A", .invalidCharacter(offset: 1)),
-        ("A0", .invalidCharacter(offset: 0)), ("0g", .invalidCharacter(offset: 1)), ("/0", .invalidCharacter(offset: 0)),
-        (":0", .invalidCharacter(offset: 0)), ("`0", .invalidCharacter(offset: 0)), ("0x00", .invalidCharacter(offset: 1)),
-        ("00 0", .invalidCharacter(offset: 2)), ("00\n\n", .invalidCharacter(offset: 2)),
-    ] as [(String, CanonicalCodingError)])
+    @Test(
+        arguments: [
+            ("0", .invalidLength(1)), ("000", .invalidLength(3)), ("0A", .invalidCharacter(offset: 1)),
+            ("A0", .invalidCharacter(offset: 0)), ("0g", .invalidCharacter(offset: 1)),
+            ("/0", .invalidCharacter(offset: 0)),
+            (":0", .invalidCharacter(offset: 0)), ("`0", .invalidCharacter(offset: 0)),
+            ("0x00", .invalidCharacter(offset: 1)),
+            ("00 0", .invalidCharacter(offset: 2)), ("00\n\n", .invalidCharacter(offset: 2)),
+        ] as [(String, CanonicalCodingError)])
     func whatIsNotCanonicalIsRefused(text: String, reason: CanonicalCodingError) {
         #expect(throws: reason) { try Hex.decode(utf8(text)) }
     }

@@ -32,10 +32,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: mayTrace, "strace is missing or not permitted here"), .timeLimit(.minutes(5)), arguments: [
-        "fdatasync:error=EIO:when=3+", "fdatasync:error=EIO:when=6+", "fdatasync:error=EIO:when=9",
-        "fdatasync:error=EIO:when=12", "fsync,fdatasync:error=EIO:when=15+", "pwrite64:error=EIO:when=40+",
-    ])
+    @Test(
+        .enabled(if: mayTrace, "strace is missing or not permitted here"), .timeLimit(.minutes(5)),
+        arguments: [
+            "fdatasync:error=EIO:when=3+", "fdatasync:error=EIO:when=6+", "fdatasync:error=EIO:when=9",
+            "fdatasync:error=EIO:when=12", "fsync,fdatasync:error=EIO:when=15+", "pwrite64:error=EIO:when=40+",
+        ])
     func aFailingDiskStopsTheServerAndLosesNothing(_ fault: String) async throws {
         try await withDataDirectory { data in
             let witnessed = Witnessed(try StoredDirectory.readProfile(data))
@@ -60,7 +62,8 @@ import Testing
         let client = TestClient(port: port, root: witnessed.profile.tlsRoot)
         _ = await witnessed.register("before", at: client, atMost: 5)
         // Whatever is left, less than a megabyte of it.
-        _ = Self.run("/bin/sh", ["-c", "dd if=/dev/zero of=\(disk)/filler bs=64k 2>/dev/null; truncate -s -512k \(disk)/filler"])
+        let filler = "\(disk)/filler"
+        _ = Self.run("/bin/sh", ["-c", "dd if=/dev/zero of=\(filler) bs=64k; truncate -s -512k \(filler)"])
         let status = await witnessed.register("during", at: client, atMost: 2000)
         guard status == 503, try await client.get("/health")?.status == 200 else { return await daemon.ended() }
         daemon.signal(SIGTERM)

@@ -1,6 +1,6 @@
 import Foundation
-import SignetAPI
 import KeyTransparency
+import SignetAPI
 import SwiftASN1
 import Testing
 import TransparencyLog
@@ -52,7 +52,8 @@ struct SetupTests {
         let broken = DirectorySetup(
             origin: try setup().origin, url: "https://localhost",
             tls: .existing(TLSIdentity(certificateChain: [], privateKey: []), root: []), logger: silent)
-        await #expect { _ = try await broken.make(DataDirectory(path: parent.path + "/data/"), at: 0) } throws: { error in
+        await #expect { _ = try await broken.make(DataDirectory(path: parent.path + "/data/"), at: 0) } throws: {
+            error in
             if case SetupError.tls = error { true } else { false }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == [])
@@ -82,7 +83,9 @@ struct SetupTests {
     }
 
     @Test func aKeyOfAnotherCertificateIsRefused() throws {
-        let authorities = try (0..<2).map { _ in try DevelopmentAuthority(hosts: [.name("localhost")], at: 1_800_000_000) }
+        let authorities = try (0..<2).map { _ in
+            try DevelopmentAuthority(hosts: [.name("localhost")], at: 1_800_000_000)
+        }
         let identity = TLSIdentity(
             certificateChain: Array(authorities[0].serverPEM.utf8), privateKey: Array(authorities[1].serverKeyPEM.utf8))
         #expect(throws: TLSIdentityError.keyDoesNotMatch) { _ = try identity.context() }
@@ -92,6 +95,8 @@ struct SetupTests {
         #expect(ServerHost(text) != nil)
     }
 
-    @Test(arguments: ["", "a..b", "-a", "A.example", "a b", "https://a", "*.a", ".", "a_b", String(repeating: "a", count: 64)])
+    @Test(arguments: [
+        "", "a..b", "-a", "A.example", "a b", "https://a", "*.a", ".", "a_b", String(repeating: "a", count: 64),
+    ])
     func whatIsNoHostIsRefused(_ text: String) { #expect(ServerHost(text) == nil) }
 }

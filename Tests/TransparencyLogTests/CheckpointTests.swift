@@ -65,7 +65,9 @@ struct CheckpointTests {
 }
 
 /// Cosigned checkpoints made by independent Go code.
-@Suite("Cosigned checkpoints of other software", .enabled(if: OutsideVectors.present, "the outside vectors are not here"))
+@Suite(
+    "Cosigned checkpoints of other software",
+    .enabled(if: OutsideVectors.present, "the outside vectors are not here"))
 struct CosignedCheckpointTests {
     struct Case: Decodable {
         let name: String

@@ -32,9 +32,13 @@ struct MerkleTreeTests {
             for index in 0..<size {
                 let proof = try tree.inclusionProof(index: UInt64(index), size: UInt64(size))
                 for other in 0..<40 where other != index {
-                    #expect(throws: InclusionProofError.self) { try proof.verify(leaf: hashes[other], in: head) }
+                    #expect(throws: InclusionProofError.self) {
+                        try proof.verify(leaf: hashes[other], in: head)
+                    }
                     let moved = InclusionProof(index: UInt64(other), hashes: proof.hashes)
-                    #expect(throws: InclusionProofError.self) { try moved.verify(leaf: hashes[index], in: head) }
+                    #expect(throws: InclusionProofError.self) {
+                        try moved.verify(leaf: hashes[index], in: head)
+                    }
                 }
             }
         }
@@ -61,7 +65,8 @@ struct MerkleTreeTests {
             #expect(try tree.root(size: UInt64(size)) == TreeHash.root(of: Array(hashes[..<size])))
             let head = try tree.head(size: UInt64(size))
             for index in [0, 4094, size - 1] {
-                try tree.inclusionProof(index: UInt64(index), size: UInt64(size)).verify(leaf: hashes[index], in: head)
+                try tree.inclusionProof(index: UInt64(index), size: UInt64(size)).verify(
+                    leaf: hashes[index], in: head)
             }
         }
     }
@@ -70,7 +75,9 @@ struct MerkleTreeTests {
         var tree = MerkleTree()
         for hash in try distinctLeaves(3).map({ try TreeHash(tested: $0) }) { tree.append(hash) }
         #expect(throws: MerkleTreeError.sizeBeyondTree(requested: 4, size: 3)) { try tree.root(size: 4) }
-        #expect(throws: MerkleTreeError.sizeBeyondTree(requested: .max, size: 3)) { try tree.head(size: .max) }
+        #expect(throws: MerkleTreeError.sizeBeyondTree(requested: .max, size: 3)) {
+            try tree.head(size: .max)
+        }
         #expect(throws: MerkleTreeError.indexBeyondSize(index: 2, size: 2)) {
             try tree.inclusionProof(index: 2, size: 2)
         }
@@ -118,7 +125,9 @@ struct MerkleTreeTests {
         let proof = try log.tree.consistencyProof(from: 6, to: 11)
         let wrong = TreeHash.leaf([1])
         try proof.verify(from: old, to: new)
-        #expect(throws: ConsistencyProofError.shrunk(from: 11, to: 6)) { try proof.verify(from: new, to: old) }
+        #expect(throws: ConsistencyProofError.shrunk(from: 11, to: 6)) {
+            try proof.verify(from: new, to: old)
+        }
         #expect(throws: ConsistencyProofError.fromEmptyTree) { try proof.verify(from: .empty, to: new) }
         let short = ConsistencyProof(hashes: proof.hashes.dropLast())
         #expect(throws: ConsistencyProofError.wrongHashCount(expected: 4, actual: 3)) {

@@ -3,7 +3,8 @@ import Testing
 import TransparencyLog
 
 /// transparency-dev/merkle's published cases.
-@Suite("Published Merkle proof cases", .enabled(if: OutsideVectors.present, "the outside vectors are not here"))
+@Suite(
+    "Published Merkle proof cases", .enabled(if: OutsideVectors.present, "the outside vectors are not here"))
 struct MerkleVectorTests {
     struct InclusionCase: Decodable {
         let name: String

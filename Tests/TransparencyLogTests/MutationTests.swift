@@ -72,7 +72,8 @@ struct MutationTests {
             let numbers = (0..<2).map { _ in UInt64.random(in: 0...(.max >> shift), using: &generator) }
             let count = Int.random(in: 0...66, using: &generator)
             let hashes = Array(repeating: TreeHash.emptyTree, count: count)
-            let small = TreeHead(size: numbers[0], root: .leaf([1])), large = TreeHead(size: numbers[1], root: .leaf([2]))
+            let small = TreeHead(size: numbers[0], root: .leaf([1])),
+                large = TreeHead(size: numbers[1], root: .leaf([2]))
             let inclusion = InclusionProof(index: numbers[0], hashes: hashes)
             #expect(throws: InclusionProofError.self) { try inclusion.verify(leaf: .leaf([3]), in: large) }
             #expect(throws: ConsistencyProofError.self) {

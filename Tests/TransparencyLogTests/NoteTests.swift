@@ -86,9 +86,12 @@ struct NoteTests {
 
     @Test func everyKindOfMalformedUTF8IsRefused() {
         let malformed: [[UInt8]] = [
-            [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF],
-            [0xE2, 0x80], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x8F, 0xBF, 0xBF],
-            [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80], [0xFE], [0xFF],
+            [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x80, 0x80],
+            [0xE0, 0x9F, 0xBF],
+            [0xE2, 0x80], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0x80],
+            [0xF0, 0x8F, 0xBF, 0xBF],
+            [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80], [0xFE],
+            [0xFF],
             [0xF0, 0x9F, 0x98],
         ]
         for bytes in malformed {
@@ -100,7 +103,10 @@ struct NoteTests {
     }
 
     @Test func everyScalarAroundTheEdgesOfUTF8IsRead() throws {
-        for scalar in ["\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}", "\u{FEFF}"] {
+        for scalar in [
+            "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}",
+            "\u{FEFF}",
+        ] {
             let text = Array("\(scalar)\n".utf8)
             #expect(try SignedNote(decoding: text + [0x0A] + Array(line().utf8)).text == text)
             #expect(try KeyName(Array(scalar.utf8)).bytes == Array(scalar.utf8))
@@ -111,7 +117,9 @@ struct NoteTests {
         let spaces: [UInt32] =
             [0x20, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000] + Array(0x2000...0x200A)
         for scalar in spaces.compactMap(Unicode.Scalar.init) {
-            #expect(throws: NoteError.forbiddenInKeyName(offset: 1)) { try KeyName(Array("a\(scalar)b".utf8)) }
+            #expect(throws: NoteError.forbiddenInKeyName(offset: 1)) {
+                try KeyName(Array("a\(scalar)b".utf8))
+            }
         }
         for control in UInt8(0)..<0x20 {
             #expect(throws: NoteError.forbiddenInKeyName(offset: 1)) { try KeyName([0x61, control]) }
@@ -128,11 +136,14 @@ struct NoteTests {
         let signature = NoteSignature(name: name, keyID: KeyID(rawValue: 1), blob: [1])
         let empty = NoteSignature(name: name, keyID: KeyID(rawValue: 1), blob: [])
         let long = NoteSignature(
-            name: name, keyID: KeyID(rawValue: 1), blob: [UInt8](repeating: 0, count: SignedNote.maximumByteCount))
+            name: name, keyID: KeyID(rawValue: 1),
+            blob: [UInt8](repeating: 0, count: SignedNote.maximumByteCount))
         let text = Array("text\n".utf8)
         #expect(throws: NoteError.textNotTerminated) { try SignedNote(text: [], signatures: [signature]) }
         #expect(throws: NoteError.textNotTerminated) { try SignedNote(text: [0x61], signatures: [signature]) }
-        #expect(throws: NoteError.controlCharacter(offset: 0)) { try SignedNote(text: [0, 10], signatures: [signature]) }
+        #expect(throws: NoteError.controlCharacter(offset: 0)) {
+            try SignedNote(text: [0, 10], signatures: [signature])
+        }
         #expect(throws: NoteError.signaturesMissing) { try SignedNote(text: text, signatures: []) }
         #expect(throws: NoteError.tooManySignatures) {
             try SignedNote(text: text, signatures: Array(repeating: signature, count: 101))
@@ -169,7 +180,9 @@ struct VerifierKeyTests {
             (key.replacing(first: "com/foo", with: "com foo"), .name(.forbiddenInKeyName(offset: 11))),
         ]
         for (text, reason) in cases {
-            #expect(throws: reason, "\(String(decoding: text, as: UTF8.self))") { try VerifierKey(decoding: text) }
+            #expect(throws: reason, "\(String(decoding: text, as: UTF8.self))") {
+                try VerifierKey(decoding: text)
+            }
         }
         #expect(throws: VerifierKeyError.self) {
             try VerifierKey(decoding: key.replacing(first: "foo", with: "fop"))
@@ -199,7 +212,9 @@ struct VerifierKeyTests {
         try log.verifierKey.verify(try log.sign(text), of: text)
         #expect(try witness.verifierKey.verifyCosignature(try witness.cosign(text, time: 77), of: text) == 77)
         let limit = UInt64(Int64.max)
-        #expect(try witness.verifierKey.verifyCosignature(try witness.cosign(text, time: limit), of: text) == limit)
+        #expect(
+            try witness.verifierKey.verifyCosignature(try witness.cosign(text, time: limit), of: text)
+                == limit)
     }
 
     @Test func eachRefusalOfASignerIsNamed() throws {
@@ -228,16 +243,22 @@ struct VerifierKeyTests {
         #expect(throws: NoteSignatureError.otherKey) { try key.verify(otherID, of: text) }
         #expect(throws: NoteSignatureError.otherKey) { try key.verify(otherName, of: text) }
         #expect(throws: NoteSignatureError.wrongAlgorithm) { try key.verifyCosignature(good, of: text) }
-        #expect(throws: NoteSignatureError.wrongLength(65)) { try key.verify(changed(good.blob + [0], log), of: text) }
+        #expect(throws: NoteSignatureError.wrongLength(65)) {
+            try key.verify(changed(good.blob + [0], log), of: text)
+        }
         #expect(throws: NoteSignatureError.invalid) { try key.verify(good, of: text + text) }
 
         let cosigned = try witness.cosign(text, time: 5)
-        #expect(throws: NoteSignatureError.wrongAlgorithm) { try witness.verifierKey.verify(cosigned, of: text) }
+        #expect(throws: NoteSignatureError.wrongAlgorithm) {
+            try witness.verifierKey.verify(cosigned, of: text)
+        }
         #expect(throws: NoteSignatureError.wrongLength(64)) {
-            try witness.verifierKey.verifyCosignature(changed(Array(cosigned.blob.dropLast(8)), witness), of: text)
+            try witness.verifierKey.verifyCosignature(
+                changed(Array(cosigned.blob.dropLast(8)), witness), of: text)
         }
         #expect(throws: NoteSignatureError.timeOutOfRange) {
-            try witness.verifierKey.verifyCosignature(changed([0x80] + cosigned.blob.dropFirst(), witness), of: text)
+            try witness.verifierKey.verifyCosignature(
+                changed([0x80] + cosigned.blob.dropFirst(), witness), of: text)
         }
         #expect(throws: NoteSignatureError.invalid) {
             let moved = Array(cosigned.blob[..<7]) + [6] + cosigned.blob[8...]

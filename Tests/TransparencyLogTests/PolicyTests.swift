@@ -3,7 +3,9 @@ import Testing
 import TransparencyLog
 
 struct PolicyTests {
-    static func key(_ seed: UInt8, _ algorithm: VerifierKey.Algorithm, name: String = "key.example") throws -> String {
+    static func key(
+        _ seed: UInt8, _ algorithm: VerifierKey.Algorithm, name: String = "key.example"
+    ) throws -> String {
         let key = try VerifierKey(
             name: keyName(name), algorithm: algorithm, publicKey: [UInt8](repeating: seed, count: 32))
         return String(decoding: key.encoded, as: UTF8.self)
@@ -12,7 +14,8 @@ struct PolicyTests {
     func read(_ text: String) throws -> Policy { try Policy(decoding: Array(text.utf8)) }
 
     @Test func aPolicyIsReadWithCommentsTabsAndEmptyLines() throws {
-        let log = try Self.key(1, .ed25519), a = try Self.key(2, .cosignatureV1), b = try Self.key(3, .cosignatureV1)
+        let log = try Self.key(1, .ed25519), a = try Self.key(2, .cosignatureV1),
+            b = try Self.key(3, .cosignatureV1)
         let second = try Self.key(4, .ed25519)
         let policy = try read(
             "# a comment with \u{E9}\n\t # another\n\n\tlog\t \(log)   https://log.example/\t\nwitness  A\t\(a)\n"
@@ -99,7 +102,9 @@ struct PolicyTests {
         let a = try VerifierKey(decoding: Array(Self.key(2, .cosignatureV1).utf8))
         let name = try #require(Policy.Name(Array("A".utf8)))
         let group = try #require(Policy.Name(Array("G".utf8)))
-        #expect(throws: PolicyError.line(1, .keyOfOtherRole)) { try Policy(logs: [.init(key: a)], quorum: .none) }
+        #expect(throws: PolicyError.line(1, .keyOfOtherRole)) {
+            try Policy(logs: [.init(key: a)], quorum: .none)
+        }
         #expect(throws: PolicyError.line(1, .undefinedName)) { try Policy(logs: [], quorum: .member(name)) }
         for url in [[], [0x20], [0x0A]] as [[UInt8]] {
             #expect(throws: PolicyError.line(1, .malformedURL)) {
@@ -119,9 +124,12 @@ struct PolicyTests {
     @Test func thirtyTwoOfEachAreRead() throws {
         var text = ""
         for number in UInt8(0)..<64 {
-            text += "log \(try Self.key(number, .ed25519))\nwitness w\(number) \(try Self.key(number, .cosignatureV1))\n"
+            text +=
+                "log \(try Self.key(number, .ed25519))\nwitness w\(number) \(try Self.key(number, .cosignatureV1))\n"
         }
-        for number in 0..<64 { text += "group g\(number) any w\(number)\(number > 0 ? " g\(number - 1)" : "")\n" }
+        for number in 0..<64 {
+            text += "group g\(number) any w\(number)\(number > 0 ? " g\(number - 1)" : "")\n"
+        }
         let policy = try read(text + "quorum g63\n")
         #expect(policy.logs.count == 64 && policy.witnesses.count == 64 && policy.groups.count == 64)
         #expect(try Policy(decoding: policy.encoded) == policy)

@@ -36,7 +36,9 @@ struct PolicyVerificationTests {
     @Test func anOriginThatNoListedKeyHasIsRefused() throws {
         let text = try Checkpoint(origin: keyName("log.example/two"), head: .empty).text
         let note = try note(text, [log.log.sign(text)])
-        #expect(throws: CheckpointVerificationError.originNotListed) { try log.policy("quorum none\n").verify(note) }
+        #expect(throws: CheckpointVerificationError.originNotListed) {
+            try log.policy("quorum none\n").verify(note)
+        }
     }
 
     @Test func aNoteWithoutTheLogsLineIsRefused() throws {
@@ -81,7 +83,8 @@ struct PolicyVerificationTests {
 
     @Test func aCosignatureThatFailsIsRefusedEvenWhereTheQuorumIsMetWithoutIt() throws {
         let text = try log.text(size: 7)
-        let good = try log.witnesses[0].cosign(text, time: 5), bad = flipped(try log.witnesses[1].cosign(text, time: 5))
+        let good = try log.witnesses[0].cosign(text, time: 5),
+            bad = flipped(try log.witnesses[1].cosign(text, time: 5))
         let signed = try note(text, [log.log.sign(text), good, bad])
         for quorum in ["quorum none\n", "quorum w0\n"] {
             #expect(throws: CheckpointVerificationError.cosignatureInvalid(log.witnesses[1].verifierKey)) {
@@ -97,7 +100,8 @@ struct PolicyVerificationTests {
             NoteSignature(name: key.name, keyID: KeyID(rawValue: 1), blob: [1]),
             NoteSignature(name: try keyName("other"), keyID: key.keyID, blob: [1]),
             NoteSignature(name: witness.name, keyID: KeyID(rawValue: 1), blob: [1]),
-            NoteSignature(name: try keyName("pq"), keyID: KeyID(rawValue: 6), blob: [UInt8](repeating: 6, count: 2428)),
+            NoteSignature(
+                name: try keyName("pq"), keyID: KeyID(rawValue: 6), blob: [UInt8](repeating: 6, count: 2428)),
         ]
         let signatures = noise + [try log.log.sign(text), try log.witnesses[0].cosign(text, time: 9)]
         let verified = try log.policy("quorum w0\n").verify(note(text, signatures))
@@ -115,16 +119,18 @@ struct PolicyVerificationTests {
         #expect(try log.policy("quorum w0\n").verify(signed).cosignatures.map(\.time) == [9])
     }
 
-    @Test(arguments: [
-        ("quorum w0\n", [7, 8], 7), ("quorum w1\n", [7, 8], 8), ("quorum w2\n", [7, 8], nil),
-        ("group g any w0 w1 w2\nquorum g\n", [7, 8], 8), ("group g 2 w0 w1 w2\nquorum g\n", [7, 8], 7),
-        ("group g 2 w0 w1 w2\nquorum g\n", [7, 9, 8], 8), ("group g 3 w0 w1 w2\nquorum g\n", [7, 8], nil),
-        ("group g all w0 w1 w2\nquorum g\n", [7, 9, 8], 7), ("group g all w0\nquorum g\n", [7], 7),
-        ("group a any w0 w1\ngroup b all a w2\nquorum b\n", [7, 9, 8], 8),
-        ("group a any w0 w1\ngroup b all a w2\nquorum b\n", [7, 9], nil),
-        ("group a all w0 w1\ngroup b any a w2\nquorum b\n", [7, 9, 2], 7),
-        ("group a all w0 w1\ngroup b any w2\nquorum w2\n", [7, 9, 2], 2),
-    ] as [(String, [UInt64], UInt64?)])
+    @Test(
+        arguments: [
+            ("quorum w0\n", [7, 8], 7), ("quorum w1\n", [7, 8], 8), ("quorum w2\n", [7, 8], nil),
+            ("group g any w0 w1 w2\nquorum g\n", [7, 8], 8), ("group g 2 w0 w1 w2\nquorum g\n", [7, 8], 7),
+            ("group g 2 w0 w1 w2\nquorum g\n", [7, 9, 8], 8),
+            ("group g 3 w0 w1 w2\nquorum g\n", [7, 8], nil),
+            ("group g all w0 w1 w2\nquorum g\n", [7, 9, 8], 7), ("group g all w0\nquorum g\n", [7], 7),
+            ("group a any w0 w1\ngroup b all a w2\nquorum b\n", [7, 9, 8], 8),
+            ("group a any w0 w1\ngroup b all a w2\nquorum b\n", [7, 9], nil),
+            ("group a all w0 w1\ngroup b any a w2\nquorum b\n", [7, 9, 2], 7),
+            ("group a all w0 w1\ngroup b any w2\nquorum w2\n", [7, 9, 2], 2),
+        ] as [(String, [UInt64], UInt64?)])
     func theQuorumHasTheLatestTimeThatStillMeetsIt(rule: String, times: [UInt64], expected: UInt64?) throws {
         let policy = try log.policy(rule)
         let note = try log.note(size: 7, times: times)

@@ -3,13 +3,17 @@ import Testing
 import TransparencyLog
 
 struct TileTests {
-    @Test(arguments: [
-        (Tile.Content.hashes(level: 0), 0, 256, "tile/0/000"), (.hashes(level: 0), 0, 1, "tile/0/000.p/1"),
-        (.hashes(level: 1), 999, 255, "tile/1/999.p/255"), (.hashes(level: 0), 1000, 256, "tile/0/x001/000"),
-        (.hashes(level: 63), 1_234_067, 256, "tile/63/x001/x234/067"),
-        (.entries, 1_234_067, 7, "tile/entries/x001/x234/067.p/7"), (.entries, 0, 256, "tile/entries/000"),
-        (.hashes(level: 3), .max, 256, "tile/3/x018/x446/x744/x073/x709/x551/615"),
-    ] as [(Tile.Content, UInt64, Int, String)])
+    @Test(
+        arguments: [
+            (Tile.Content.hashes(level: 0), 0, 256, "tile/0/000"),
+            (.hashes(level: 0), 0, 1, "tile/0/000.p/1"),
+            (.hashes(level: 1), 999, 255, "tile/1/999.p/255"),
+            (.hashes(level: 0), 1000, 256, "tile/0/x001/000"),
+            (.hashes(level: 63), 1_234_067, 256, "tile/63/x001/x234/067"),
+            (.entries, 1_234_067, 7, "tile/entries/x001/x234/067.p/7"),
+            (.entries, 0, 256, "tile/entries/000"),
+            (.hashes(level: 3), .max, 256, "tile/3/x018/x446/x744/x073/x709/x551/615"),
+        ] as [(Tile.Content, UInt64, Int, String)])
     func aTileHasItsPath(content: Tile.Content, index: UInt64, width: Int, path: String) throws {
         let tile = try Tile(content, index: index, width: width)
         #expect(tile.path == Array(path.utf8))
@@ -21,10 +25,14 @@ struct TileTests {
     @Test(arguments: [
         "", "tile", "tile/", "tile/0", "tile/0/", "/tile/0/000", "tile/0/000/", "tile//000", "tiles/0/000",
         "tile/00/000", "tile/64/000", "tile/-1/000", "tile/0/0", "tile/0/00", "tile/0/0000", "tile/0/x000",
-        "tile/0/x000/000", "tile/0/001/000", "tile/0/x001", "tile/0/x001/x000", "tile/0/x1/000", "tile/0/X001/000",
-        "tile/0/000.p", "tile/0/000.p/", "tile/0/000.p/0", "tile/0/000.p/256", "tile/0/000.p/01", "tile/0/000.p/1/",
-        "tile/0/000.p/-1", "tile/0/000.P/1", "tile/0.p/1", "tile/0/.p/1", "tile/0/0a0", "tile/0/+00", "tile/entry/000",
-        "tile/entries/x018/x446/x744/x073/x709/x551/616", "tile/0/x999/x999/x999/x999/x999/x999/x999/x999/000",
+        "tile/0/x000/000", "tile/0/001/000", "tile/0/x001", "tile/0/x001/x000", "tile/0/x1/000",
+        "tile/0/X001/000",
+        "tile/0/000.p", "tile/0/000.p/", "tile/0/000.p/0", "tile/0/000.p/256", "tile/0/000.p/01",
+        "tile/0/000.p/1/",
+        "tile/0/000.p/-1", "tile/0/000.P/1", "tile/0.p/1", "tile/0/.p/1", "tile/0/0a0", "tile/0/+00",
+        "tile/entry/000",
+        "tile/entries/x018/x446/x744/x073/x709/x551/616",
+        "tile/0/x999/x999/x999/x999/x999/x999/x999/x999/000",
         "tile/0/x001/000.p/1/x", "tile/data/000", "tile/0/000.p/1.p/1",
     ])
     func whatIsNotThePathOfATileIsRefused(path: String) {
@@ -53,7 +61,10 @@ struct TileTests {
         }
         #expect(count(.hashes(level: 1), full: true) == 1)
         #expect(tiles.contains(try Tile(.hashes(level: 1), index: 1, width: 17)))
-        #expect(tiles.filter { $0.content == .hashes(level: 2) } == [try Tile(.hashes(level: 2), index: 0, width: 1)])
+        #expect(
+            tiles.filter { $0.content == .hashes(level: 2) } == [
+                try Tile(.hashes(level: 2), index: 0, width: 1)
+            ])
         #expect(tiles.count == 274 + 274 + 2 + 1)
 
         let small = Tile.added(from: 0, to: 256)
@@ -115,7 +126,9 @@ struct EntryBundleTests {
     @Test func eachMalformedBundleHasItsReason() {
         #expect(throws: TileError.truncatedEntry) { try EntryBundle(decoding: [0], width: 1) }
         #expect(throws: TileError.truncatedEntry) { try EntryBundle(decoding: [0, 1], width: 1) }
-        #expect(throws: TileError.wrongLength(expected: 2, actual: 1)) { try EntryBundle(decoding: [0, 0], width: 2) }
+        #expect(throws: TileError.wrongLength(expected: 2, actual: 1)) {
+            try EntryBundle(decoding: [0, 0], width: 2)
+        }
         #expect(throws: TileError.wrongLength(expected: 1, actual: 2)) {
             try EntryBundle(decoding: [0, 0, 0, 0], width: 1)
         }
@@ -123,7 +136,9 @@ struct EntryBundleTests {
             #expect(throws: TileError.widthOutOfRange(width)) { try EntryBundle(decoding: [], width: width) }
         }
         #expect(throws: TileError.widthOutOfRange(0)) { try EntryBundle(entries: []) }
-        #expect(throws: TileError.widthOutOfRange(257)) { try EntryBundle(entries: Array(repeating: [], count: 257)) }
+        #expect(throws: TileError.widthOutOfRange(257)) {
+            try EntryBundle(entries: Array(repeating: [], count: 257))
+        }
         #expect(throws: TileError.entryTooLong(byteCount: 65_536)) {
             try EntryBundle(entries: [[UInt8](repeating: 1, count: 65_536)])
         }
@@ -136,7 +151,8 @@ struct OutsideLogTests {
     static let key = "example.com/log/testdata+33d7b496+AeHTu4Q3hEIMHNqc6fASMsq3rKNx280NI+oO5xCFkkSx"
 
     @Test func everyCheckpointTileAndBundleFitsTogether() throws {
-        let bundle = try EntryBundle(decoding: OutsideVectors.bytes("tiles-log/tile/entries/000.p/15"), width: 15)
+        let bundle = try EntryBundle(
+            decoding: OutsideVectors.bytes("tiles-log/tile/entries/000.p/15"), width: 15)
         var tree = MerkleTree()
         for leaf in bundle.leafHashes { tree.append(leaf) }
         let paths = try OutsideVectors.files(below: "tiles-log/tile").filter { $0.contains(".p/") }
@@ -168,7 +184,8 @@ struct OutsideLogTests {
     /// Ed25519 is deterministic where swift-crypto brings its own; CryptoKit adds randomness.
     @Test func ourSignatureWithTheirKeyIsTheirs() throws {
         let seed = try Base64.decode(Array("AeymY/SZAX0jZcJ8enZ5FY1Dz+wTML2yWSkK+9DSF3eg".utf8)).dropFirst()
-        let signer = try NoteSigner(name: keyName("example.com/log/testdata"), algorithm: .ed25519, seed: Array(seed))
+        let signer = try NoteSigner(
+            name: keyName("example.com/log/testdata"), algorithm: .ed25519, seed: Array(seed))
         #expect(signer.verifierKey.encoded == Array(Self.key.utf8))
         let note = try SignedNote(decoding: OutsideVectors.bytes("tiles-log/checkpoint.15"))
         #if !canImport(Darwin)

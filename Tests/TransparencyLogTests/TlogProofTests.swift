@@ -3,7 +3,8 @@ import Foundation
 import Testing
 import TransparencyLog
 
-@Suite("tlog-proofs of other software", .enabled(if: OutsideVectors.present, "the outside vectors are not here"))
+@Suite(
+    "tlog-proofs of other software", .enabled(if: OutsideVectors.present, "the outside vectors are not here"))
 struct OutsideTlogProofTests {
     struct Case: Decodable {
         let name: String
@@ -94,7 +95,9 @@ struct TlogProofTests {
             (good + [0x0A], .note(.signaturesMissing)),
         ]
         for (text, reason) in cases {
-            #expect(throws: reason, "\(String(decoding: text, as: UTF8.self))") { try TlogProof(decoding: text) }
+            #expect(throws: reason, "\(String(decoding: text, as: UTF8.self))") {
+                try TlogProof(decoding: text)
+            }
         }
         let long = [UInt8](repeating: 0x0A, count: TlogProof.maximumByteCount + 1)
         #expect(throws: TlogProofError.tooLong(byteCount: long.count)) { try TlogProof(decoding: long) }
@@ -104,7 +107,9 @@ struct TlogProofTests {
         let note = try log.note(size: 1)
         let many = InclusionProof(index: 0, hashes: Array(repeating: .emptyTree, count: 64))
         let none = InclusionProof(index: 0, hashes: [])
-        #expect(throws: TlogProofError.tooManyHashes) { try TlogProof(extra: nil, inclusion: many, note: note) }
+        #expect(throws: TlogProofError.tooManyHashes) {
+            try TlogProof(extra: nil, inclusion: many, note: note)
+        }
         #expect(throws: TlogProofError.extraEmpty) { try TlogProof(extra: [], inclusion: none, note: note) }
         let long = [UInt8](repeating: 0, count: TlogProof.maximumByteCount)
         #expect(throws: TlogProofError.self) { try TlogProof(extra: long, inclusion: none, note: note) }
@@ -122,7 +127,9 @@ struct TlogProofTests {
 
     @Test func anEmptyLineBeforeTheHashesMakesThemPartOfTheSignedText() throws {
         let proof = try TlogProof(decoding: good.replacing(first: "index 6\n", with: "index 6\n\n"))
-        #expect(throws: TlogProofVerificationError.self) { try proof.verify(entry: log.entries[6], policy: policy) }
+        #expect(throws: TlogProofVerificationError.self) {
+            try proof.verify(entry: log.entries[6], policy: policy)
+        }
     }
 
     @Test func noBitOfAProofCanBeFlipped() throws {

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// Runs published test vectors through Signet's modules.
+/// Runs published test vectors through Signet's modules, and makes the project's own.
 @main struct SignetVectors: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signet-vectors",
-        abstract: "Run test vectors through Signet.",
+        abstract: "Run test vectors through Signet, or make Signet's own.",
         discussion: """
             Every suite takes any file of its schema, prints each case that fails and closes with the line \
             "N passed, N failed". It ends with 0 when all passed, 1 when any failed, 65 when a file is not of the \
@@ -12,6 +12,6 @@ import ArgumentParser
             """,
         subcommands: [
             MerkleSuite.self, TilesLogSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
-            CosignedCheckpointsSuite.self,
+            CosignedCheckpointsSuite.self, Generate.self,
         ])
 }

@@ -36,7 +36,9 @@ struct VectorFile {
     }
 
     /// The folder that holds the file.
-    var folder: VectorFile { VectorFile(URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)) }
+    var folder: VectorFile {
+        VectorFile(URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false))
+    }
 
     func appending(_ name: String) -> VectorFile {
         VectorFile(URL(filePath: path).appending(path: name).path(percentEncoded: false))
@@ -46,7 +48,9 @@ struct VectorFile {
     var contents: [String] { ((try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []).sorted() }
 
     func bytes() throws(VectorFileError) -> [UInt8] {
-        guard !isFolder, let data = FileManager.default.contents(atPath: path) else { throw .unreadable(path: path) }
+        guard !isFolder, let data = FileManager.default.contents(atPath: path) else {
+            throw .unreadable(path: path)
+        }
         return Array(data)
     }
 
@@ -61,11 +65,13 @@ struct VectorFile {
 
     private static func reason(_ error: any Error) -> String {
         func place(_ context: DecodingError.Context) -> String {
-            let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined()
+            let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }
+                .joined()
             return path.isEmpty ? "at the top" : "at \(path)"
         }
         switch error as? DecodingError {
-        case .keyNotFound(let key, let context): return "field \"\(key.stringValue)\" is missing \(place(context))"
+        case .keyNotFound(let key, let context):
+            return "field \"\(key.stringValue)\" is missing \(place(context))"
         case .typeMismatch(let type, let context): return "not of type \(type) \(place(context))"
         case .valueNotFound(let type, let context): return "null where \(type) is needed \(place(context))"
         case .dataCorrupted(let context): return "\(context.debugDescription) \(place(context))"

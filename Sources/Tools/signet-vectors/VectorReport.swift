@@ -1,16 +1,18 @@
 import ArgumentParser
 import Foundation
 
-/// The verdicts of a run. Prints failures as they come and the count at the end.
+/// The verdicts of a run, and what to print about them.
 struct VectorReport {
     private(set) var passed = 0
     private(set) var failed = 0
+    /// A line for each failure and remark, in order.
+    private(set) var lines: [String] = []
 
     /// Counts a case; without a reason it passed.
     mutating func add(_ name: String, failure: String?) {
         guard let failure else { return passed += 1 }
         failed += 1
-        print("FAIL \(name): \(failure)")
+        lines.append("FAIL \(name): \(failure)")
     }
 
     /// Counts a case that must be accepted or refused.
@@ -25,8 +27,8 @@ struct VectorReport {
         }
     }
 
-    /// Prints a line that is no verdict.
-    func remark(_ text: String) { print("note: \(text)") }
+    /// Adds a line that is no verdict.
+    mutating func remark(_ text: String) { lines.append("note: \(text)") }
 }
 
 /// A suite: reads what is at `path` and fills a report.
@@ -40,15 +42,27 @@ protocol VectorSuite: ParsableCommand {
 }
 
 extension VectorSuite {
+    /// Runs the suite as with this one argument, and returns its verdicts.
+    static func report(on path: String) throws -> VectorReport {
+        guard let suite = try parseAsRoot([path]) as? Self else {
+            throw VectorFileError.unreadable(path: path)
+        }
+        var report = VectorReport()
+        try suite.fill(&report)
+        return report
+    }
+
     /// Runs the suite and ends the process as the command's help says.
     func run() throws {
         var report = VectorReport()
         do throws(VectorFileError) {
             try fill(&report)
         } catch {
+            for line in report.lines { print(line) }
             FileHandle.standardError.write(Data("error: \(error.message)\n".utf8))
             throw ExitCode(error.exitCode)
         }
+        for line in report.lines { print(line) }
         print("\(report.passed) passed, \(report.failed) failed")
         if report.failed > 0 { throw ExitCode(1) }
     }

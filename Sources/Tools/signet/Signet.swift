@@ -35,7 +35,7 @@ struct Signet: AsyncParsableCommand {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            failure.report()
+            failure.report(asJSON: CommandLine.arguments.contains("--json"))
             Self.exit(withError: ExitCode(failure.status.rawValue))
         } catch {
             Self.exit(withError: error)

@@ -2,8 +2,10 @@ import Foundation
 
 /// Published vectors of other projects, which live beside the repository and not in it.
 enum OutsideVectors {
-    /// `../shared/vectors`, seen from the package's root.
-    static let root = URL(filePath: #filePath)
+    /// The folder in `SIGNET_VECTORS`, or `../shared/vectors` seen from the package's root.
+    static let root =
+        ProcessInfo.processInfo.environment["SIGNET_VECTORS"].map { URL(filePath: $0) }
+        ?? URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "shared/vectors")

@@ -29,7 +29,9 @@ enum RecursiveTree {
         if size == leaves.count { return whole ? [] : [root(leaves)] }
         let count = split(leaves.count)
         let split = leaves.startIndex + count
-        if size <= count { return consistency(size, leaves[..<split], whole: whole) + [root(leaves[split...])] }
+        if size <= count {
+            return consistency(size, leaves[..<split], whole: whole) + [root(leaves[split...])]
+        }
         return consistency(size - count, leaves[split...], whole: false) + [root(leaves[..<split])]
     }
 

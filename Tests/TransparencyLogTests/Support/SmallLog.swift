@@ -10,7 +10,9 @@ struct SmallLog {
     init(count: Int = 11) throws {
         entries = (0..<count).map { Array("entry number \($0)".utf8) }
         log = try signer("log.example/one", .ed25519, seed: 1)
-        witnesses = try (0..<3).map { try signer("witness.example/\($0)", .cosignatureV1, seed: 10 + UInt8($0)) }
+        witnesses = try (0..<3).map {
+            try signer("witness.example/\($0)", .cosignatureV1, seed: 10 + UInt8($0))
+        }
         for entry in entries { tree.append(.leaf(entry)) }
     }
 

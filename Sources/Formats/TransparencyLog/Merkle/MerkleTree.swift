@@ -105,7 +105,8 @@ extension MerkleTree {
             let start = sibling << UInt64(level)
             hashes.append(rangeRoot(from: start, to: min(size, start + 1 << UInt64(level))))
         }
-        for level in path.innerCount..<max(path.innerCount, levels.count) where index >> UInt64(level) & 1 == 1 {
+        for level in path.innerCount..<max(path.innerCount, levels.count)
+        where index >> UInt64(level) & 1 == 1 {
             hashes.append(node(level, index >> UInt64(level) ^ 1))
         }
         return hashes

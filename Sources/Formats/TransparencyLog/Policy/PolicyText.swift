@@ -24,7 +24,9 @@ extension Policy {
         lines += witnesses.map {
             [Array("witness".utf8), $0.name.bytes, $0.key.encoded] + [$0.url].compactMap(\.self)
         }
-        lines += groups.map { [Array("group".utf8), $0.name.bytes, $0.thresholdText] + $0.members.map(\.bytes) }
+        lines += groups.map {
+            [Array("group".utf8), $0.name.bytes, $0.thresholdText] + $0.members.map(\.bytes)
+        }
         lines.append([Array("quorum".utf8), quorum.text])
         return lines.flatMap { $0.joined(separator: [0x20]) + [0x0A] }
     }

@@ -50,7 +50,9 @@ extension Tile {
 
     /// Removes `.p` and the width from the end; without them the tile is full.
     private static func takeWidth(_ parts: inout [ArraySlice<UInt8>]) throws(TileError) -> Int {
-        guard parts.count >= 4, parts[parts.count - 2].suffix(2) == partialSuffix[...] else { return fullWidth }
+        guard parts.count >= 4, parts[parts.count - 2].suffix(2) == partialSuffix[...] else {
+            return fullWidth
+        }
         guard let width = try? Decimal.decode(parts.removeLast()), (1..<256).contains(width) else {
             throw .malformedPath
         }

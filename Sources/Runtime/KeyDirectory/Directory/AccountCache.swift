@@ -3,21 +3,18 @@ import Synchronization
 
 /// Accounts that were asked for lately, so that most lookups do not touch the database.
 ///
-/// An account that is being changed is not in it from before its new state goes to the log until that is published, and
-/// whoever read the database before that cannot put the old state in afterwards.
+/// Nobody gets an old state from it under a checkpoint that covers a newer one. A new state is written to the database,
+/// then the account is forgotten here, then the state goes to the log. Who read the database before it was written has
+/// a ticket from before the account was forgotten; who read it afterwards saw that there is a newer state.
 final class AccountCache: Sendable {
     /// What the cache was like before the database was read.
     struct Ticket: Sendable {
         fileprivate let changes: UInt64
     }
 
-    private struct Shelf {
-        var changes: UInt64 = 0
-        var underChange = 0
-    }
-
     private struct State {
-        var shelves = [Shelf](repeating: Shelf(), count: 256)
+        /// How often any account with the same last byte of its hash was forgotten.
+        var changes = [UInt64](repeating: 0, count: 256)
         var present: [Handle: PublishedAccount] = [:]
         var past: [Handle: PublishedAccount] = [:]
         var byteCount = 0
@@ -32,7 +29,7 @@ final class AccountCache: Sendable {
     /// The account, if it is here and the checkpoint of this size covers it; or a ticket for bringing it.
     func find(_ handle: Handle, size: UInt64) -> (PublishedAccount?, Ticket) {
         state.withLock { state in
-            let ticket = Ticket(changes: state.shelves[Self.shelf(of: handle)].changes)
+            let ticket = Ticket(changes: state.changes[Self.shelf(of: handle)])
             guard let account = state.present[handle] ?? state.past[handle], account.neededSize <= size else {
                 return (nil, ticket)
             }
@@ -41,29 +38,23 @@ final class AccountCache: Sendable {
         }
     }
 
-    /// Keeps what was read from the database, unless the account has begun to change since the ticket was given.
+    /// Keeps what was read from the database, if that was the account's newest state and still is.
     func keep(_ account: PublishedAccount, _ ticket: Ticket) {
+        guard account.isNewest else { return }
         let handle = account.account.handle
         state.withLock { state in
-            let shelf = state.shelves[Self.shelf(of: handle)]
-            guard shelf.underChange == 0, shelf.changes == ticket.changes else { return }
+            guard state.changes[Self.shelf(of: handle)] == ticket.changes else { return }
             keep(account, handle, in: &state)
         }
     }
 
-    /// Takes the account out until ``endChange(of:)``.
-    func beginChange(of handle: Handle) {
+    /// Forgets an account whose change is written to the database and not yet in the log.
+    func forget(_ handle: Handle) {
         state.withLock { state in
-            state.shelves[Self.shelf(of: handle)].changes += 1
-            state.shelves[Self.shelf(of: handle)].underChange += 1
+            state.changes[Self.shelf(of: handle)] += 1
             state.present[handle] = nil
             state.past[handle] = nil
         }
-    }
-
-    /// Lets the account in again.
-    func endChange(of handle: Handle) {
-        state.withLock { $0.shelves[Self.shelf(of: handle)].underChange -= 1 }
     }
 
     private func keep(_ account: PublishedAccount, _ handle: Handle, in state: inout State) {

@@ -1,7 +1,6 @@
+import Crypto
 public import KeyTransparency
 public import SignetAPI
-
-import Crypto
 
 /// Who makes a request: an active device of an account. Only ``Directory/authenticate(_:_:)`` makes one.
 public struct Caller: Hashable, Sendable {

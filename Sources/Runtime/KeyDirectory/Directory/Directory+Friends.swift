@@ -1,7 +1,6 @@
+import GRDB
 public import KeyTransparency
 public import SignetAPI
-
-import GRDB
 import TransparencyLog
 
 extension Directory {

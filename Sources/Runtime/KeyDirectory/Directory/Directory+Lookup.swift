@@ -1,7 +1,6 @@
+import CanonicalCoding
 public import KeyTransparency
 public import SignetAPI
-
-import CanonicalCoding
 import TransparencyLog
 import VRF
 

@@ -1,6 +1,5 @@
-public import Logging
-
 import Foundation
+public import Logging
 import TransparencyLog
 import VRF
 

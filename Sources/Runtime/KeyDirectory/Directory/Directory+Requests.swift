@@ -1,7 +1,6 @@
-public import SignetAPI
-
 import Foundation
 import GRDB
+public import SignetAPI
 import TransparencyLog
 
 extension Directory {

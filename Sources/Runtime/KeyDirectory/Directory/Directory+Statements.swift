@@ -1,7 +1,6 @@
+import GRDB
 public import KeyTransparency
 public import SignetAPI
-
-import GRDB
 import TransparencyLog
 import VRF
 
@@ -54,8 +53,7 @@ extension Directory {
     /// - Throws: ``DirectoryError``; `notFound`.
     public func erase(_ handle: Handle) async throws(DirectoryError) {
         try await turns.run(handle) { () throws(DirectoryError) in
-            self.cache.beginChange(of: handle)
-            defer { self.cache.endChange(of: handle) }
+            defer { self.cache.forget(handle) }
             try await self.database.erase(handle, at: self.clock())
         }
     }
@@ -138,8 +136,7 @@ extension Directory {
     private func append(
         _ state: AccountState, _ row: StateRow, of account: AccountRow
     ) async throws(DirectoryError) -> StateReceipt {
-        cache.beginChange(of: account.handle)
-        defer { cache.endChange(of: account.handle) }
+        cache.forget(account.handle)
         let entries = LogEntries(
             label: account.label, state: state, kind: row.kind, opening: row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })

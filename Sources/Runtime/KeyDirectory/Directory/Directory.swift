@@ -31,7 +31,7 @@ public final class Directory: Sendable {
 
     init(
         log: DurableLog, keys: DirectoryKeys, database: DirectoryDatabase, clock: @escaping @Sendable () -> UInt64,
-        logger: Logger
+        logger: Logger, nonceCapacity: Int = 1 << 20
     ) {
         self.log = log
         self.database = database
@@ -39,7 +39,7 @@ public final class Directory: Sendable {
         self.logger = logger
         origin = keys.log.verifierKey.name.bytes
         vrf = keys.vrf
-        nonces = NonceWindow(at: clock())
+        nonces = NonceWindow(capacity: nonceCapacity, at: clock())
     }
 
     /// Publishes what was accepted and lets go of the files. Stop asking before.

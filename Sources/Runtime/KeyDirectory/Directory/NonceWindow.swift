@@ -34,7 +34,7 @@ final class NonceWindow: Sendable {
     private let generations: Mutex<Generations>
 
     /// A window of at most twice `capacity` nonces of about 16 bytes.
-    init(capacity: Int = 1 << 20, at now: UInt64) {
+    init(capacity: Int, at now: UInt64) {
         self.capacity = capacity
         generations = Mutex(Generations(start: now))
     }

@@ -19,6 +19,13 @@ struct Reconciliation: Sendable {
         let checkedState: Int64
     }
 
+    /// A state record of the log.
+    private struct LoggedRecord: Sendable {
+        let index: UInt64
+        let record: StateRecord
+        let leaf: TreeHash
+    }
+
     /// A state with what its log entries are made of.
     private struct PendingState: Sendable {
         let label: VRFHash
@@ -44,35 +51,37 @@ struct Reconciliation: Sendable {
         guard start <= size else { throw .logBehindDatabase(checked: start, size: size) }
         let width = UInt64(Tile.fullWidth)
         for bundle in start / width..<(size + width - 1) / width {
-            let first = bundle * width
-            for (offset, entry) in try await entries(ofBundle: bundle, size: size).enumerated() {
-                let index = first + UInt64(offset)
-                guard index >= start, let record = try? StateRecord(decoding: entry) else { continue }
-                guard try isKnown(record, entry) else { throw .databaseBehindLog(index: index) }
+            let records = try await records(inBundle: bundle, size: size).filter { $0.index >= start }
+            let unknown = try opening {
+                try database.pool.read { database in try records.first { try !Self.isKnown($0, in: database) } }
             }
+            if let unknown { throw .databaseBehindLog(index: unknown.index) }
         }
     }
 
-    private func entries(ofBundle bundle: UInt64, size: UInt64) async throws(DirectoryOpenError) -> [[UInt8]] {
-        let width = Int(min(UInt64(Tile.fullWidth), size - bundle * UInt64(Tile.fullWidth)))
+    /// The state records among the entries of a bundle.
+    private func records(
+        inBundle bundle: UInt64, size: UInt64
+    ) async throws(DirectoryOpenError) -> [LoggedRecord] {
+        let first = bundle * UInt64(Tile.fullWidth)
+        let width = Int(min(UInt64(Tile.fullWidth), size - first))
         do {
-            return try EntryBundle(decoding: await log.entryBundle(index: bundle, width: width), width: width).entries
+            let bytes = try await log.entryBundle(index: bundle, width: width)
+            return try EntryBundle(decoding: bytes, width: width).entries.enumerated().compactMap { offset, entry in
+                guard let record = try? StateRecord(decoding: entry) else { return nil }
+                return LoggedRecord(index: first + UInt64(offset), record: record, leaf: TreeHash.leaf(entry))
+            }
         } catch { throw .logUnreadable(bundle: bundle) }
     }
 
-    private func isKnown(_ record: StateRecord, _ entry: [UInt8]) throws(DirectoryOpenError) -> Bool {
-        let label = Data(record.label.bytes)
-        let leaf = Data(TreeHash.leaf(entry).bytes)
-        return try opening {
-            try database.pool.read { database in
-                if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
-                return try database.row(
-                    """
-                    SELECT 1 FROM accounts JOIN states ON states.account = accounts.id
-                    WHERE label = ? AND version = ? AND leaf = ?
-                    """, [label, Int64(clamping: record.version), leaf]) != nil
-            }
-        }
+    private static func isKnown(_ logged: LoggedRecord, in database: Database) throws -> Bool {
+        let label = Data(logged.record.label.bytes)
+        if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
+        return try database.row(
+            """
+            SELECT 1 FROM accounts JOIN states ON states.account = accounts.id
+            WHERE label = ? AND version = ? AND leaf = ?
+            """, [label, Int64(clamping: logged.record.version), Data(logged.leaf.bytes)]) != nil
     }
 
     // MARK: What the database has, the log must get

@@ -1,7 +1,6 @@
+import Foundation
 public import TransparencyLog
 public import VRF
-
-import Foundation
 
 /// The secret keys of a directory: what makes it this directory and no other.
 ///
@@ -50,8 +49,11 @@ public struct DirectoryKeys: Sendable {
     public static func create(in folder: String, origin: KeyName) throws(KeyFileError) -> DirectoryKeys {
         let files = KeyFolder(path: folder)
         for file in KeyFile.allCases where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
-        try files.create(.log, secret: randomSeed().span)
-        try files.create(.clock, secret: randomSeed().span)
+        for file in [KeyFile.log, .clock] {
+            var seed = randomSeed()
+            defer { wipe(&seed) }
+            try files.create(file, secret: seed.span)
+        }
         let key: VRFPrivateKey
         do { key = try VRFPrivateKey.generate() } catch { throw .refused(.vrf) }
         try key.withScalar { (scalar) throws(KeyFileError) in try files.create(.vrf, secret: scalar) }

@@ -30,6 +30,8 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
 
     /// The length of every key, in bytes.
     static let secretByteCount = 32
+    /// The length of the second line: base64 and LF.
+    static let encodedByteCount = 45
 }
 
 /// Why a key file was not read or made. Nothing was overwritten.

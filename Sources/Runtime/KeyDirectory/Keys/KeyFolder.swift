@@ -13,7 +13,8 @@ struct KeyFolder {
     ) throws(KeyFileError) -> Value {
         var text = try contents(of: file)
         defer { wipe(&text) }
-        guard text.starts(with: file.format), text.last == UInt8(ascii: "\n"),
+        guard text.count == file.format.count + KeyFile.encodedByteCount, text.starts(with: file.format),
+            text.last == UInt8(ascii: "\n"),
             var secret = try? Base64.decode(text[file.format.count..<text.count - 1]),
             secret.count == KeyFile.secretByteCount
         else { throw .malformed(file) }
@@ -75,16 +76,4 @@ struct KeyFolder {
     }
 
     private func path(of file: KeyFile) -> String { "\(path)/\(file.name)" }
-}
-
-/// Overwrites a secret before its memory is given back.
-private func wipe(_ secret: inout [UInt8]) {
-    secret.withUnsafeMutableBytes { bytes in
-        guard let start = bytes.baseAddress else { return }
-        #if canImport(Glibc)
-            explicit_bzero(start, bytes.count)
-        #else
-            memset_s(start, bytes.count, 0, bytes.count)
-        #endif
-    }
 }

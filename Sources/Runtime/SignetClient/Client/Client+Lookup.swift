@@ -1,5 +1,4 @@
 public import KeyTransparency
-
 import SignetAPI
 import TransparencyLog
 
@@ -20,8 +19,11 @@ extension Client {
     ///
     /// - Parameter stateHash: ``LookupVerdict/stateHash`` of the verdict that showed the change.
     /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` when there is another change by now.
-    public func trust(_ handle: Handle, accepting stateHash: [UInt8]) async throws(ClientError) -> LookupVerdict {
-        let lookup = try await verifiedLookup(handle)
+    public func trust(
+        _ handle: Handle, accepting stateHash: [UInt8]
+    ) async throws(ClientError) -> LookupVerdict {
+        let found = try await verifiedLookup(handle)
+        let lookup = found.lookup
         let pinned = try await pinnedPeer(handle)
         switch PeerTrustDecision(lookup, comparedWith: pinned) {
         case .match: throw .misuse(.nothingToAccept)
@@ -32,11 +34,11 @@ extension Client {
         guard lookup.state.hash == stateHash, try await pin(lookup, replacing: pinned) else {
             throw .misuse(.changeHasMoved)
         }
-        return verdict(lookup, .accepted(PeerKeys(lookup)))
+        return verdict(found, .accepted(PeerKeys(lookup)))
     }
 
     /// A lookup whose view of the log has been stored.
-    func verifiedLookup(_ handle: Handle) async throws(ClientError) -> VerifiedLookup {
+    func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
         for _ in 0..<8 {
             let known = try await logView()
             let bytes = try await answer(about: handle, knownSize: known?.head.size ?? 0)
@@ -44,14 +46,16 @@ extension Client {
             let isStored = try await stored { () throws(StoreError) in
                 try await store.advance(to: lookup.view, from: known)
             }
-            if isStored { return lookup }
+            if isStored { return StoredLookup(lookup: lookup, known: known) }
         }
         throw .viewKeepsMoving
     }
 
     private func answer(about handle: Handle, knownSize: UInt64) async throws(ClientError) -> [UInt8] {
         do { return try await calls.lookup(LookupRequest(handle: handle, knownSize: knownSize)) } catch {
-            guard case .refused(.notFound, _) = error, try await pinnedPeer(handle) != nil else { throw error }
+            guard case .refused(.notFound, _) = error, try await pinnedPeer(handle) != nil else {
+                throw error
+            }
             throw .withheld(handle)
         }
     }
@@ -72,21 +76,22 @@ extension Client {
     }
 
     /// The last decision before keys are used.
-    func compare(_ lookup: VerifiedLookup) async throws(ClientError) -> LookupVerdict {
-        if let confirmed = try await confirmPending(lookup) { return confirmed }
+    func compare(_ found: StoredLookup) async throws(ClientError) -> LookupVerdict {
+        if let confirmed = try await confirmPending(found) { return confirmed }
+        let lookup = found.lookup
         for _ in 0..<8 {
             let pinned = try await pinnedPeer(lookup.handle)
             switch PeerTrustDecision(lookup, comparedWith: pinned) {
-            case .contradiction(let contradiction): return verdict(lookup, .contradicted(contradiction))
-            case .mismatch(let change): return verdict(lookup, .changed(change))
+            case .contradiction(let contradiction): return verdict(found, .contradicted(contradiction))
+            case .mismatch(let change): return verdict(found, .changed(change))
             case .match:
                 let isNewer = lookup.state.version > (pinned?.version ?? 0)
                 if isNewer, try await !pin(lookup, replacing: pinned) { continue }
-                return verdict(lookup, .matched(PeerKeys(lookup)))
+                return verdict(found, .matched(PeerKeys(lookup)))
             case .noCache:
-                guard try await mayPinFirst(lookup) else { return verdict(lookup, .stranger) }
+                guard try await mayPinFirst(lookup) else { return verdict(found, .stranger) }
                 guard try await pin(lookup, replacing: nil) else { continue }
-                return verdict(lookup, .firstPinned(PeerKeys(lookup)))
+                return verdict(found, .firstPinned(PeerKeys(lookup)))
             }
         }
         throw .viewKeepsMoving
@@ -111,9 +116,16 @@ extension Client {
         return try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
     }
 
-    func verdict(_ lookup: VerifiedLookup, _ outcome: TrustOutcome) -> LookupVerdict {
+    func verdict(_ found: StoredLookup, _ outcome: TrustOutcome) -> LookupVerdict {
         LookupVerdict(
-            lookup, outcome: outcome, isOwn: lookup.handle == owner?.handle,
+            found, outcome: outcome, isOwn: found.lookup.handle == owner?.handle,
             warningAge: profile.trust.freshness.warningAge)
     }
+}
+
+/// A verified lookup after its view of the log was stored.
+struct StoredLookup {
+    let lookup: VerifiedLookup
+    /// The view before it.
+    let known: LogView?
 }

@@ -20,7 +20,8 @@ extension Client {
     func finishPending(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict? {
         let record = try await ownRecord()
         guard let bytes = record.pending else { return nil }
-        guard let submission = try? StateSubmission(decoding: bytes), submission.state.handle == secrets.handle
+        guard let submission = try? StateSubmission(decoding: bytes),
+            submission.state.handle == secrets.handle
         else { throw .store(.damaged) }
         do { return try await send(submission, by: secrets) } catch {
             // The server's refusal is final: this state will not be logged any more.
@@ -30,7 +31,8 @@ extension Client {
     }
 
     /// If the lookup shows the state that is on its way, that was the confirmation.
-    func confirmPending(_ lookup: VerifiedLookup) async throws(ClientError) -> LookupVerdict? {
+    func confirmPending(_ found: StoredLookup) async throws(ClientError) -> LookupVerdict? {
+        let lookup = found.lookup
         guard lookup.handle == owner?.handle else { return nil }
         let record = try await ownRecord()
         guard let bytes = record.pending, let submission = try? StateSubmission(decoding: bytes),
@@ -41,7 +43,7 @@ extension Client {
         try await setOwnRecord(
             OwnRecord(pending: nil, highestDeviceNumber: record.highestDeviceNumber), replacing: record)
         let keys = PeerKeys(lookup)
-        return verdict(lookup, pinned == nil ? .firstPinned(keys) : .accepted(keys))
+        return verdict(found, pinned == nil ? .firstPinned(keys) : .accepted(keys))
     }
 
     private func send(
@@ -50,7 +52,7 @@ extension Client {
         do { _ = try await calls.submit(submission, by: secrets) } catch {
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             // It may be the second copy of a submission that did arrive.
-            if let verdict = try? await logged(submission) { return verdict }
+            if let verdict = try await loggedAfterRefusal(submission) { return verdict }
             try await giveUpPending()
             throw error
         }
@@ -59,8 +61,15 @@ extension Client {
 
     /// The verdict on the own account if the log shows this very state.
     private func logged(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
-        let lookup = try await verifiedLookup(submission.state.handle)
-        return try await confirmPending(lookup)
+        try await confirmPending(try await verifiedLookup(submission.state.handle))
+    }
+
+    /// Nothing registered at all also means that this state is not logged.
+    private func loggedAfterRefusal(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
+        do { return try await logged(submission) } catch {
+            guard case .refused(.notFound, _) = error else { throw error }
+            return nil
+        }
     }
 
     private static func isFinal(_ code: ErrorCode) -> Bool {

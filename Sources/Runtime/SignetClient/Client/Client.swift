@@ -1,6 +1,5 @@
 public import KeyTransparency
 public import SignetAPI
-
 import TransparencyLog
 
 /// A person's side of a directory: asks, verifies everything, remembers, and blocks when something is wrong.

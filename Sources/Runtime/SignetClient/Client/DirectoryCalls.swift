@@ -28,7 +28,9 @@ struct DirectoryCalls: Sendable {
     }
 
     /// Registers a first state or updates a later one.
-    func submit(_ submission: StateSubmission, by device: DeviceSecrets) async throws(ClientError) -> StateReceipt {
+    func submit(
+        _ submission: StateSubmission, by device: DeviceSecrets
+    ) async throws(ClientError) -> StateReceipt {
         let route = submission.state.version == 1 ? Route.register : .updateState
         let body = try await call(route, body: submission.encoded, signedBy: device)
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
@@ -75,7 +77,8 @@ struct DirectoryCalls: Sendable {
                 .init(route, origin: origin.bytes, body: body), deviceKey: device.keys.signing,
                 time: surroundings.now(), nonce: surroundings.randomBytes(16), sign: device.sign)
             return .init(
-                name: RequestSignature.headerName, value: String(decoding: signature.headerValue, as: UTF8.self))
+                name: RequestSignature.headerName,
+                value: String(decoding: signature.headerValue, as: UTF8.self))
         } catch { throw .keystore(error) }
     }
 

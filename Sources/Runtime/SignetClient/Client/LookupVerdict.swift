@@ -18,8 +18,12 @@ public struct LookupVerdict: Hashable, Sendable {
     public let isOld: Bool
     /// All that was verified. Not public: keys come from ``outcome`` only.
     package let lookup: VerifiedLookup
+    /// The view of the log before this lookup; nil on the first visit.
+    package let known: LogView?
 
-    init(_ lookup: VerifiedLookup, outcome: TrustOutcome, isOwn: Bool, warningAge: UInt64) {
+    init(_ found: StoredLookup, outcome: TrustOutcome, isOwn: Bool, warningAge: UInt64) {
+        let lookup = found.lookup
+        known = found.known
         handle = lookup.handle
         self.outcome = outcome
         stateHash = lookup.state.hash

@@ -1,3 +1,5 @@
+public import SignetAPI
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -5,8 +7,6 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
-
-public import SignetAPI
 
 /// Where one account of one person lives on this device: a folder that only its owner may enter.
 ///
@@ -44,6 +44,14 @@ public struct HomeFolder: Sendable {
             end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
             guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST else { throw .last }
         }
+    }
+
+    /// Removes the keystore and the directory file of an account that was never registered.
+    ///
+    /// Security: the keys are gone for good.
+    public func discardUnregistered() {
+        unlink(keystore.path)
+        unlink(directory.path)
     }
 
     /// Reads the directory's profile.

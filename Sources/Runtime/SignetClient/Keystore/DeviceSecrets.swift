@@ -1,7 +1,6 @@
+import Crypto
 public import KeyTransparency
 public import SignetAPI
-
-import Crypto
 
 /// The private keys of this device, and on the first device the account's identity key.
 ///

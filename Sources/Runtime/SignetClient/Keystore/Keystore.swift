@@ -1,7 +1,6 @@
-public import KeyTransparency
-
 import CanonicalCoding
-import Crypto
+package import Crypto
+public import KeyTransparency
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -88,7 +87,15 @@ public struct Keystore: Hashable, Sendable {
     ///
     /// - Throws: ``KeystoreError``; ``KeystoreError/wrongPassphraseOrDamaged`` covers both.
     public func open(with passphrase: SecretBytes) throws(KeystoreError) -> DeviceSecrets {
-        let key = try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+        try open(under: try key(from: passphrase))
+    }
+
+    /// The key that the passphrase makes with this salt and cost: the slow part of opening.
+    package func key(from passphrase: SecretBytes) throws(KeystoreError) -> SymmetricKey {
+        try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+    }
+
+    package func open(under key: SymmetricKey) throws(KeystoreError) -> DeviceSecrets {
         let plaintext: SecretBytes
         do {
             let sealed = encoded[headerByteCount...]
@@ -133,7 +140,9 @@ extension DeviceSecrets {
         return SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { buffer in
             var start = 0
             for part in parts {
-                part.withBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyMemory(from: $0) }
+                part.withBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[start...]).copyMemory(from: $0)
+                }
                 start += part.count
             }
         }

@@ -1,7 +1,6 @@
-public import TransparencyLog
-
 import KeyTransparency
 import SignetAPI
+public import TransparencyLog
 
 /// What a replay of a whole log found.
 public struct LogReplay: Hashable, Sendable {
@@ -84,7 +83,9 @@ extension Client {
         while index < head.size {
             let bundle = index / UInt64(Tile.fullWidth)
             let first = bundle * UInt64(Tile.fullWidth)
-            for entry in try await files.entries(bundle: bundle, size: head.size).dropFirst(Int(index - first)) {
+            for entry in try await files.entries(bundle: bundle, size: head.size).dropFirst(
+                Int(index - first))
+            {
                 let proof = try await reader.inclusionProof(index: index)
                 do { try proof.verify(leaf: .leaf(entry), in: head) } catch {
                     throw .log(.inclusion(index: index, error))
@@ -124,13 +125,16 @@ extension Client {
         var view = LogView(checkpoint)
         if let known {
             let proof = try? tree.consistencyProof(from: known.head.size, to: tree.size)
-            do { view = try known.advanced(to: checkpoint, proof: proof ?? ConsistencyProof(hashes: [])) } catch {
+            do {
+                view = try known.advanced(to: checkpoint, proof: proof ?? ConsistencyProof(hashes: []))
+            } catch {
                 try await keep(error)
                 throw .log(.contradiction(error))
             }
         }
         let next = view
-        guard try await stored({ () throws(StoreError) in try await store.advance(to: next, from: known) }) else {
+        guard try await stored({ () throws(StoreError) in try await store.advance(to: next, from: known) })
+        else {
             throw .viewKeepsMoving
         }
     }

@@ -44,13 +44,18 @@ struct LogFiles: Sendable {
 
     /// A partial tile may have been replaced by the full one.
     private func bytes(of tile: Tile) async throws(ClientError) -> ([UInt8], width: Int) {
-        if let bytes = try await calls.logFile(tile.path, limit: ResponseLimit(tile)) { return (bytes, tile.width) }
-        guard !tile.isFull, let bytes = try await calls.logFile(tile.full.path, limit: ResponseLimit(tile.full))
+        if let bytes = try await calls.logFile(tile.path, limit: ResponseLimit(tile)) {
+            return (bytes, tile.width)
+        }
+        guard !tile.isFull,
+            let bytes = try await calls.logFile(tile.full.path, limit: ResponseLimit(tile.full))
         else { throw .log(.missing(tile)) }
         return (bytes, Tile.fullWidth)
     }
 
-    private static func tile(_ content: Tile.Content, _ index: UInt64, _ count: UInt64) throws(ClientError) -> Tile {
+    private static func tile(
+        _ content: Tile.Content, _ index: UInt64, _ count: UInt64
+    ) throws(ClientError) -> Tile {
         let width = UInt64(Tile.fullWidth)
         do {
             return try Tile(content, index: index, width: Int(min(width, count - index * width)))

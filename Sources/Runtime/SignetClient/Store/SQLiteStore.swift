@@ -1,6 +1,5 @@
-public import KeyTransparency
-
 import GRDB
+public import KeyTransparency
 import TransparencyLog
 
 #if canImport(FoundationEssentials)
@@ -28,16 +27,25 @@ public struct SQLiteStore: ClientStore {
     /// Ends all use of the file.
     public func close() throws(StoreError) { try Self.translating { try queue.close() } }
 
+    /// What was pinned for a handle, or nil.
+    ///
+    /// - Throws: ``StoreError``.
     public func pinnedPeer(_ handle: Handle) async throws(StoreError) -> PinnedPeer? {
         try await read { try Self.pinnedPeer(handle, in: $0) }
     }
 
+    /// Everyone pinned, in order of handle.
+    ///
+    /// - Throws: ``StoreError``.
     public func pinnedPeers() async throws(StoreError) -> [PinnedPeer] {
         try await read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM pinned_peer ORDER BY handle").map(Self.peer)
         }
     }
 
+    /// Replaces what is pinned for `peer.handle` if it still is `expected`.
+    ///
+    /// - Throws: ``StoreError``.
     public func pin(_ peer: PinnedPeer, replacing expected: PinnedPeer?) async throws(StoreError) -> Bool {
         try await write { db in
             guard try Self.pinnedPeer(peer.handle, in: db) == expected else { return false }
@@ -45,16 +53,23 @@ public struct SQLiteStore: ClientStore {
                 sql: "INSERT OR REPLACE INTO pinned_peer VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [
                     Data(peer.handle.bytes), Data(peer.identityKey), Int64(bitPattern: peer.version),
-                    Data(peer.stateHash), Data(StoreRow.encode(peer.devices)), Int64(bitPattern: peer.pinnedAt),
+                    Data(peer.stateHash), Data(StoreRow.encode(peer.devices)),
+                    Int64(bitPattern: peer.pinnedAt),
                 ])
             return true
         }
     }
 
+    /// The largest verified checkpoint of a log, or nil before the first.
+    ///
+    /// - Throws: ``StoreError``.
     public func logView(origin: [UInt8]) async throws(StoreError) -> LogView? {
         try await read { try Self.logView(origin: origin, in: $0) }
     }
 
+    /// Moves the view of a log if it still is `expected`.
+    ///
+    /// - Throws: ``StoreError``.
     public func advance(to view: LogView, from expected: LogView?) async throws(StoreError) -> Bool {
         try await write { db in
             guard try Self.logView(origin: view.origin.bytes, in: db) == expected else { return false }
@@ -65,6 +80,9 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
+    /// Keeps evidence for ever; the same evidence is kept once.
+    ///
+    /// - Throws: ``StoreError``.
     public func keep(_ evidence: LogContradiction, at now: UInt64) async throws(StoreError) {
         try await write { db in
             try db.execute(
@@ -76,6 +94,9 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
+    /// All evidence kept, oldest first.
+    ///
+    /// - Throws: ``StoreError``.
     public func evidence() async throws(StoreError) -> [LogContradiction] {
         try await read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM evidence ORDER BY number").map { row in
@@ -87,6 +108,9 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
+    /// The people the user added or accepted, in order of handle.
+    ///
+    /// - Throws: ``StoreError``.
     public func people() async throws(StoreError) -> [Person] {
         try await read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM person ORDER BY handle").map { row in
@@ -95,6 +119,9 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
+    /// Adds a person, or changes what is known of them.
+    ///
+    /// - Throws: ``StoreError``.
     public func remember(_ person: Person) async throws(StoreError) {
         try await write { db in
             try db.execute(
@@ -103,10 +130,16 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
+    /// What this device knows of its own account's changes.
+    ///
+    /// - Throws: ``StoreError``.
     public func ownRecord() async throws(StoreError) -> OwnRecord {
         try await read { try Self.ownRecord(in: $0) }
     }
 
+    /// Replaces that record if it still is `expected`.
+    ///
+    /// - Throws: ``StoreError``.
     public func setOwnRecord(
         _ record: OwnRecord, replacing expected: OwnRecord
     ) async throws(StoreError) -> Bool {

@@ -1,9 +1,8 @@
-public import SignetAPI
-
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+public import SignetAPI
 import Synchronization
 
 /// HTTPS/1.1 to one directory: only the profile's root certificate is trusted, the host name is checked,
@@ -60,21 +59,31 @@ public final class NIOTransport: DirectoryTransport {
 
     deinit { idleChannel.withLock { $0?.close(promise: nil) } }
 
+    /// Sends a request and waits for the whole answer, over the kept connection if that is harmless.
+    ///
+    /// - Throws: ``TransportError``.
     public func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
         if request.mayRepeat, let channel = takeIdleChannel() {
-            do { return try await exchange(request, on: channel) } catch where error == .closedEarly {
+            let exchange = exchange(request)
+            // A channel that has closed meanwhile has no handler left to answer.
+            channel.writeAndFlush(exchange).whenFailure { _ in exchange.promise.fail(TransportError.closedEarly) }
+            do { return try await answer(to: exchange, on: channel) } catch  where error == .closedEarly {
                 // The server had ended the kept connection: a new one decides.
             }
         }
-        return try await exchange(request, on: connect())
+        let exchange = exchange(request)
+        return try await answer(to: exchange, on: connect(for: exchange))
     }
 
-    private func exchange(
-        _ request: DirectoryRequest, on channel: any Channel
+    private func exchange(_ request: DirectoryRequest) -> Exchange {
+        Exchange(
+            request, authority: address.authority,
+            promise: MultiThreadedEventLoopGroup.singleton.next().makePromise())
+    }
+
+    private func answer(
+        to exchange: Exchange, on channel: any Channel
     ) async throws(TransportError) -> DirectoryResponse {
-        let exchange = Exchange(
-            request, authority: address.authority, promise: channel.eventLoop.makePromise())
-        channel.writeAndFlush(exchange, promise: nil)
         do {
             let answer = try await withTaskCancellationHandler {
                 try await exchange.promise.futureResult.get()
@@ -89,7 +98,8 @@ public final class NIOTransport: DirectoryTransport {
         }
     }
 
-    private func connect() async throws(TransportError) -> any Channel {
+    /// A new connection that sends the exchange's request as soon as it stands.
+    private func connect(for exchange: Exchange) async throws(TransportError) -> any Channel {
         let (context, deadlines, host) = (context, deadlines, address.host)
         do {
             return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -101,11 +111,14 @@ public final class NIOTransport: DirectoryTransport {
                         try pipeline.addHandler(
                             NIOSSLClientHandler(context: context, serverHostname: Self.name(host)))
                         try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(ExchangeHandler(deadlines))
+                        try pipeline.addHandler(ExchangeHandler(deadlines, first: exchange))
                     }
                 }
                 .connect(host: host, port: address.port).get()
-        } catch { throw TransportError(error) }
+        } catch {
+            exchange.promise.fail(TransportError(error))
+            throw TransportError(error)
+        }
     }
 
     /// For an IP address, NIOSSL compares the certificate with the peer's address instead of a name.

@@ -1,6 +1,5 @@
-public import SignetAPI
-
 import KeyTransparency
+public import SignetAPI
 public import TransparencyLog
 
 /// What an honest answer may be at most, so that a dishonest one is refused before it costs memory.

@@ -48,7 +48,8 @@ struct CosignedCheckpointsSuite: VectorSuite {
                 name: try name("all"), threshold: witnesses.count, members: witnesses.map(\.name))
             return try Policy(
                 logs: [.init(key: VerifierKey(decoding: Array(logKey.utf8)))], witnesses: witnesses,
-                groups: witnesses.isEmpty ? [] : [group], quorum: witnesses.isEmpty ? .none : .member(group.name))
+                groups: witnesses.isEmpty ? [] : [group],
+                quorum: witnesses.isEmpty ? .none : .member(group.name))
         }
 
         private func name(_ text: String) throws(PolicyError) -> Policy.Name {

@@ -6,20 +6,24 @@ import TransparencyLog
 struct MerkleSuite: VectorSuite {
     static let configuration = CommandConfiguration(
         commandName: "merkle",
-        abstract: "Inclusion and consistency proofs (transparency-dev/merkle JSON): a file or a folder of files.")
+        abstract:
+            "Inclusion and consistency proofs (transparency-dev/merkle JSON): a file or a folder of files.")
 
     @Argument(help: "A JSON file, or a folder that is searched for them.") var path: String
 
     func fill(_ report: inout VectorReport) throws(VectorFileError) {
         let root = VectorFile(path)
-        let files = root.isFolder ? root.contents.filter { $0.hasSuffix(".json") }.map(root.appending) : [root]
+        let files =
+            root.isFolder ? root.contents.filter { $0.hasSuffix(".json") }.map(root.appending) : [root]
         var count = 0
         for file in files {
             let cases: MerkleCases = try file.json()
             for test in cases.all { test.check(&report) }
             count += cases.all.count
             if cases.subtreeCount > 0 {
-                report.remark("\(file.path): \(cases.subtreeCount) subtree cases are not supported yet and were not run")
+                report.remark(
+                    "\(file.path): \(cases.subtreeCount) subtree cases are not supported yet and were not run"
+                )
             }
             count += cases.subtreeCount
         }
@@ -72,10 +76,12 @@ enum MerkleCase {
         switch self {
         case .inclusion(let test):
             report.add(
-                test.name ?? test.desc ?? "inclusion", valid: !test.wantErr, refusal: test.refusal, about: test.desc)
+                test.name ?? test.desc ?? "inclusion", valid: !test.wantErr, refusal: test.refusal,
+                about: test.desc)
         case .consistency(let test):
             report.add(
-                test.name ?? test.desc ?? "consistency", valid: !test.wantErr, refusal: test.refusal, about: test.desc)
+                test.name ?? test.desc ?? "consistency", valid: !test.wantErr, refusal: test.refusal,
+                about: test.desc)
         }
     }
 }
@@ -93,7 +99,8 @@ struct InclusionCase: Decodable {
     /// Why our code refuses the case; nil when it accepts it.
     var refusal: String? {
         let hashes = (proof ?? []).compactMap { TreeHash($0) }
-        guard let root = TreeHash(root), let leaf = TreeHash(leafHash), hashes.count == (proof ?? []).count else {
+        guard let root = TreeHash(root), let leaf = TreeHash(leafHash), hashes.count == (proof ?? []).count
+        else {
             return "a hash does not have 32 bytes"
         }
         do throws(InclusionProofError) {

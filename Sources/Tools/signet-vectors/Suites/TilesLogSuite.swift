@@ -6,7 +6,8 @@ struct TilesLogSuite: VectorSuite {
     static let configuration = CommandConfiguration(
         commandName: "tiles-log",
         abstract: "A tlog-tiles folder: rebuilds the tree from its bundles and compares every file.",
-        discussion: "Reads checkpoint and checkpoint.*, tile/<L>/… and tile/entries/…; other files are ignored.")
+        discussion:
+            "Reads checkpoint and checkpoint.*, tile/<L>/… and tile/entries/…; other files are ignored.")
 
     /// The key of the log that the Tessera project publishes as test data.
     static let testdataKey = "example.com/log/testdata+33d7b496+AeHTu4Q3hEIMHNqc6fASMsq3rKNx280NI+oO5xCFkkSx"
@@ -65,7 +66,8 @@ struct TilesLogCheck {
         }
         var index: UInt64 = 0
         while let (path, tile) = widest[index] {
-            guard let bundle = try? EntryBundle(decoding: folder.appending(path).bytes(), width: tile.width) else { return }
+            guard let bundle = try? EntryBundle(decoding: folder.appending(path).bytes(), width: tile.width)
+            else { return }
             for leaf in bundle.leafHashes { tree.append(leaf) }
             guard tile.isFull else { return }
             index += 1
@@ -76,7 +78,9 @@ struct TilesLogCheck {
         let bytes = try folder.appending(path).bytes()
         guard let expected = try? tree.hashes(of: tile) else { return "the bundles do not reach this far" }
         if tile.content == .entries {
-            guard let bundle = try? EntryBundle(decoding: bytes, width: tile.width) else { return "malformed bundle" }
+            guard let bundle = try? EntryBundle(decoding: bytes, width: tile.width) else {
+                return "malformed bundle"
+            }
             guard bundle.encoded == bytes else { return "prints back differently" }
             return bundle.leafHashes == expected ? nil : "holds other entries than a wider bundle"
         }
@@ -92,7 +96,9 @@ struct TilesLogCheck {
                 let checkpoint = try Checkpoint(decoding: note.text)
                 report.add(path, failure: failure(of: checkpoint, note, bytes))
                 if !note.signatures.contains(where: { $0.isClaimed(by: key) }) {
-                    report.remark("\(path): no line of \(String(decoding: key.encoded, as: UTF8.self)), signature not checked")
+                    report.remark(
+                        "\(path): no line of \(String(decoding: key.encoded, as: UTF8.self)), signature not checked"
+                    )
                 }
                 heads.append(checkpoint.head)
             } catch {
@@ -103,10 +109,14 @@ struct TilesLogCheck {
 
     private func failure(of checkpoint: Checkpoint, _ note: SignedNote, _ bytes: [UInt8]) -> String? {
         guard note.encoded == bytes && checkpoint.text == note.text else { return "prints back differently" }
-        guard let head = try? tree.head(size: checkpoint.head.size) else { return "the bundles do not reach this far" }
+        guard let head = try? tree.head(size: checkpoint.head.size) else {
+            return "the bundles do not reach this far"
+        }
         guard head == checkpoint.head else { return "another root than the entries give" }
         for signature in note.signatures where signature.isClaimed(by: key) {
-            guard (try? key.verify(signature, of: note.text)) != nil else { return "the log's signature does not verify" }
+            guard (try? key.verify(signature, of: note.text)) != nil else {
+                return "the log's signature does not verify"
+            }
         }
         return nil
     }
@@ -121,7 +131,9 @@ struct TilesLogCheck {
             report.add("last entry of \(head.size)", failure: inclusionFailure(head))
             let missing = Tile.added(from: head.size - 1, to: head.size)
                 .first { !present.contains($0) && !present.contains($0.full) }
-            report.add("tiles of \(head.size)", failure: missing.map { "no \(String(decoding: $0.path, as: UTF8.self))" })
+            report.add(
+                "tiles of \(head.size)",
+                failure: missing.map { "no \(String(decoding: $0.path, as: UTF8.self))" })
         }
     }
 

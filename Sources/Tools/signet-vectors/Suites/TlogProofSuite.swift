@@ -4,7 +4,8 @@ import TransparencyLog
 /// tlog-proofs with entries and policies, listed by an index.json.
 struct TlogProofSuite: VectorSuite {
     static let configuration = CommandConfiguration(
-        commandName: "tlog-proof", abstract: "tlog-proofs with policies: a folder with index.json, or that file.")
+        commandName: "tlog-proof",
+        abstract: "tlog-proofs with policies: a folder with index.json, or that file.")
 
     @Argument(help: "The folder or the index file.") var path: String
 
@@ -48,7 +49,9 @@ struct TlogProofEntry: Codable {
         } catch { return "\(error)" }
         guard read.encoded == text else { return "prints back differently" }
         guard index == nil || index == read.inclusion.index else { return "another index than the list says" }
-        guard size == nil || size == verified.checkpoint.head.size else { return "another size than the list says" }
+        guard size == nil || size == verified.checkpoint.head.size else {
+            return "another size than the list says"
+        }
         return nil
     }
 }

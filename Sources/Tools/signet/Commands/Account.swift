@@ -14,7 +14,7 @@ extension Account {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
     fileprivate static func prepareHome(
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
-    ) throws -> (Session, DeviceSecrets) {
+    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool) {
         let home = options.folder
         let profile: DirectoryProfile
         do { profile = try HomeFolder.profile(in: DurableFile(path: directory)) } catch {
@@ -34,13 +34,13 @@ extension Account {
         } catch let error as KeystoreError {
             throw CommandFailure(error, path: home.keystore.path)
         } catch let error as FileFault { throw CommandFailure(error, path: home.path) }
-        return (try Session(options), secrets)
+        return (try Session(options), secrets, true)
     }
 
     private static func resume(
         _ options: HomeOptions, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile,
         withIdentity: Bool
-    ) throws -> (Session, DeviceSecrets) {
+    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool) {
         let session = try Session(options)
         guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity,
             session.profile == profile
@@ -49,7 +49,7 @@ extension Account {
                 .usage, "\(session.home.path) holds the account of \(keystore.handle) already.",
                 "Choose another folder with --home.")
         }
-        return (session, try session.secrets())
+        return (session, try session.secrets(), false)
     }
 
     /// `signet account create`
@@ -59,32 +59,45 @@ extension Account {
             discussion: "Interrupted or offline? Give the same command again: it goes on with the same keys.")
 
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
-        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file")) var directory: String
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
+        var directory: String
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: true)
+            let (session, secrets, isNew) = try prepareHome(
+                home, handle, directory: directory, withIdentity: true)
             let isThere = try await session.run { client throws(ClientError) in
                 do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
                     throw ClientError.store(error)
                 }
             }
             guard !isThere else {
-                throw CommandFailure(.usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
+                throw CommandFailure(
+                    .usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
             }
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.createAccount(secrets)
-            }
+            let verdict = try await register(session, secrets, isNew: isNew)
             output.emit(
-                ["handle": .string(handle.description), "home": .string(session.home.path),
-                 "outcome": .string(verdict.outcome.name), "version": .number(verdict.version)],
+                [
+                    "handle": .string(handle.description), "home": .string(session.home.path),
+                    "outcome": .string(verdict.outcome.name), "version": .number(verdict.version),
+                ],
                 """
                 \(Paint.output.good("✓")) \(Paint.output.strong(handle.description)) is yours, and the log proves it.
                   This device is device 1. Its keys are in \(session.home.path), sealed under your passphrase.
                   Back that folder up: there is no other copy of your identity.
                 """)
+        }
+
+        private func register(
+            _ session: Session, _ secrets: DeviceSecrets, isNew: Bool
+        ) async throws -> LookupVerdict {
+            do { return try await session.client.createAccount(secrets) } catch {
+                // The keys that were just made will never be anybody's: the folder is free for another handle.
+                if case .refused(.handleTaken, _) = error, isNew { session.home.discardUnregistered() }
+                throw CommandFailure(error, session: session)
+            }
         }
     }
 
@@ -98,20 +111,28 @@ extension Account {
                 """)
 
         @Argument(help: "The account's handle.") var handle: String
-        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file")) var directory: String
-        @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String = "device.card"
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
+        var directory: String
+        @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String =
+            "device.card"
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets) = try prepareHome(home, handle, directory: directory, withIdentity: false)
-            let made = try await session.run { client throws(ClientError) in try await client.deviceCard(secrets) }
+            let (session, secrets, _) = try prepareHome(
+                home, handle, directory: directory, withIdentity: false)
+            let made = try await session.run { client throws(ClientError) in
+                try await client.deviceCard(secrets)
+            }
             do { try DurableFile(path: card).replace(with: made.encoded) } catch {
                 throw CommandFailure(error, path: card)
             }
             output.emit(
-                ["card": .string(card), "handle": .string(handle.description), "home": .string(session.home.path)],
+                [
+                    "card": .string(card), "handle": .string(handle.description),
+                    "home": .string(session.home.path),
+                ],
                 """
                 \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
                   On a device that holds the identity:  signet devices add \(card)
@@ -134,9 +155,13 @@ extension Account {
             let session = try Session(home)
             let keystore = try session.owner()
             let verdict =
-                offline ? nil : try await session.run { client throws(ClientError) in try await client.lookup(keystore.handle) }
+                offline
+                ? nil
+                : try await session.run { client throws(ClientError) in
+                    try await client.lookup(keystore.handle)
+                }
             output.emit(json(session, keystore, verdict), text(session, keystore, verdict))
-            if let verdict { try OwnAccount.check(verdict) }
+            if let verdict { try OwnAccount.check(verdict, keystore) }
         }
 
         private func json(_ session: Session, _ keystore: Keystore, _ verdict: LookupVerdict?) -> JSONValue {
@@ -155,10 +180,14 @@ extension Account {
                 "  directory  \(session.profile.url)", "  home       \(session.home.path)",
                 "  identity   " + (keystore.identityKey == nil ? "on another device" : "on this device"),
             ]
-            if let verdict { lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))") }
+            if let verdict {
+                lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))")
+            }
             if explain {
                 lines.append("  device key    \(JSONValue.printable(Base64.encode(keystore.keys.signing)))")
-                if let key = keystore.identityKey { lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))") }
+                if let key = keystore.identityKey {
+                    lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))")
+                }
             }
             return lines.joined(separator: "\n")
         }
@@ -168,9 +197,15 @@ extension Account {
 /// What a lookup of the user's own account says.
 enum OwnAccount {
     /// Raises the alarm when the account is not as this device left it.
-    static func check(_ verdict: LookupVerdict) throws {
+    static func check(_ verdict: LookupVerdict, _ keystore: Keystore) throws {
         switch verdict.outcome {
-        case .changed(let change): throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
+        case .changed(let change) where change.removed.contains { $0.signingKey == keystore.keys.signing }:
+            throw CommandFailure(
+                .needsDecision, "This device was removed from the account.",
+                "If that was you, delete its home folder. If not, somebody else has your identity: tell your friends."
+            )
+        case .changed(let change):
+            throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
         case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
         case .stranger: throw CommandFailure(.notProven, ClientMisuse.deviceNotAddedYet.sentence)
         case .matched, .firstPinned, .accepted: return

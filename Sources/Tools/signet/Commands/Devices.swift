@@ -39,13 +39,18 @@ extension Devices {
         func run() async throws {
             let session = try Session(home)
             let keystore = try session.owner()
-            let verdict = try await session.run { client throws(ClientError) in try await client.lookup(keystore.handle) }
+            let verdict = try await session.run { client throws(ClientError) in
+                try await client.lookup(keystore.handle)
+            }
             let devices = verdict.lookup.state.devices
             output.emit(
-                ["devices": json(devices, own: keystore.keys.signing), "outcome": .string(verdict.outcome.name),
-                 "version": .number(verdict.version)],
+                [
+                    "devices": json(devices, own: keystore.keys.signing),
+                    "outcome": .string(verdict.outcome.name),
+                    "version": .number(verdict.version),
+                ],
                 text(devices, own: keystore.keys.signing))
-            try OwnAccount.check(verdict)
+            try OwnAccount.check(verdict, try session.owner())
         }
     }
 
@@ -69,12 +74,16 @@ extension Devices {
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.addDevice(card, by: secrets)
             }
-            try OwnAccount.check(verdict)
+            try OwnAccount.check(verdict, try session.owner())
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(
-                ["devices": json(verdict.lookup.state.devices, own: secrets.keys.signing), "number": .number(UInt64(number)),
-                 "version": .number(verdict.version)],
-                "\(Paint.output.good("✓")) Device \(number) is in your account, and the log proves it.\n  Your friends are asked to accept it the next time they look you up.")
+                [
+                    "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),
+                    "number": .number(UInt64(number)),
+                    "version": .number(verdict.version),
+                ],
+                "\(Paint.output.good("✓")) Device \(number) is in your account, and the log proves it.\n  Your friends are asked to accept it the next time they look you up."
+            )
         }
     }
 
@@ -92,9 +101,12 @@ extension Devices {
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.revokeDevice(number, by: secrets)
             }
-            try OwnAccount.check(verdict)
+            try OwnAccount.check(verdict, try session.owner())
             output.emit(
-                ["devices": json(verdict.lookup.state.devices, own: secrets.keys.signing), "version": .number(verdict.version)],
+                [
+                    "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),
+                    "version": .number(verdict.version),
+                ],
                 "\(Paint.output.good("✓")) Device \(number) is no longer yours, and the log proves it.")
         }
     }

@@ -56,7 +56,8 @@ extension Evidence {
             }
             output.emit(
                 ["evidence": .array(values)],
-                lines.isEmpty ? "Nothing: no directory has contradicted itself." : lines.joined(separator: "\n"))
+                lines.isEmpty
+                    ? "Nothing: no directory has contradicted itself." : lines.joined(separator: "\n"))
         }
     }
 
@@ -73,7 +74,8 @@ extension Evidence {
             let session = try Session(home)
             let kept = try await session.stored { store throws(StoreError) in try await store.evidence() }
             guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-                throw CommandFailure(.badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
+                throw CommandFailure(
+                    .badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
             }
             var files = [("policy", session.profile.trust.policy.encoded)]
             for (number, evidence) in kept.enumerated() {

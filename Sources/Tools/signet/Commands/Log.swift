@@ -22,7 +22,9 @@ extension Log {
 
         func run() async throws {
             let session = try Session(home)
-            guard let view = try await session.run({ client throws(ClientError) in try await client.logView() }) else {
+            guard
+                let view = try await session.run({ client throws(ClientError) in try await client.logView() })
+            else {
                 return output.emit(["size": 0], "This device has not looked at the log yet.")
             }
             output.emit(
@@ -92,7 +94,7 @@ extension Log {
                 for entry in entries { output.emit(Self.json(entry), Self.text(entry)) }
                 start = size
                 if follow { try await Task.sleep(for: .seconds(2)) }
-            } while follow
+            } while follow && !Output.isUnread
         }
 
         private static func json(_ entry: LogEntry) -> JSONValue {

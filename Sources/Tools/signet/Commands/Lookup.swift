@@ -16,11 +16,14 @@ import TransparencyLog
 struct Lookup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look somebody up, check everything, and say what was checked.",
-        discussion: "Exit status 0 only if every check held and the devices are not others than you accepted.")
+        discussion: "Exit status 0 only if every check held and the devices are not others than you accepted."
+    )
 
     @Argument(help: "Their handle.") var handle: String
     @Flag(help: "Show the values that were compared, and what is not proven.") var explain = false
-    @Option(help: ArgumentHelp("Write offline proofs into this folder, for 'signet proof verify'.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "Write offline proofs into this folder, for 'signet proof verify'.", valueName: "dir"))
     var saveProof: String?
     @Option(help: ArgumentHelp("Use this directory file instead of the home folder's.", valueName: "file"))
     var directory: String?
@@ -41,7 +44,8 @@ struct Lookup: AsyncParsableCommand {
 
     private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
         guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-            throw CommandFailure(.badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
+            throw CommandFailure(
+                .badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
         }
         let names = ["account"] + lookup.state.devices.map { "device-\($0.number)" }
         var files = [("policy", session.profile.trust.policy.encoded)]
@@ -53,7 +57,9 @@ struct Lookup: AsyncParsableCommand {
         }
         for (name, bytes) in files {
             let path = "\(folder)/\(name)"
-            do { try DurableFile(path: path).replace(with: bytes) } catch { throw CommandFailure(error, path: path) }
+            do { try DurableFile(path: path).replace(with: bytes) } catch {
+                throw CommandFailure(error, path: path)
+            }
         }
     }
 }

@@ -31,8 +31,11 @@ extension People {
             throw CommandFailure(error, session: session)
         }
         output.emit(
-            ["devices": .number(UInt64(verdict.lookup.state.devices.count)), "handle": .string(handle.description),
-             "outcome": .string(verdict.outcome.name)],
+            [
+                "devices": .number(UInt64(verdict.lookup.state.devices.count)),
+                "handle": .string(handle.description),
+                "outcome": .string(verdict.outcome.name),
+            ],
             "\(Paint.output.good("✓")) \(handle) \(done).")
         try LookupPage(verdict: verdict, session: session).finish(output, isExplained: false, isBrief: true)
     }
@@ -47,7 +50,8 @@ extension People {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await befriend(handle, home, output, "was asked") { client, handle, secrets throws(ClientError) in
+            try await befriend(handle, home, output, "was asked") {
+                client, handle, secrets throws(ClientError) in
                 try await client.addFriend(handle, by: secrets)
             }
         }
@@ -63,7 +67,8 @@ extension People {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await befriend(handle, home, output, "is a friend now") { client, handle, secrets throws(ClientError) in
+            try await befriend(handle, home, output, "is a friend now") {
+                client, handle, secrets throws(ClientError) in
                 try await client.acceptFriend(handle, by: secrets)
             }
         }
@@ -88,19 +93,23 @@ extension People {
             for person in try await session.stored({ store throws(StoreError) in try await store.people() }) {
                 lines[person.handle.description] = Line()
             }
-            for peer in try await session.stored({ store throws(StoreError) in try await store.pinnedPeers() })
+            for peer in try await session.stored({ store throws(StoreError) in try await store.pinnedPeers() }
+            )
             where peer.handle != session.keystore?.handle {
                 lines[peer.handle.description, default: Line()].pinned = peer
             }
             if !offline {
                 let secrets = try session.secrets()
-                let friends = try await session.run { client throws(ClientError) in try await client.friends(of: secrets) }
+                let friends = try await session.run { client throws(ClientError) in
+                    try await client.friends(of: secrets)
+                }
                 for (handle, status) in friends { lines[handle.description, default: Line()].status = status }
             }
             let sorted = lines.sorted { $0.key < $1.key }
             output.emit(
                 ["people": .array(sorted.map { Self.json($0.key, $0.value) })],
-                sorted.isEmpty ? "Nobody yet." : sorted.map { Self.text($0.key, $0.value) }.joined(separator: "\n"))
+                sorted.isEmpty
+                    ? "Nobody yet." : sorted.map { Self.text($0.key, $0.value) }.joined(separator: "\n"))
         }
 
         private static func json(_ handle: String, _ line: Line) -> JSONValue {
@@ -120,7 +129,8 @@ extension People {
                 case nil: "known here"
                 }
             let pinned =
-                line.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" } ?? "nothing pinned"
+                line.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" }
+                ?? "nothing pinned"
             return "  \(Paint.output.strong(handle))  \(status), \(pinned)"
         }
     }
@@ -137,7 +147,11 @@ extension People {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let session = try Session(home)
-            guard let peer = try await session.stored({ store throws(StoreError) in try await store.pinnedPeer(handle) }) else {
+            guard
+                let peer = try await session.stored({ store throws(StoreError) in
+                    try await store.pinnedPeer(handle)
+                })
+            else {
                 throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
             }
             output.emit(json(peer), text(peer))
@@ -146,7 +160,9 @@ extension People {
         private func json(_ peer: PinnedPeer) -> JSONValue {
             [
                 "devices": .array(
-                    peer.devices.map { ["key": .base64($0.signingKey), "number": .number(UInt64($0.number))] }),
+                    peer.devices.map {
+                        ["key": .base64($0.signingKey), "number": .number(UInt64($0.number))]
+                    }),
                 "handle": .string(peer.handle.description), "identityKey": .base64(peer.identityKey),
                 "pinnedAt": .number(peer.pinnedAt), "stateHash": .base64(peer.stateHash),
                 "version": .number(peer.version),
@@ -159,7 +175,8 @@ extension People {
             ]
             if explain { lines.append("  identity  \(JSONValue.printable(Base64.encode(peer.identityKey)))") }
             lines += peer.devices.map {
-                "  device \($0.number)" + (explain ? "  \(JSONValue.printable(Base64.encode($0.signingKey)))" : "")
+                "  device \($0.number)"
+                    + (explain ? "  \(JSONValue.printable(Base64.encode($0.signingKey)))" : "")
             }
             return lines.joined(separator: "\n")
         }
@@ -169,11 +186,14 @@ extension People {
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Look at a change of somebody's devices, and accept it.",
-            discussion: "Ask the person in another way first: a new device may be theirs, or somebody else's.")
+            discussion: "Ask the person in another way first: a new device may be theirs, or somebody else's."
+        )
 
         @Argument(help: "Their handle, or your own.") var handle: String
         @Flag(help: "Accept what is shown without asking.") var yes = false
-        @Option(help: ArgumentHelp("Accept only this very state, as 'lookup --json' names it.", valueName: "stateHash"))
+        @Option(
+            help: ArgumentHelp(
+                "Accept only this very state, as 'lookup --json' names it.", valueName: "stateHash"))
         var state: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -181,7 +201,9 @@ extension People {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let session = try Session(home)
-            let verdict = try await session.run { client throws(ClientError) in try await client.lookup(handle) }
+            let verdict = try await session.run { client throws(ClientError) in
+                try await client.lookup(handle)
+            }
             switch verdict.outcome {
             case .changed(let change): try agree(to: change, verdict)
             case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
@@ -195,8 +217,10 @@ extension People {
                 try await client.trust(handle, accepting: verdict.stateHash)
             }
             output.emit(
-                ["handle": .string(handle.description), "outcome": .string(accepted.outcome.name),
-                 "stateHash": .base64(accepted.stateHash)],
+                [
+                    "handle": .string(handle.description), "outcome": .string(accepted.outcome.name),
+                    "stateHash": .base64(accepted.stateHash),
+                ],
                 "\(Paint.output.good("✓")) You accepted \(handle) as they are now.")
         }
 
@@ -209,7 +233,8 @@ extension People {
             }
             if !output.json { Output.line("\(verdict.handle): \(change.words).") }
             guard try yes || Question.confirm("Accept this?", option: "--yes or --state") else {
-                throw CommandFailure(.needsDecision, "Nothing was accepted.", "\(verdict.handle) stays blocked.")
+                throw CommandFailure(
+                    .needsDecision, "Nothing was accepted.", "\(verdict.handle) stays blocked.")
             }
         }
     }

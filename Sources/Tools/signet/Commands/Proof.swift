@@ -15,8 +15,10 @@ struct Proof: AsyncParsableCommand {
             discussion: "Exit status 0 only if the proof is valid.")
 
         @Argument(help: "The proof.") var file: String
-        @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures count.", valueName: "file")) var policy: String
-        @Option(help: ArgumentHelp("The raw entry that is to be in the log.", valueName: "file")) var entry: String
+        @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures count.", valueName: "file"))
+        var policy: String
+        @Option(help: ArgumentHelp("The raw entry that is to be in the log.", valueName: "file")) var entry:
+            String
         @OptionGroup var output: OutputOptions
 
         func run() throws {
@@ -54,7 +56,8 @@ struct Proof: AsyncParsableCommand {
                 }
             output.emit(
                 [
-                    "index": .number(proof.inclusion.index), "origin": .text(checkpoint.checkpoint.origin.bytes),
+                    "index": .number(proof.inclusion.index),
+                    "origin": .text(checkpoint.checkpoint.origin.bytes),
                     "root": .base64(head.root.bytes), "size": .number(head.size), "valid": true,
                     "witnesses": .array(witnesses),
                 ], text.joined(separator: "\n"))

@@ -9,7 +9,8 @@ enum LookupFacts {
     typealias Fact = (String, String)
 
     /// Of a lookup that was verified.
-    static func proven(_ lookup: VerifiedLookup, _ check: LookupCheck, _ trust: DirectoryTrust) -> [Fact] {
+    static func proven(_ verdict: LookupVerdict, _ check: LookupCheck, _ trust: DirectoryTrust) -> [Fact] {
+        let lookup = verdict.lookup
         let head = lookup.checkpoint.checkpoint.head
         return switch check {
         case .envelope: [("form", "signet-lookup/v1")]
@@ -34,7 +35,11 @@ enum LookupFacts {
             }
         case .freshness:
             [("age", "\(lookup.age) s"), ("allowed", "\(trust.freshness.maximumAge) s")]
-        case .consistency: [("size known now", "\(lookup.view.head.size)")]
+        case .consistency:
+            [
+                ("known before", verdict.known.map(describe) ?? "nothing: this was the first visit"),
+                ("known now", describe(lookup.view)),
+            ]
         }
     }
 
@@ -64,5 +69,7 @@ enum LookupFacts {
         ["account"] + lookup.state.devices.map { "device \($0.number)" }
     }
 
-    private static func base64(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+    private static func base64(_ bytes: [UInt8]) -> String {
+        String(decoding: Base64.encode(bytes), as: UTF8.self)
+    }
 }

@@ -91,7 +91,8 @@ struct LookupPage {
         let paint = Paint.output
         guard let verdict else { return "  \(paint.bad("✗ blocked"))" }
         let devices = Moment.count(UInt64(verdict.lookup.state.devices.count), "device")
-        let age = verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
+        let age =
+            verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
         return switch verdict.outcome {
         case .matched: "  \(paint.good("✓")) \(devices), the ones you accepted\(age)"
         case .firstPinned: "  \(paint.good("✓")) \(devices), pinned now\(age)"
@@ -104,11 +105,21 @@ struct LookupPage {
     }
 
     private var unproven: [String] {
-        [
+        var unproven = [
             "that no newer version of the account exists than the one shown",
-            "that people who ask other servers see the same log, beyond what the witnesses signed",
-            "that the person, and nobody else, holds the devices: compare keys in another way if it matters",
+            "that nobody else holds the person's devices: compare keys in another way if it matters",
         ]
+        if let checkpoint = verdict?.lookup.checkpoint, !Self.hasOutsideWitness(checkpoint) {
+            unproven.append("that anybody outside the directory saw the same log: every witness is its own")
+        }
+        return unproven
+    }
+
+    /// A witness whose key is not named after the log itself.
+    private static func hasOutsideWitness(_ checkpoint: VerifiedCheckpoint) -> Bool {
+        checkpoint.cosignatures.contains {
+            !$0.verifierKey.name.bytes.starts(with: checkpoint.checkpoint.origin.bytes)
+        }
     }
 
     // MARK: For programs
@@ -124,7 +135,8 @@ struct LookupPage {
             case .notReached: members["result"] = "not reached"
             }
             if isExplained {
-                members["values"] = .object(Dictionary(facts(check).map { ($0.0, .string($0.1)) }) { first, _ in first })
+                members["values"] = .object(
+                    Dictionary(facts(check).map { ($0.0, .string($0.1)) }) { first, _ in first })
             }
             return .object(members)
         }
@@ -138,7 +150,9 @@ struct LookupPage {
             page["version"] = .number(verdict.version)
             if let keys = verdict.keys {
                 page["devices"] = .array(
-                    keys.devices.map { ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))] })
+                    keys.devices.map {
+                        ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))]
+                    })
             }
             if case .changed(let change) = verdict.outcome { page["change"] = .string(change.words) }
         }
@@ -148,7 +162,7 @@ struct LookupPage {
 
     /// The values that a check compared: of a verified lookup, or as received of a refused one.
     private func facts(_ check: LookupCheck) -> [(String, String)] {
-        if let verdict { return LookupFacts.proven(verdict.lookup, check, session.profile.trust) }
+        if let verdict { return LookupFacts.proven(verdict, check, session.profile.trust) }
         return refusal.map { LookupFacts.received($0, check) } ?? []
     }
 }

@@ -19,7 +19,9 @@ enum Moment {
         }
     }
 
-    static func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+    static func count(_ number: UInt64, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -8,30 +9,40 @@ import ArgumentParser
     import Darwin
 #endif
 
-/// Writes text to the standard streams; a closed one ends the program quietly.
+/// Writes text to the standard streams. When nobody reads any more, the text is dropped and the program goes
+/// on: its exit status is an answer of its own.
 enum Output {
-    static func line(_ text: String = "") { write(text + "\n", to: STDOUT_FILENO) }
+    private static let hasWritten = Atomic(false)
+    private static let isClosed = Atomic(false)
+
+    /// Whether nobody reads standard output any more.
+    static var isUnread: Bool { isClosed.load(ordering: .relaxed) }
+    /// Whether nothing was written to standard output yet.
+    static var isBlank: Bool { !hasWritten.load(ordering: .relaxed) }
+
+    static func line(_ text: String = "") {
+        hasWritten.store(true, ordering: .relaxed)
+        if !write(text + "\n", to: STDOUT_FILENO) { isClosed.store(true, ordering: .relaxed) }
+    }
+
     static func json(_ value: JSONValue) { line(value.text) }
-    static func error(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+    static func error(_ text: String) { _ = write(text + "\n", to: STDERR_FILENO) }
 
     /// Replaces the line on a terminal; nothing anywhere else.
     static func progress(_ text: String?) {
         guard isatty(STDERR_FILENO) == 1 else { return }
-        write("\r\u{1B}[K" + (text ?? ""), to: STDERR_FILENO)
+        _ = write("\r\u{1B}[K" + (text ?? ""), to: STDERR_FILENO)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            if count < 0 {
-                // Nobody reads. Of standard output that is the end; errors still have their exit status.
-                if descriptor == STDOUT_FILENO { exit(ExitStatus.done.rawValue) }
-                return
-            }
+            guard count >= 0 else { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 }
 

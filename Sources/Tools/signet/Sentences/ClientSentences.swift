@@ -19,14 +19,19 @@ extension CommandFailure {
 
 extension ClientError {
     func sentence(_ directory: String) -> Sentence {
-        let alarm = "Do not use this directory until its operator has explained this. 'signet evidence list' shows what was kept."
+        let alarm =
+            "Do not use this directory until its operator has explained this. 'signet evidence list' shows what was kept."
         return switch self {
         case .transport(let error): error.sentence(directory)
         case .refused(let code, let wait): code.sentence(wait)
         case .unexpectedStatus(let status):
-            Sentence("The directory answered with HTTP status \(status), which it never should.", "Check that \(directory) is the directory and not a proxy.")
+            Sentence(
+                "The directory answered with HTTP status \(status), which it never should.",
+                "Check that \(directory) is the directory and not a proxy.")
         case .malformedAnswer:
-            Sentence("The directory's answer cannot be read.", "Check that \(directory) is the directory, and its version.")
+            Sentence(
+                "The directory's answer cannot be read.",
+                "Check that \(directory) is the directory, and its version.")
         case .lookup(let refusal): refusal.error.sentence
         case .withheld(let handle):
             Sentence(
@@ -55,19 +60,40 @@ extension ClientError {
 extension ErrorCode {
     func sentence(_ wait: UInt64?) -> Sentence {
         switch self {
-        case .badRequest: Sentence("The directory cannot read the request.", "It may be of another version. " + CommandFailure.bugRemedy)
+        case .badRequest:
+            Sentence(
+                "The directory cannot read the request.",
+                "It may be of another version. " + CommandFailure.bugRemedy)
         case .tooLarge: Sentence("The request is too long for the directory.", CommandFailure.bugRemedy)
         case .notSigned, .notYourAccount:
-            Sentence("The directory does not take this device for one of the account.", "If it was revoked, add it anew: 'signet account join'.")
-        case .wrongTime: Sentence("This device's clock and the directory's are more than five minutes apart.", "Set the clock and try again.")
+            Sentence(
+                "The directory does not take this device for one of the account.",
+                "If it was revoked, add it anew: 'signet account join'.")
+        case .wrongTime:
+            Sentence(
+                "This device's clock and the directory's are more than five minutes apart.",
+                "Set the clock and try again.")
         case .replayed: Sentence("The directory has seen this very request before.", "Try again.")
         case .handleTaken: Sentence("Somebody else has registered this handle.", "Choose another one.")
-        case .versionConflict: Sentence("The account was changed on another device meanwhile.", "Run 'signet devices list', then try again.")
-        case .keyInUse: Sentence("One of the device's keys belongs to another device already.", "Make the device's keys anew.")
-        case .possessionNotProven: Sentence("The device card is too old, or was not made for this directory.", "Make a new card with 'signet account join' on the new device.")
-        case .notFound: Sentence("The directory knows nobody and nothing of that name. It cannot prove that yet.", "Check the spelling.")
+        case .versionConflict:
+            Sentence(
+                "The account was changed on another device meanwhile.",
+                "Run 'signet devices list', then try again.")
+        case .keyInUse:
+            Sentence(
+                "One of the device's keys belongs to another device already.", "Make the device's keys anew.")
+        case .possessionNotProven:
+            Sentence(
+                "The device card is too old, or was not made for this directory.",
+                "Make a new card with 'signet account join' on the new device.")
+        case .notFound:
+            Sentence(
+                "The directory knows nobody and nothing of that name. It cannot prove that yet.",
+                "Check the spelling.")
         case .tooManyRequests:
-            Sentence("The directory asks to be left alone.", "Try again " + (wait.map { "in \(Moment.span($0))." } ?? "later."))
+            Sentence(
+                "The directory asks to be left alone.",
+                "Try again " + (wait.map { "in \(Moment.span($0))." } ?? "later."))
         case .unavailable: Sentence("The directory cannot do it now.", "Try again later.")
         }
     }
@@ -76,26 +102,55 @@ extension ErrorCode {
 extension TransportError {
     func sentence(_ directory: String) -> Sentence {
         switch self {
-        case .invalidAddress: Sentence("\(directory) is not the address of a directory.", "It must be https://host or https://host:port. Get the directory file again.")
-        case .invalidRoot: Sentence("The directory file's certificate is not one.", "Get the directory file again.")
-        case .nameNotFound: Sentence("There is no host of the name in \(directory).", "Check the network, and the directory file.")
-        case .unreachable: Sentence("Nothing answers at \(directory).", "Check that the directory is running and the network is up.")
-        case .timedOut(.connecting): Sentence("\(directory) did not answer in time.", "Check the network and try again.")
-        case .timedOut(.handshake): Sentence("\(directory) did not finish the greeting (TLS) in time.", "Try again; if it stays so, ask who runs the directory.")
+        case .invalidAddress:
+            Sentence(
+                "\(directory) is not the address of a directory.",
+                "It must be https://host or https://host:port. Get the directory file again.")
+        case .invalidRoot:
+            Sentence("The directory file's certificate is not one.", "Get the directory file again.")
+        case .nameNotFound:
+            Sentence(
+                "There is no host of the name in \(directory).", "Check the network, and the directory file.")
+        case .unreachable:
+            Sentence(
+                "Nothing answers at \(directory).",
+                "Check that the directory is running and the network is up.")
+        case .timedOut(.connecting):
+            Sentence("\(directory) did not answer in time.", "Check the network and try again.")
+        case .timedOut(.handshake):
+            Sentence(
+                "\(directory) did not finish the greeting (TLS) in time.",
+                "Try again; if it stays so, ask who runs the directory.")
         case .timedOut(.reading): Sentence("\(directory) stopped in the middle of its answer.", "Try again.")
         case .closedEarly: Sentence("\(directory) hung up before its answer was complete.", "Try again.")
-        case .handshakeFailed: Sentence("\(directory) does not speak TLS as a directory does.", "Check the port in the directory file.")
+        case .handshakeFailed:
+            Sentence(
+                "\(directory) does not speak TLS as a directory does.",
+                "Check the port in the directory file.")
         case .certificateRefused:
             Sentence(
                 "The server at \(directory) cannot prove that it is your directory.",
                 "Check this device's date first. If it is right, the server has changed its certificate, or somebody sits in between: "
                     + "get a new directory file from the operator, not over this connection.")
         case .certificateForAnotherName:
-            Sentence("The server at \(directory) shows a certificate of another name.", "Check the address in the directory file; somebody may sit in between.")
-        case .malformedResponse: Sentence("What answers at \(directory) is not a directory.", "Check the address in the directory file.")
-        case .tooLong(let limit): Sentence("The answer is longer than any honest one (\(limit) bytes).", "It was dropped. If it happens again, the directory misbehaves.")
-        case .unexpectedMediaType: Sentence("\(directory) answered with another kind of document.", "Check that there is no proxy or login page in between.")
-        case .unknown: Sentence("The network library failed in a way that signet does not know.", CommandFailure.bugRemedy)
+            Sentence(
+                "The server at \(directory) shows a certificate of another name.",
+                "Check the address in the directory file; somebody may sit in between.")
+        case .malformedResponse:
+            Sentence(
+                "What answers at \(directory) is not a directory.", "Check the address in the directory file."
+            )
+        case .tooLong(let limit):
+            Sentence(
+                "The answer is longer than any honest one (\(limit) bytes).",
+                "It was dropped. If it happens again, the directory misbehaves.")
+        case .unexpectedMediaType:
+            Sentence(
+                "\(directory) answered with another kind of document.",
+                "Check that there is no proxy or login page in between.")
+        case .unknown:
+            Sentence(
+                "The network library failed in a way that signet does not know.", CommandFailure.bugRemedy)
         }
     }
 }
@@ -103,19 +158,38 @@ extension TransportError {
 extension ClientMisuse {
     var sentence: Sentence {
         switch self {
-        case .profileNeedsOneLog: Sentence("The directory file does not name exactly one log.", "Get the directory file again.")
-        case .identityKeyElsewhere: Sentence("This device does not hold the account's identity.", "Do this on the device on which the account was made.")
-        case .anotherAccount(let handle): Sentence("That card is for \(handle), which is not this account.", "Make a card with the handle of this account.")
-        case .noSuchDevice(let number): Sentence("The account has no device \(number).", "'signet devices list' shows the numbers.")
+        case .profileNeedsOneLog:
+            Sentence("The directory file does not name exactly one log.", "Get the directory file again.")
+        case .identityKeyElsewhere:
+            Sentence(
+                "This device does not hold the account's identity.",
+                "Do this on the device on which the account was made.")
+        case .anotherAccount(let handle):
+            Sentence(
+                "That card is for \(handle), which is not this account.",
+                "Make a card with the handle of this account.")
+        case .noSuchDevice(let number):
+            Sentence("The account has no device \(number).", "'signet devices list' shows the numbers.")
         case .ownDevice: Sentence("That is this very device.", "Revoke it from another one.")
-        case .deviceAlreadyAdded(let number): Sentence("That device is in the account already, as number \(number).", "Nothing is left to do.")
-        case .tooManyDevices: Sentence("The account has \(AccountState.maximumDeviceCount) devices, which is the most.", "Revoke one first.")
-        case .noDeviceNumberLeft: Sentence("All device numbers of this account are used up.", "A new account is the only way.")
+        case .deviceAlreadyAdded(let number):
+            Sentence("That device is in the account already, as number \(number).", "Nothing is left to do.")
+        case .tooManyDevices:
+            Sentence(
+                "The account has \(AccountState.maximumDeviceCount) devices, which is the most.",
+                "Revoke one first.")
+        case .noDeviceNumberLeft:
+            Sentence("All device numbers of this account are used up.", "A new account is the only way.")
         case .yourself: Sentence("That is you.", "Name somebody else.")
         case .nothingToAccept: Sentence("Nothing has changed; there is nothing to accept.", "Go on.")
-        case .changeHasMoved: Sentence("It has changed again since you looked.", "Look again, and decide anew.")
-        case .nothingPinned: Sentence("You have not accepted anything of this person yet.", "Add them first: 'signet people add'.")
-        case .deviceNotAddedYet: Sentence("This device has not been added to the account yet.", "On a device that holds the identity, run 'signet devices add' with this device's card.")
+        case .changeHasMoved:
+            Sentence("It has changed again since you looked.", "Look again, and decide anew.")
+        case .nothingPinned:
+            Sentence(
+                "You have not accepted anything of this person yet.", "Add them first: 'signet people add'.")
+        case .deviceNotAddedYet:
+            Sentence(
+                "This device has not been added to the account yet.",
+                "On a device that holds the identity, run 'signet devices add' with this device's card.")
         }
     }
 }

@@ -25,7 +25,9 @@ extension CommandFailure {
     }
 
     init(_ error: StoreError, path: String) {
-        if case .file(let fault) = error { self.init(fault, path: path) } else {
+        if case .file(let fault) = error {
+            self.init(fault, path: path)
+        } else {
             self.init(error.family == .environment ? .environment : .badFile, error.sentence(path))
         }
     }
@@ -35,20 +37,31 @@ extension FileFault {
     func sentence(_ path: String) -> Sentence {
         switch self {
         case .notFound: Sentence("There is no file \(path).", "Check the name.")
-        case .exists: Sentence("\(path) is there already.", "It was left as it is. Choose another name, or move it away.")
+        case .exists:
+            Sentence(
+                "\(path) is there already.", "It was left as it is. Choose another name, or move it away.")
         case .isDirectory: Sentence("\(path) is a folder.", "Name a file.")
         case .notADirectory: Sentence("\(path) is a file, or lies below one.", "Name a folder.")
-        case .notPermitted: Sentence("The system does not let signet use \(path).", "Check who owns it and its permissions.")
+        case .notPermitted:
+            Sentence("The system does not let signet use \(path).", "Check who owns it and its permissions.")
         case .noSpace: Sentence("The disk of \(path) is full.", "Make room and try again; nothing was lost.")
-        case .readOnly: Sentence("\(path) lies on a disk that cannot be written.", "Make it writable, or choose another --home.")
+        case .readOnly:
+            Sentence(
+                "\(path) lies on a disk that cannot be written.",
+                "Make it writable, or choose another --home.")
         case .tooLong(let limit):
-            Sentence("\(path) is longer than \(limit) bytes, so it is not such a file.", "Check that you named the right file.")
+            Sentence(
+                "\(path) is longer than \(limit) bytes, so it is not such a file.",
+                "Check that you named the right file.")
         case .openToOthers:
             Sentence(
                 "\(path) may be read by other users of this machine.",
-                "Take that away from them (chmod 700 for the folder, 600 for files) and ask yourself who read it.")
+                "Take that away from them (chmod 700 for the folder, 600 for files) and ask yourself who read it."
+            )
         case .system(let number):
-            Sentence("The system could not read or write \(path) (error number \(number)).", "Check the disk and try again.")
+            Sentence(
+                "The system could not read or write \(path) (error number \(number)).",
+                "Check the disk and try again.")
         }
     }
 }
@@ -73,7 +86,9 @@ extension KeystoreError {
         case .unknownFormat: Sentence("\(path) is not a keystore.", backup)
         case .malformed: Sentence("The keystore \(path) is cut short or changed.", backup)
         case .costTooLow:
-            Sentence("The keystore \(path) asks for too little work to guess its passphrase: it was changed.", backup)
+            Sentence(
+                "The keystore \(path) asks for too little work to guess its passphrase: it was changed.",
+                backup)
         case .costTooHigh:
             Sentence("The keystore \(path) asks for more memory than any of ours: it was changed.", backup)
         case .wrongPassphraseOrDamaged:
@@ -83,8 +98,10 @@ extension KeystoreError {
         case .emptyPassphrase: Sentence("The passphrase is empty.", "Choose one with at least a few words.")
         case .keysDoNotFit: Sentence("The keys in \(path) do not fit together.", CommandFailure.bugRemedy)
         case .notEnoughMemory:
-            Sentence("There is not enough memory to open the keystore.", "Close other programs and try again.")
-        case .unavailable: Sentence("This build cannot open keystores: libsodium is missing.", CommandFailure.bugRemedy)
+            Sentence(
+                "There is not enough memory to open the keystore.", "Close other programs and try again.")
+        case .unavailable:
+            Sentence("This build cannot open keystores: libsodium is missing.", CommandFailure.bugRemedy)
         }
     }
 }
@@ -95,7 +112,8 @@ extension StoreError {
         case .file(let fault): fault.sentence(path)
         case .busy: Sentence("Another signet is using \(path).", "Wait until it has ended and try again.")
         case .noSpace: Sentence("The disk of \(path) is full.", "Make room and try again; nothing was lost.")
-        case .readOnly: Sentence("\(path) cannot be written.", "Check its permissions and those of its folder.")
+        case .readOnly:
+            Sentence("\(path) cannot be written.", "Check its permissions and those of its folder.")
         case .damaged:
             Sentence(
                 "\(path) is damaged, or another program's. It remembers whose devices you accepted.",
@@ -104,7 +122,9 @@ extension StoreError {
         case .newerVersion(let version):
             Sentence("A newer signet wrote \(path) (version \(version)).", "Use that version.")
         case .failed(let code):
-            Sentence("\(path) could not be read or written (SQLite says \(code)).", "Check the disk and try again.")
+            Sentence(
+                "\(path) could not be read or written (SQLite says \(code)).", "Check the disk and try again."
+            )
         }
     }
 }

@@ -30,7 +30,7 @@ extension LookupCheck {
         case .checkpointText: "The directory's statement is well formed"
         case .origin: "It comes from the directory you chose"
         case .logSignature: "The directory signed it"
-        case .cosignatures: "Its witnesses signed it too"
+        case .cosignatures: "The witnesses that the directory file names signed it too"
         case .inclusion: "The account and every device are in the public log"
         case .freshness: "The witnesses saw it recently"
         case .consistency: "The log only grew since you last looked"
@@ -40,21 +40,31 @@ extension LookupCheck {
 
 extension LookupError {
     var sentence: Sentence {
-        let lie = "Do not use these keys. If it happens again, tell the person in another way that their directory misbehaves."
+        let lie =
+            "Do not use these keys. If it happens again, tell the person in another way that their directory misbehaves."
         return switch self {
         case .envelope: Sentence("The answer is malformed.", lie)
-        case .vrf: Sentence("The answer is about somebody else, or the directory uses another secret than the one you know.", lie)
-        case .accountState: Sentence("The account in the answer is malformed, or its identity did not sign it.", lie)
+        case .vrf:
+            Sentence(
+                "The answer is about somebody else, or the directory uses another secret than the one you know.",
+                lie)
+        case .accountState:
+            Sentence("The account in the answer is malformed, or its identity did not sign it.", lie)
         case .anotherAccount(let handle): Sentence("The account in the answer belongs to \(handle).", lie)
-        case .accountClosed: Sentence("The person closed this account.", "Ask them in another way how to reach them.")
-        case .leafCount(let expected, let received): Sentence("The account has \(Moment.count(UInt64(expected), "device")), and the answer proves \(received).", lie)
+        case .accountClosed:
+            Sentence("The person closed this account.", "Ask them in another way how to reach them.")
+        case .leafCount(let expected, let received):
+            Sentence(
+                "The account has \(Moment.count(UInt64(expected), "device")), and the answer proves \(received).",
+                lie)
         case .note: Sentence("The directory's statement is not a signed note.", lie)
         case .checkpointText: Sentence("The directory's signed statement is not a checkpoint.", lie)
         case .origin: Sentence("The statement comes from a directory that you did not choose.", lie)
         case .logSignature: Sentence("The directory's signature is missing or wrong.", lie)
         case .cosignatures(.quorumNotMet): Sentence("Too few witnesses signed the statement.", lie)
         case .cosignatures: Sentence("A witness's signature is wrong.", lie)
-        case .inclusion(let leaf, _): Sentence((leaf == 0 ? "The account" : "Device entry \(leaf)") + " is not in the public log.", lie)
+        case .inclusion(let leaf, _):
+            Sentence((leaf == 0 ? "The account" : "Device entry \(leaf)") + " is not in the public log.", lie)
         case .freshness(let error): error.sentence
         case .consistency(let contradiction): contradiction.sentence
         case .uncalledForConsistencyProof: Sentence("The answer holds a proof that nobody asked for.", lie)
@@ -65,22 +75,33 @@ extension LookupError {
 extension FreshnessError {
     var sentence: Sentence {
         switch self {
-        case .noTime: Sentence("No witness says when it saw the statement.", "The directory file must name witnesses.")
+        case .noTime:
+            Sentence("No witness says when it saw the statement.", "The directory file must name witnesses.")
         case .stale(let age, let maximum):
-            Sentence("The statement is \(Moment.span(age)) old; at most \(Moment.span(maximum)) are allowed.", "Check this device's clock. If it is right, the directory hides what is new: try again later.")
+            Sentence(
+                "The statement is \(Moment.span(age)) old; at most \(Moment.span(maximum)) are allowed.",
+                "Check this device's clock. If it is right, the directory hides what is new: try again later."
+            )
         case .fromTheFuture(let ahead):
-            Sentence("The statement is \(Moment.span(ahead)) ahead of this device's clock.", "Set the clock and try again.")
+            Sentence(
+                "The statement is \(Moment.span(ahead)) ahead of this device's clock.",
+                "Set the clock and try again.")
         }
     }
 }
 
 extension LogContradiction {
     var sentence: Sentence {
-        let remedy = "Both statements were kept: 'signet evidence export DIR' gives you the proof. Do not use this directory."
+        let remedy =
+            "Both statements were kept: 'signet evidence export DIR' gives you the proof. Do not use this directory."
         return switch fault {
-        case .rollback: Sentence("The log is shorter than when you last looked: entries were taken away, or you are shown another log.", remedy)
+        case .rollback:
+            Sentence(
+                "The log is shorter than when you last looked: entries were taken away, or you are shown another log.",
+                remedy)
         case .fork: Sentence("The directory has signed two different logs of the same size.", remedy)
-        case .inconsistent: Sentence("The directory cannot show that its log only grew since you last looked.", remedy)
+        case .inconsistent:
+            Sentence("The directory cannot show that its log only grew since you last looked.", remedy)
         }
     }
 }
@@ -89,8 +110,12 @@ extension PeerContradiction {
     var sentence: Sentence {
         let remedy = "The directory contradicts what it proved to you. Do not use these keys."
         return switch self {
-        case .olderVersion(let pinned, let received): Sentence("You are shown version \(received) of the account; version \(pinned) was proven before.", remedy)
-        case .anotherStateAtSameVersion(let version): Sentence("There are two different accounts of version \(version).", remedy)
+        case .olderVersion(let pinned, let received):
+            Sentence(
+                "You are shown version \(received) of the account; version \(pinned) was proven before.",
+                remedy)
+        case .anotherStateAtSameVersion(let version):
+            Sentence("There are two different accounts of version \(version).", remedy)
         }
     }
 }
@@ -109,14 +134,19 @@ extension LogReadError {
     func sentence(_ alarm: String) -> Sentence {
         switch self {
         case .missing: Sentence("A part of the log is missing.", "Try again; a log must serve all it signed.")
-        case .note, .checkpoint: Sentence("The log's statement is not signed as the directory file demands.", alarm)
+        case .note, .checkpoint:
+            Sentence("The log's statement is not signed as the directory file demands.", alarm)
         case .freshness(let error): error.sentence
         case .tile: Sentence("A part of the log is malformed.", alarm)
         case .otherHashes: Sentence("The log's hashes do not belong to its entries.", alarm)
         case .otherRoot: Sentence("The log's entries do not add up to what the directory signed.", alarm)
-        case .inclusion(let index, _): Sentence("Entry \(index) is not in the log that the directory signed.", alarm)
+        case .inclusion(let index, _):
+            Sentence("Entry \(index) is not in the log that the directory signed.", alarm)
         case .contradiction(let contradiction): contradiction.sentence
-        case .tooLarge(let size): Sentence("The log has \(size) entries, more than signet replays in memory.", "Use a monitor that keeps the log on disk.")
+        case .tooLarge(let size):
+            Sentence(
+                "The log has \(size) entries, more than signet replays in memory.",
+                "Use a monitor that keeps the log on disk.")
         }
     }
 }

@@ -1,7 +1,9 @@
 import TransparencyLog
 
 extension TlogProofError {
-    var sentence: Sentence { Sentence("The file is not a proof as C2SP tlog-proof describes it: \(reason).", "Nothing is proven.") }
+    var sentence: Sentence {
+        Sentence("The file is not a proof as C2SP tlog-proof describes it: \(reason).", "Nothing is proven.")
+    }
 
     private var reason: String {
         switch self {
@@ -37,7 +39,8 @@ extension CheckpointVerificationError {
         return switch self {
         case .checkpoint: Sentence("The signed text is not a checkpoint.", remedy)
         case .originNotListed: Sentence("The policy does not name this log.", remedy)
-        case .logSignatureMissing: Sentence("No key of the log that the policy names signed the checkpoint.", remedy)
+        case .logSignatureMissing:
+            Sentence("No key of the log that the policy names signed the checkpoint.", remedy)
         case .logSignatureInvalid: Sentence("The log's signature is wrong.", remedy)
         case .cosignatureInvalid: Sentence("A witness's signature is wrong.", remedy)
         case .quorumNotMet: Sentence("Too few of the policy's witnesses signed the checkpoint.", remedy)
@@ -54,6 +57,8 @@ extension PolicyError {
             case .quorumMissing: "it has no quorum line"
             case .line(let number, _): "line \(number) is wrong"
             }
-        return Sentence("\(path) is not a policy as C2SP tlog-policy describes it: \(place).", "Correct it and try again.")
+        return Sentence(
+            "\(path) is not a policy as C2SP tlog-policy describes it: \(place).", "Correct it and try again."
+        )
     }
 }

@@ -27,8 +27,14 @@ struct CommandFailure: Error {
         self.init(status, Sentence(what, remedy))
     }
 
-    /// Says it on standard error.
-    func report() {
+    /// Says it on standard error, and to programs on standard output unless they have had their answer.
+    func report(asJSON isJSON: Bool) {
+        if isJSON && Output.isBlank {
+            Output.json([
+                "failure": .string(sentence.what), "remedy": .string(sentence.remedy),
+                "status": .number(UInt64(status.rawValue)),
+            ])
+        }
         Output.progress(nil)
         Output.error("\(Paint.error.bad("signet:")) \(sentence.what)")
         if !sentence.remedy.isEmpty { Output.error("        \(sentence.remedy)") }

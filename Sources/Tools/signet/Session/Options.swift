@@ -19,7 +19,8 @@ struct HomeOptions: ParsableArguments {
     var passphraseFile: String?
 
     var folder: HomeFolder {
-        HomeFolder(path: home ?? Environment.value("SIGNET_HOME") ?? (Environment.value("HOME") ?? ".") + "/.signet")
+        HomeFolder(
+            path: home ?? Environment.value("SIGNET_HOME") ?? (Environment.value("HOME") ?? ".") + "/.signet")
     }
 }
 
@@ -28,7 +29,8 @@ extension Handle {
     static func typed(_ text: String) throws -> Handle {
         do { return try Handle(typed: Array(text.utf8)) } catch {
             throw CommandFailure(
-                .usage, "'\(JSONValue.printable(text))' is not a handle.", "A handle looks like alice@example.org.")
+                .usage, "'\(JSONValue.printable(text))' is not a handle.",
+                "A handle looks like alice@example.org.")
         }
     }
 }

@@ -20,7 +20,9 @@ enum Passphrase {
     /// A passphrase for a new keystore; typed, it is asked for twice.
     static func new(_ options: HomeOptions) throws -> SecretBytes {
         let passphrase: SecretBytes
-        if let given = try given(options) { passphrase = given } else {
+        if let given = try given(options) {
+            passphrase = given
+        } else {
             passphrase = try typed("New passphrase: ")
             let again = try typed("The same once more: ")
             guard equal(passphrase, again) else {
@@ -79,7 +81,8 @@ enum Passphrase {
             let count = read(terminal, &byte, 1)
             if count < 0 && errno == EINTR { continue }
             switch byte {
-            case _ where count <= 0, 3, 4, 28: throw CommandFailure(.interrupted, "Interrupted.", "Nothing was done.")
+            case _ where count <= 0, 3, 4, 28:
+                throw CommandFailure(.interrupted, "Interrupted.", "Nothing was done.")
             case 10, 13: return SecretBytes(copying: bytes)
             case 8, 127: dropCharacter(&bytes)
             case 21: bytes.removeAll(keepingCapacity: true)

@@ -29,9 +29,12 @@ struct Session {
         guard directory != nil || file.exists else {
             throw CommandFailure(
                 .usage, "There is no account in \(home.path).",
-                "Make one with 'signet account create HANDLE --directory FILE', or name another folder with --home.")
+                "Make one with 'signet account create HANDLE --directory FILE', or name another folder with --home."
+            )
         }
-        do { profile = try HomeFolder.profile(in: file) } catch { throw CommandFailure(error, path: file.path) }
+        do { profile = try HomeFolder.profile(in: file) } catch {
+            throw CommandFailure(error, path: file.path)
+        }
         do { try home.prepare() } catch { throw CommandFailure(error, path: home.path) }
         keystore = try Self.keystore(home)
         client = try Self.client(home, profile, keystore)

@@ -37,7 +37,7 @@ extension DirectoryDatabase {
         case is CancellationError: return .database
         default:
             logger.error("database row is damaged")
-            return .stopped
+            return .database
         }
     }
 }

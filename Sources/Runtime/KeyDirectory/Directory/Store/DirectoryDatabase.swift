@@ -19,13 +19,13 @@ struct DirectoryDatabase: Sendable {
         guard descriptor >= 0 else { throw errno == EEXIST ? .databaseExists : .file(code: errno) }
         Foundation.close(descriptor)
         let database = try DirectoryDatabase(at: path, logger: logger)
-        try opening { () throws -> Void in
+        try opening {
             try database.pool.write { database in
                 try database.execute(
                     sql: "INSERT INTO meta VALUES (1, ?, ?, 0, 0)", arguments: [Data(origin), Data(vrfKey)])
             }
-            try database.pool.close()
         }
+        database.close()
     }
 
     /// Opens a database that exists, brings its form up to date and makes its commits wait for the disk.
@@ -50,7 +50,12 @@ struct DirectoryDatabase: Sendable {
         try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } ?? -1
     }
 
-    func close() { try? pool.close() }
+    /// Puts everything into the database file and closes it. What cannot be moved now is found in the write-ahead file
+    /// by the next start.
+    func close() {
+        _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+        try? pool.close()
+    }
 
     private static var configuration: Configuration {
         var configuration = Configuration()

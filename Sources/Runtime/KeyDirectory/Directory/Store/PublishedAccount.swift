@@ -21,6 +21,8 @@ struct PublishedAccount: Sendable {
     /// In rising order of number, as in the state.
     let devices: [Device]
 
+    /// Whether the database has no newer state that still waits for the log.
+    let isNewest: Bool
     /// How many entries a checkpoint must have to cover it all.
     let neededSize: UInt64
 
@@ -31,23 +33,28 @@ struct PublishedAccount: Sendable {
     static func find(
         _ account: AccountRow?, in database: Database, at places: LeafPlaces
     ) throws -> PublishedAccount? {
-        guard let account,
-            let state = try StateRow.newest(of: account.id, in: database, where: { places.index(of: $0) != nil }),
-            let index = places.index(of: state.leaf)
-        else { return nil }
+        guard let account else { return nil }
+        var seen = 0
+        let newest = try StateRow.newest(of: account.id, in: database) { leaf in
+            seen += 1
+            return places.index(of: leaf) != nil
+        }
+        guard let state = newest, let index = places.index(of: state.leaf) else { return nil }
         let devices = try DeviceRow.active(of: account.id, at: state.version, in: database).map { row in
             // Appended before the state record, in the same group or an earlier one.
             guard let index = places.index(of: row.leaf) else { throw DamagedRow() }
             return Device(signingKey: row.signingKey, keyHash: row.keyHash, index: index)
         }
-        return PublishedAccount(account: account, state: state, index: index, devices: devices)
+        return PublishedAccount(
+            account: account, state: state, index: index, devices: devices, isNewest: seen == 1)
     }
 
-    private init(account: AccountRow, state: StateRow, index: UInt64, devices: [Device]) {
+    private init(account: AccountRow, state: StateRow, index: UInt64, devices: [Device], isNewest: Bool) {
         self.account = account
         self.state = state
         self.index = index
         self.devices = devices
+        self.isNewest = isNewest
         neededSize = devices.reduce(index) { max($0, $1.index) } + 1
     }
 

@@ -1,0 +1,81 @@
+package import KeyTransparency
+package import SignetClient
+import TransparencyLog
+
+/// The client's store in memory. It can be told to fail, once, with or without having done what it was asked.
+package actor InMemoryStore: ClientStore {
+    /// What the next write does instead of succeeding.
+    package enum Fault: Hashable, Sendable {
+        /// It fails and changes nothing.
+        case beforeWriting
+        /// It fails although the change is made, as after a lost confirmation.
+        case afterWriting
+    }
+
+    private var peers: [Handle: PinnedPeer] = [:]
+    private var views: [[UInt8]: LogView] = [:]
+    private var kept: [LogContradiction] = []
+    private var known: [Handle: Person] = [:]
+    private var own = OwnRecord.initial
+    private var fault: Fault?
+
+    /// An empty store.
+    package init() {}
+
+    /// The evidence, without the possibility of failure.
+    package var keptEvidence: [LogContradiction] { kept }
+
+    /// Makes the next write fail with ``StoreError/noSpace``.
+    package func failNextWrite(_ fault: Fault) { self.fault = fault }
+
+    package func pinnedPeer(_ handle: Handle) async throws(StoreError) -> PinnedPeer? { peers[handle] }
+
+    package func pinnedPeers() async throws(StoreError) -> [PinnedPeer] {
+        peers.values.sorted { $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) }
+    }
+
+    package func pin(_ peer: PinnedPeer, replacing expected: PinnedPeer?) async throws(StoreError) -> Bool {
+        guard peers[peer.handle] == expected else { return false }
+        try write { peers[peer.handle] = peer }
+        return true
+    }
+
+    package func logView(origin: [UInt8]) async throws(StoreError) -> LogView? { views[origin] }
+
+    package func advance(to view: LogView, from expected: LogView?) async throws(StoreError) -> Bool {
+        guard views[view.origin.bytes] == expected else { return false }
+        try write { views[view.origin.bytes] = view }
+        return true
+    }
+
+    package func keep(_ evidence: LogContradiction, at now: UInt64) async throws(StoreError) {
+        try write { if !kept.contains(evidence) { kept.append(evidence) } }
+    }
+
+    package func evidence() async throws(StoreError) -> [LogContradiction] { kept }
+
+    package func people() async throws(StoreError) -> [Person] {
+        known.values.sorted { $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) }
+    }
+
+    package func remember(_ person: Person) async throws(StoreError) {
+        try write { known[person.handle] = person }
+    }
+
+    package func ownRecord() async throws(StoreError) -> OwnRecord { own }
+
+    package func setOwnRecord(
+        _ record: OwnRecord, replacing expected: OwnRecord
+    ) async throws(StoreError) -> Bool {
+        guard own == expected else { return false }
+        try write { own = record }
+        return true
+    }
+
+    private func write(_ change: () -> Void) throws(StoreError) {
+        defer { fault = nil }
+        if fault == .beforeWriting { throw .noSpace }
+        change()
+        if fault == .afterWriting { throw .noSpace }
+    }
+}

@@ -1,0 +1,183 @@
+package import KeyTransparency
+package import SignetClient
+import TransparencyLog
+
+/// The rules that every `ClientStore` keeps; one conformance suite for all of them.
+///
+/// A test target runs ``check(_:)`` of every case on every kind of store, each time on an empty one.
+package enum StoreRule: String, CaseIterable, Sendable {
+    case emptyStoreKnowsNothing
+    case firstPinNeedsAnEmptyPlace
+    case pinReplacesOnlyWhatWasExpected
+    case pinsOfPeopleAreIndependent
+    case pinsAreListedInOrderOfHandle
+    case extremeNumbersSurvive
+    case viewMovesOnlyFromWhatWasExpected
+    case viewsOfLogsAreIndependent
+    case evidenceOfEveryKindSurvivesInOrder
+    case evidenceIsKeptOnce
+    case peopleAreListedInOrderAndOnce
+    case ownRecordMovesOnlyFromWhatWasExpected
+    case oneOfManyConcurrentPinsWins
+    case oneOfManyConcurrentAdvancesWins
+
+    /// A rule that a store breaks.
+    package struct Broken: Error, CustomStringConvertible {
+        let rule: StoreRule
+        let line: Int
+        package var description: String { "\(rule.rawValue), line \(line) of the suite" }
+    }
+
+    /// Tries the rule on an empty store.
+    ///
+    /// - Throws: ``Broken``, or what the store throws.
+    package func check(_ store: some ClientStore) async throws {
+        let (alice, bob) = (
+            try StoreSample.peer("alice@example.org"), try StoreSample.peer("bob@example.org")
+        )
+        switch self {
+        case .emptyStoreKnowsNothing:
+            try expect(await store.pinnedPeer(alice.handle) == nil)
+            try expect(await store.pinnedPeers().isEmpty)
+            try expect(await store.logView(origin: Array("example.org/log".utf8)) == nil)
+            try expect(await store.evidence().isEmpty)
+            try expect(await store.people().isEmpty)
+            try expect(await store.ownRecord() == .initial)
+        case .firstPinNeedsAnEmptyPlace:
+            try expect(await store.pin(alice, replacing: nil))
+            try expect(await store.pinnedPeer(alice.handle) == alice)
+            try expect(await !store.pin(StoreSample.peer("alice@example.org", version: 2), replacing: nil))
+            try expect(await store.pinnedPeer(alice.handle) == alice)
+        case .pinReplacesOnlyWhatWasExpected:
+            let (second, third) = (
+                try StoreSample.peer("alice@example.org", version: 2),
+                try StoreSample.peer("alice@example.org", version: 3)
+            )
+            try expect(await !store.pin(second, replacing: alice))
+            try expect(await store.pin(alice, replacing: nil))
+            try expect(await store.pin(second, replacing: alice))
+            try expect(await !store.pin(third, replacing: alice))
+            try expect(await store.pinnedPeer(alice.handle) == second)
+        case .pinsOfPeopleAreIndependent:
+            try expect(await store.pin(alice, replacing: nil))
+            try expect(await !store.pin(bob, replacing: alice))
+            try expect(await store.pin(bob, replacing: nil))
+            try expect(await store.pinnedPeer(alice.handle) == alice)
+        case .pinsAreListedInOrderOfHandle:
+            for peer in [bob, alice] { try expect(await store.pin(peer, replacing: nil)) }
+            try expect(await store.pinnedPeers() == [alice, bob])
+        case .extremeNumbersSurvive:
+            let extreme = try StoreSample.peer(
+                "alice@example.org", version: .max, deviceCount: 24, pinnedAt: .max)
+            try expect(await store.pin(extreme, replacing: nil))
+            try expect(await store.pinnedPeer(alice.handle) == extreme)
+            let view = try StoreSample.view(size: .max)
+            try expect(await store.advance(to: view, from: nil))
+            try expect(await store.logView(origin: view.origin.bytes) == view)
+        default: try await checkLogs(store)
+        }
+    }
+
+    private func checkLogs(_ store: some ClientStore) async throws {
+        let (first, second) = (try StoreSample.view(size: 1), try StoreSample.view(size: 2))
+        switch self {
+        case .viewMovesOnlyFromWhatWasExpected:
+            try expect(await !store.advance(to: second, from: first))
+            try expect(await store.advance(to: first, from: nil))
+            try expect(await !store.advance(to: second, from: nil))
+            try expect(await store.advance(to: second, from: first))
+            try expect(await store.logView(origin: first.origin.bytes) == second)
+        case .viewsOfLogsAreIndependent:
+            let other = try StoreSample.view(size: 9, origin: "example.net/log")
+            try expect(await store.advance(to: first, from: nil))
+            try expect(await store.advance(to: other, from: nil))
+            try expect(await store.logView(origin: first.origin.bytes) == first)
+        case .evidenceOfEveryKindSurvivesInOrder:
+            let all = try StoreSample.faults.map { fault in
+                LogContradiction(
+                    uncheckedFault: fault, known: second, received: try StoreSample.view(size: 7))
+            }
+            for evidence in all { try await store.keep(evidence, at: 5) }
+            try expect(await store.evidence() == all)
+        case .evidenceIsKeptOnce:
+            let evidence = LogContradiction(uncheckedFault: .fork, known: first, received: second)
+            for time in [1, 2] as [UInt64] { try await store.keep(evidence, at: time) }
+            try expect(await store.evidence() == [evidence])
+        default: try await checkOwn(store)
+        }
+    }
+
+    private func checkOwn(_ store: some ClientStore) async throws {
+        switch self {
+        case .peopleAreListedInOrderAndOnce:
+            let (alice, bob) = (
+                try StoreSample.handle("alice@example.org"), try StoreSample.handle("bob@example.org")
+            )
+            for (handle, since) in [(bob, 1), (alice, 2), (bob, 3)] as [(Handle, UInt64)] {
+                try await store.remember(Person(handle: handle, since: since))
+            }
+            try expect(
+                await store.people() == [Person(handle: alice, since: 2), Person(handle: bob, since: 3)])
+        case .ownRecordMovesOnlyFromWhatWasExpected:
+            let sent = OwnRecord(pending: [1, 2, 3], highestDeviceNumber: .max)
+            let done = OwnRecord(pending: nil, highestDeviceNumber: .max)
+            try expect(await !store.setOwnRecord(done, replacing: sent))
+            try expect(await store.setOwnRecord(sent, replacing: .initial))
+            try expect(await !store.setOwnRecord(done, replacing: .initial))
+            try expect(await store.ownRecord() == sent)
+            try expect(await store.setOwnRecord(done, replacing: sent))
+            try expect(await store.ownRecord() == done)
+        case .oneOfManyConcurrentPinsWins:
+            let peers = try (1...8).map { try StoreSample.peer("alice@example.org", version: $0) }
+            try expect(await Self.count(peers) { try await store.pin($0, replacing: nil) } == 1)
+        case .oneOfManyConcurrentAdvancesWins:
+            let views = try (1...8).map { try StoreSample.view(size: $0) }
+            try expect(await Self.count(views) { try await store.advance(to: $0, from: nil) } == 1)
+        default: throw Broken(rule: self, line: #line)
+        }
+    }
+
+    /// How many of the changes, all tried at once, say that they happened.
+    private static func count<Value: Sendable>(
+        _ values: [Value], _ change: @escaping @Sendable (Value) async throws -> Bool
+    ) async throws -> Int {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for value in values { group.addTask { try await change(value) } }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+    }
+
+    private func expect(_ holds: Bool, line: Int = #line) throws {
+        guard holds else { throw Broken(rule: self, line: line) }
+    }
+}
+
+/// Values to put into stores. Nothing in them is verified or has to be.
+package enum StoreSample {
+    static let faults: [LogContradiction.Fault] = [
+        .rollback, .fork, .inconsistent(.shrunk(from: .max, to: 1)), .inconsistent(.fromEmptyTree),
+        .inconsistent(.wrongHashCount(expected: 3, actual: 0)), .inconsistent(.oldRootMismatch),
+        .inconsistent(.newRootMismatch),
+    ]
+
+    package static func handle(_ text: String) throws -> Handle { try Handle(typed: Array(text.utf8)) }
+
+    package static func peer(
+        _ name: String, version: UInt64 = 1, deviceCount: UInt16 = 2, pinnedAt: UInt64 = 1_800_000_000
+    ) throws -> PinnedPeer {
+        let devices = (1...deviceCount).map {
+            PinnedDevice(number: $0, signingKey: Array(repeating: UInt8(truncatingIfNeeded: $0), count: 32))
+        }
+        return PinnedPeer(
+            uncheckedHandle: try handle(name), identityKey: Array(repeating: 2, count: 33), version: version,
+            stateHash: Array(repeating: UInt8(truncatingIfNeeded: version), count: 32), devices: devices,
+            pinnedAt: pinnedAt)
+    }
+
+    package static func view(size: UInt64, origin: String = "example.org/log") throws -> LogView {
+        let root = TreeHash.leaf(Array("\(size)".utf8))
+        return LogView(
+            uncheckedOrigin: try KeyName(origin.utf8), head: TreeHead(size: size, root: root),
+            note: Array("\(origin)\n\(size)\n".utf8))
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import Foundation
+
+/// Makes the project's own vectors.
+struct Generate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate", abstract: "Make Signet's own vectors; two runs give identical bytes.",
+        subcommands: [GenerateTlogProof.self])
+}
+
+/// Writes the tlog-proof set into a folder.
+struct GenerateTlogProof: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tlog-proof", abstract: "Good tlog-proofs and bad ones with one fault each.")
+
+    @Argument(help: "The folder, made when missing. Files of the same names are replaced.") var path: String
+
+    func run() throws {
+        let folder = URL(filePath: path)
+        for (name, bytes) in try TlogProofSet.files() {
+            let file = folder.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(bytes).write(to: file)
+        }
+    }
+}

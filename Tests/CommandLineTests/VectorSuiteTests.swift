@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import signet_vectors
+
+/// The vector runner on published sets, on sets with a wrong verdict, and on what is no set.
+struct VectorSuiteTests {
+    static let shared =
+        ProcessInfo.processInfo.environment["SIGNET_VECTORS"].map { URL(filePath: $0) }
+        ?? URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "shared/vectors")
+    static let present = FileManager.default.fileExists(atPath: shared.path())
+
+    static let suites: [any VectorSuite.Type] = [
+        MerkleSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
+        CosignedCheckpointsSuite.self,
+        TilesLogSuite.self,
+    ]
+
+    private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
+        try suite.report(on: path)
+    }
+
+    private func temporaryFile(_ text: String) throws -> String {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
+        try Data(text.utf8).write(to: file)
+        return file.path()
+    }
+
+    @Test(.enabled(if: present, "the outside vectors are not here"))
+    func everyPublishedSetPasses() throws {
+        let sets: [(any VectorSuite.Type, String, Int)] = [
+            (MerkleSuite.self, "merkle", 196), (MerkleSuite.self, "merkle/inclusion.json", 98),
+            (TilesLogSuite.self, "tiles-log", 91), (Ed25519Suite.self, "wycheproof/ed25519_test.json", 151),
+            (VRFSuite.self, "vrf-r255/vrf-r255.json", 60), (TlogProofSuite.self, "tlog-proof", 70),
+            (TlogProofSuite.self, "tlog-proof/index.json", 70),
+            (CosignedCheckpointsSuite.self, "cosigned-checkpoints/cosigned-checkpoints.json", 30),
+        ]
+        for (suite, path, count) in sets {
+            let report = try run(suite, Self.shared.appending(path: path).path())
+            #expect(report.passed == count && report.failed == 0, "\(path)")
+        }
+    }
+
+    @Test(.enabled(if: present, "the outside vectors are not here"))
+    func aSetWithOppositeVerdictsFailsThroughout() throws {
+        func opposite(_ path: String, _ swaps: [(String, String)]) throws -> String {
+            var text = try String(contentsOf: Self.shared.appending(path: path), encoding: .utf8)
+            for (word, other) in swaps {
+                text = text.replacing(word, with: "\u{1}").replacing(other, with: word).replacing(
+                    "\u{1}", with: other)
+            }
+            return try temporaryFile(text)
+        }
+        let merkle = try opposite("merkle/inclusion.json", [("\"wantErr\": true", "\"wantErr\": false")])
+        #expect(try run(MerkleSuite.self, merkle).failed == 98)
+        let signatures = try opposite(
+            "wycheproof/ed25519_test.json", [("\"result\": \"valid\"", "\"result\": \"invalid\"")])
+        #expect(try run(Ed25519Suite.self, signatures).failed == 151)
+        let checkpoints = try opposite(
+            "cosigned-checkpoints/cosigned-checkpoints.json", [("\"valid\": true", "\"valid\": false")])
+        #expect(try run(CosignedCheckpointsSuite.self, checkpoints).failed == 30)
+    }
+
+    @Test(arguments: [
+        "", "garbage", "[]", "{}", "[{}]", "[1]", "null", "\u{0}", "{\"valid\":[],\"invalid\":[]}",
+    ])
+    func whatIsNoSetIsAnError(text: String) throws {
+        let path = try temporaryFile(text)
+        for suite in Self.suites {
+            #expect(throws: VectorFileError.self, "\(suite)") { try run(suite, path) }
+        }
+    }
+
+    @Test func whatIsNotThereIsAnError() throws {
+        for suite in Self.suites {
+            #expect(throws: VectorFileError.self, "\(suite)") { try run(suite, "/nonexistent/folder") }
+        }
+    }
+
+    @Test func aMissingFieldIsNamed() throws {
+        let path = try temporaryFile("[{\"leafIdx\": 1, \"proof\": null}]")
+        #expect {
+            try run(MerkleSuite.self, path)
+        } throws: { error in
+            (error as? VectorFileError)?.message.contains("\"treeSize\" is missing at [0]") == true
+        }
+    }
+
+    @Test func numbersBeyondDoublesAreReadExactly() throws {
+        let hash = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        func file(_ size: String) throws -> String {
+            try temporaryFile(
+                """
+                {"leafIdx": 9007199254740992, "treeSize": \(size), "root": "\(hash)", "leafHash": "\(hash)",
+                 "proof": [], "wantErr": true, "unknown": {}}
+                """)
+        }
+        #expect(try run(MerkleSuite.self, file("9007199254740993")).passed == 1)
+        let tests: MerkleCases = try VectorFile(file("18446744073709551615")).json()
+        guard case .inclusion(let test) = try #require(tests.all.first) else { return #expect(Bool(false)) }
+        #expect(test.leafIdx == 9_007_199_254_740_992 && test.treeSize == .max)
+    }
+
+    @Test func subtreeCasesAreSkippedWithoutFailing() throws {
+        let path = try temporaryFile("[{\"start\": 0, \"end\": 1}]")
+        let report = try run(MerkleSuite.self, path)
+        #expect(report.passed == 0 && report.failed == 0)
+    }
+}

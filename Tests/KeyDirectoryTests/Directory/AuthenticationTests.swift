@@ -1,0 +1,155 @@
+import Crypto
+import KeyTransparency
+import SignetAPI
+import Testing
+
+@testable import KeyDirectory
+
+@Suite struct AuthenticationTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+    }
+
+    @Test func anActiveDeviceIsTheCaller() async throws {
+        let caller = try await alice.caller(at: directory)
+        #expect(caller.handle == alice.handle)
+        #expect(caller.deviceKey == alice.devices[0].record.keys.signing)
+    }
+
+    @Test func aRequestIsTakenOnce() async throws {
+        let (signature, content) = try alice.devices[0].sign(
+            .listFriends, [], at: directory, time: place.clock.now)
+        _ = try await directory.authenticate(signature, content)
+        #expect(try await refusal { try await directory.authenticate(signature, content) } == .replayed)
+    }
+
+    @Test func twoDevicesMayDrawTheSameNonce() async throws {
+        var bob = try Person("bob@example.org")
+        try await bob.register(at: directory)
+        let nonce = [UInt8](repeating: 9, count: 16)
+        for device in [alice.devices[0], bob.devices[0]] {
+            let (signature, content) = try device.sign(
+                .listFriends, [], at: directory, time: place.clock.now, nonce: nonce)
+            _ = try await directory.authenticate(signature, content)
+        }
+    }
+
+    @Test(arguments: [-301, 301]) func aRequestIsSignedNow(difference: Int) async throws {
+        let time = UInt64(Int(place.clock.now) + difference)
+        let (signature, content) = try alice.devices[0].sign(.listFriends, [], at: directory, time: time)
+        #expect(try await refusal { try await directory.authenticate(signature, content) } == .wrongTime)
+    }
+
+    @Test(arguments: [-300, 300]) func aClockMayDifferByFiveMinutes(difference: Int) async throws {
+        let time = UInt64(Int(place.clock.now) + difference)
+        let (signature, content) = try alice.devices[0].sign(.listFriends, [], at: directory, time: time)
+        #expect(try await directory.authenticate(signature, content).handle == alice.handle)
+    }
+
+    @Test func aRequestIsSignedAsItIs() async throws {
+        let (signature, _) = try alice.devices[0].sign(.listFriends, [], at: directory, time: place.clock.now)
+        let other = RequestSignature.Content(.listFriends, origin: directory.origin, body: [1])
+        #expect(try await refusal { try await directory.authenticate(signature, other) } == .notSigned)
+    }
+
+    @Test func aRequestIsSignedForThisDirectory() async throws {
+        let device = alice.devices[0]
+        let content = RequestSignature.Content(.listFriends, origin: Array("other.example/log".utf8), body: [])
+        let signature = try RequestSignature(
+            content, deviceKey: device.record.keys.signing, time: place.clock.now,
+            nonce: Array(repeating: 1, count: 16)
+        ) { Array(try device.signing.signature(for: $0)) }
+        #expect(try await refusal { try await directory.authenticate(signature, content) } == .notSigned)
+    }
+
+    @Test func aStrangersDeviceIsNobodys() async throws {
+        let stranger = try Device(1)
+        #expect(
+            try await refusal { try await stranger.caller(.listFriends, at: directory) } == .notYourAccount)
+    }
+
+    @Test mutating func aRevokedDeviceIsNobodys() async throws {
+        let second = try alice.newDevice()
+        try await alice.change(to: alice.devices + [second], at: directory)
+        _ = try await second.caller(.listFriends, at: directory)
+        try await alice.change(to: [alice.devices[0]], at: directory)
+        #expect(
+            try await refusal { try await second.caller(.listFriends, at: directory) } == .notYourAccount)
+    }
+
+    @Test func aRefusedRequestUsesUpNoNonce() async throws {
+        let before = directory.nonces.count
+        let stranger = try Device(1)
+        _ = try await refusal { try await stranger.caller(.listFriends, at: directory) }
+        #expect(directory.nonces.count == before)
+    }
+
+    @Test func moreSignedRequestsThanCanBeRememberedAreRefused() async throws {
+        let small = Directory(
+            log: directory.log, keys: place.keys, database: directory.database, clock: place.time,
+            logger: Place.silent, nonceCapacity: 1)
+        _ = try await alice.caller(.listFriends, at: small)
+        #expect(try await refusal { try await alice.caller(.listFriends, at: small) } == .unavailable)
+    }
+
+    @Test func aKeyThatNothingCanBeSentToGetsNoChallenge() async throws {
+        let keys = alice.devices[0].record.keys
+        let request = PossessionRequest(
+            handle: alice.handle,
+            keys: try DeviceKeys(
+                signing: keys.signing, agreement: keys.agreement, kem: Array(repeating: 0xFF, count: 1216)))
+        #expect(try await refusal { try await directory.challenge(request) } == .badRequest)
+    }
+}
+
+@Suite struct NonceWindowTests {
+    private func signature(_ number: UInt8) throws -> RequestSignature {
+        let content = RequestSignature.Content(.listFriends, origin: [], body: [])
+        return RequestSignature(
+            content, deviceKey: Array(repeating: 1, count: 32), time: 0,
+            nonce: Array(repeating: number, count: 16), sign: { _ in Array(repeating: 0, count: 64) })
+    }
+
+    @Test func aNonceIsRememberedForAsLongAsItsRequestStaysInTime() throws {
+        let window = NonceWindow(capacity: 10, at: 1000)
+        #expect(try window.take(signature(1), at: 1600) == .new)
+        #expect(try window.take(signature(2), at: 1601) == .new)
+        #expect(try window.take(signature(1), at: 1600 + 600) == .replayed)
+    }
+
+    @Test func aNonceIsForgottenAfterwards() throws {
+        let window = NonceWindow(capacity: 10, at: 1000)
+        #expect(try window.take(signature(1), at: 1000) == .new)
+        #expect(try window.take(signature(2), at: 1601) == .new)
+        #expect(try window.take(signature(3), at: 2202) == .new)
+        #expect(window.count == 2)
+    }
+
+    @Test func aLongPauseForgetsEverything() throws {
+        let window = NonceWindow(capacity: 10, at: 1000)
+        #expect(try window.take(signature(1), at: 1000) == .new)
+        #expect(try window.take(signature(2), at: 9000) == .new)
+        #expect(window.count == 1)
+    }
+
+    @Test func aClockThatGoesBackForgetsNothing() throws {
+        let window = NonceWindow(capacity: 10, at: 1000)
+        #expect(try window.take(signature(1), at: 1000) == .new)
+        #expect(try window.take(signature(1), at: 10) == .replayed)
+    }
+
+    @Test func aFullWindowRefusesRatherThanForgets() throws {
+        let window = NonceWindow(capacity: 2, at: 1000)
+        #expect(try window.take(signature(1), at: 1000) == .new)
+        #expect(try window.take(signature(2), at: 1000) == .new)
+        #expect(try window.take(signature(3), at: 1000) == .full)
+        #expect(try window.take(signature(1), at: 1000) == .replayed)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import SignetAPI
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+@Suite struct ErasureTests {
+    let place: Place
+    let directory: Directory
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+    }
+
+    /// The files of the data directory that hold these bytes anywhere.
+    private func files(holding bytes: [UInt8]) throws -> [String] {
+        let names = FileManager.default.enumerator(atPath: place.path)?.compactMap { $0 as? String } ?? []
+        return names.filter { name in
+            let contents = FileManager.default.contents(atPath: "\(place.path)/\(name)") ?? Data()
+            return contents.range(of: Data(bytes)) != nil
+        }
+    }
+
+    @Test func noFileHoldsTheHandleAfterwards() async throws {
+        var alice = try Person("alice-to-be-forgotten@example.org", deviceCount: 2)
+        var bob = try Person("bob@example.org")
+        try await alice.register(at: directory)
+        try await bob.register(at: directory)
+        try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
+        _ = try await directory.addFriend(bob.handle, by: alice.caller(at: directory))
+        _ = try await directory.acceptFriend(alice.handle, by: bob.caller(at: directory))
+        #expect(try !files(holding: alice.handle.bytes).isEmpty)
+        try await directory.erase(alice.handle)
+        #expect(try files(holding: alice.handle.bytes).isEmpty)
+        #expect(try files(holding: bob.handle.bytes).count == 1)
+    }
+
+    /// Many accounts split and merge pages, which moves rows: no copy may stay behind.
+    @Test func noFileHoldsAnyHandleOfManyAccountsAfterwards() async throws {
+        let people = try (0..<60).map { try Person("forgotten-\($0)-zyxwv@example.org") }
+        for person in people {
+            var person = person
+            try await person.register(at: directory)
+        }
+        for person in people.shuffled() { try await directory.erase(person.handle) }
+        #expect(try files(holding: Array("forgotten-".utf8)).isEmpty)
+        #expect(try files(holding: Array("zyxwv@".utf8)).isEmpty)
+    }
+
+    @Test func onlyTheErasedHandlesAreGone() async throws {
+        let people = try (0..<40).map { try Person("person-\($0)-zyxwv@example.org") }
+        for person in people {
+            var person = person
+            try await person.register(at: directory)
+        }
+        for (number, person) in people.enumerated() where number % 3 == 0 { try await directory.erase(person.handle) }
+        for (number, person) in people.enumerated() {
+            #expect(try files(holding: person.handle.bytes).isEmpty == (number % 3 == 0))
+        }
+    }
+
+    @Test func anErasedAccountIsNotFoundAndCannotComeBack() async throws {
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        _ = try await place.verifiedLookup(alice.handle, at: directory)
+        try await directory.erase(alice.handle)
+        #expect(
+            try await refusal {
+                try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
+            } == .notFound)
+        #expect(
+            try await refusal { try await alice.caller(at: directory) } == .notYourAccount)
+        alice.state = nil
+        #expect(try await refusal { try await alice.register(at: directory) } == .handleTaken)
+    }
+
+    @Test func theLogStaysAndOpensAgain() async throws {
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        let head = directory.log.published.head
+        try await directory.erase(alice.handle)
+        #expect(directory.log.published.head == head)
+        await directory.close()
+        let again = try await place.open()
+        #expect(again.log.published.head == head)
+        await again.close()
+    }
+
+    @Test func nobodyIsNotFound() async throws {
+        let nobody = try Handle(typed: Array("nobody@example.org".utf8))
+        #expect(try await refusal { try await directory.erase(nobody) } == .notFound)
+    }
+
+    @Test func theAuditTableKeepsTheEventWithoutTheName() async throws {
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        try await directory.erase(alice.handle)
+        let events = try await directory.database.pool.read {
+            try String.fetchAll($0, sql: "SELECT event || ' ' || account FROM audit ORDER BY id")
+        }
+        #expect(events == ["registered 1", "erased 1"])
+    }
+}

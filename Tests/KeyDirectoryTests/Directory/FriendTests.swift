@@ -1,0 +1,126 @@
+import CanonicalCoding
+import Crypto
+import GRDB
+import KeyTransparency
+import SignetAPI
+import Testing
+
+@testable import KeyDirectory
+
+@Suite struct FriendTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+    var bob: Person
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org", deviceCount: 2)
+        bob = try Person("bob@example.org")
+        try await alice.register(at: directory)
+        try await bob.register(at: directory)
+    }
+
+    private func hashes(_ person: Person) -> [String] {
+        person.devices.map { text(Base64.encode(Array(SHA256.hash(data: $0.record.keys.signing)))) }
+    }
+
+    private func friends(of person: Person) async throws -> [FriendList.Entry] {
+        try await directory.friends(of: person.caller(.listFriends, at: directory)).friends
+    }
+
+    private func add(_ other: Person, by person: Person) async throws -> FriendAnswer {
+        try await directory.addFriend(other.handle, by: person.caller(at: directory))
+    }
+
+    private func accept(_ other: Person, by person: Person) async throws -> FriendAnswer {
+        try await directory.acceptFriend(other.handle, by: person.caller(at: directory))
+    }
+
+    @Test func aRequestStandsOnBothLists() async throws {
+        #expect(try await add(bob, by: alice).publicKeyHashs == hashes(bob))
+        #expect(try await friends(of: alice) == [.init(handle: "bob@example.org", status: .requested)])
+        #expect(try await friends(of: bob) == [.init(handle: "alice@example.org", status: .invited)])
+    }
+
+    @Test func anAcceptedRequestIsAFriendship() async throws {
+        _ = try await add(bob, by: alice)
+        #expect(try await accept(alice, by: bob).publicKeyHashs == hashes(alice))
+        #expect(try await friends(of: alice).map(\.status) == [.accepted])
+        #expect(try await friends(of: bob).map(\.status) == [.accepted])
+    }
+
+    @Test func repeatingChangesNothing() async throws {
+        _ = try await add(bob, by: alice)
+        _ = try await add(bob, by: alice)
+        #expect(try await friends(of: alice).map(\.status) == [.requested])
+        _ = try await accept(alice, by: bob)
+        _ = try await accept(alice, by: bob)
+        _ = try await accept(bob, by: alice)
+        _ = try await add(bob, by: alice)
+        _ = try await add(alice, by: bob)
+        #expect(try await friends(of: alice).map(\.status) == [.accepted])
+        #expect(try await friends(of: bob).count == 1)
+    }
+
+    @Test func askingEachOtherIsAFriendship() async throws {
+        _ = try await add(bob, by: alice)
+        _ = try await add(alice, by: bob)
+        #expect(try await friends(of: alice).map(\.status) == [.accepted])
+    }
+
+    @Test func onlyWhatWasAskedIsAccepted() async throws {
+        #expect(try await refusal { try await accept(alice, by: bob) } == .notFound)
+        _ = try await add(bob, by: alice)
+        #expect(try await refusal { try await accept(bob, by: alice) } == .notFound)
+    }
+
+    @Test func nobodyIsNotFound() async throws {
+        let nobody = try Person("nobody@example.org")
+        #expect(try await refusal { try await add(nobody, by: alice) } == .notFound)
+        #expect(try await refusal { try await accept(nobody, by: alice) } == .notFound)
+    }
+
+    @Test func nobodyIsTheirOwnFriend() async throws {
+        #expect(try await refusal { try await add(alice, by: alice) } == .badRequest)
+    }
+
+    @Test func tenThousandRequestsAreTheLimit() async throws {
+        let account = try await alice.caller(at: directory).accountID
+        let count = FriendRows.maximumRequestCount
+        try await directory.database.pool.write { database in
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count))
+                    INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label)
+                    SELECT 1000 + n, CAST(n AS BLOB), x'', x'', CAST(n AS BLOB) FROM number
+                    """)
+            try database.execute(
+                sql: "INSERT INTO friends SELECT ?, id, 0 FROM accounts WHERE id > 1000", arguments: [account])
+        }
+        #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
+    }
+
+    @Test func peopleAreListedInOrderOfHandle() async throws {
+        for name in ["zoe@example.org", "carol@example.org"] {
+            var person = try Person(name)
+            try await person.register(at: directory)
+            _ = try await add(person, by: alice)
+        }
+        _ = try await add(alice, by: bob)
+        #expect(
+            try await friends(of: alice).map(\.handle)
+                == ["bob@example.org", "carol@example.org", "zoe@example.org"])
+    }
+
+    @Test func anErasedAccountHasNoFriends() async throws {
+        let caller = try await alice.caller(at: directory)
+        _ = try await add(alice, by: bob)
+        try await directory.erase(alice.handle)
+        #expect(try await friends(of: bob).isEmpty)
+        #expect(
+            try await refusal { try await directory.addFriend(bob.handle, by: caller) } == .notYourAccount)
+        #expect(try await refusal { try await add(alice, by: bob) } == .notFound)
+    }
+}

@@ -1,0 +1,220 @@
+import CanonicalCoding
+import Crypto
+import GRDB
+import KeyTransparency
+import SignetAPI
+import Testing
+import TransparencyLog
+import VRF
+
+@testable import KeyDirectory
+
+@Suite struct DirectoryLookupTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org", deviceCount: 2)
+        try await alice.register(at: directory)
+    }
+
+    @Test func nobodyIsNotFound() async throws {
+        let nobody = try Handle(typed: Array("nobody@example.org".utf8))
+        #expect(
+            try await refusal {
+                try await directory.lookup(LookupRequest(handle: nobody, knownSize: 0))
+            } == .notFound)
+    }
+
+    @Test func aReturningClientGetsAConsistencyProof() async throws {
+        let first = try await place.verifiedLookup(alice.handle, at: directory)
+        var bob = try Person("bob@example.org")
+        try await bob.register(at: directory)
+        let second = try await place.verifiedLookup(bob.handle, at: directory, knowing: first.view)
+        #expect(second.view.head.size == 5)
+        _ = try await place.verifiedLookup(alice.handle, at: directory, knowing: second.view)
+    }
+
+    @Test(arguments: [0, 3, 4, UInt64.max]) func onlyASmallerKnownSizeGetsAConsistencyProof(
+        known: UInt64
+    ) async throws {
+        let answer = try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: known))
+        #expect(answer.consistency.hashes.isEmpty)
+    }
+
+    @Test func aClientAheadOfTheLogSeesTheRollback() async throws {
+        let head = TreeHead(size: 1000, root: TreeHash.leaf([1]))
+        let view = LogView(
+            uncheckedOrigin: place.keys.log.verifierKey.name, head: head, note: [])
+        do {
+            _ = try await place.verifiedLookup(alice.handle, at: directory, knowing: view)
+            Issue.record("accepted")
+        } catch let error as LookupError {
+            guard case .consistency(let contradiction) = error else { throw error }
+            #expect(contradiction.fault == .rollback)
+        }
+    }
+
+    @Test func aStateThatIsNotPublishedIsNotShown() async throws {
+        var next = alice
+        try await writeOnly(next.newDevice(), &next)
+        let found = try await place.verifiedLookup(alice.handle, at: directory)
+        #expect(found.state.version == 1)
+        #expect(found.state.devices.count == 2)
+        let entries = try await directory.eCallEntries(ECallRequest(targets: [alice.handle.description]))
+        #expect(entries.count == 2)
+        #expect(try await directory.authenticatesNobody(next.devices[2], place))
+    }
+
+    @Test func anUpdateAfterAnUnpublishedStatePublishesBoth() async throws {
+        var next = alice
+        try await writeOnly(next.newDevice(), &next)
+        let receipt = try await next.change(to: Array(next.devices.dropLast()), at: directory)
+        #expect(receipt.size == 6)
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state.version == 3)
+    }
+
+    @Test func theSameSubmissionCompletesAnUnpublishedState() async throws {
+        var next = alice
+        let submission = try await writeOnly(next.newDevice(), &next)
+        let receipt = try await alice.send(submission, to: directory)
+        #expect(receipt == StateReceipt(index: 4, size: 5))
+    }
+
+    @Test func aDamagedRowIsNoAnswer() async throws {
+        try await directory.database.pool.write { try $0.execute(sql: "UPDATE accounts SET vrf_proof = x'00'") }
+        await #expect(throws: DirectoryError.database) {
+            try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
+        }
+    }
+
+    @Test mutating func aCachedAccountChangesWithItsState() async throws {
+        for version in 1...5 {
+            let found = try await place.verifiedLookup(alice.handle, at: directory)
+            #expect(found.state.version == UInt64(version))
+            _ = try await place.verifiedLookup(alice.handle, at: directory)
+            try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
+        }
+    }
+
+    /// Writes a state to the database as a crash before the append leaves it.
+    @discardableResult
+    private func writeOnly(_ device: Device, _ person: inout Person) async throws -> StateSubmission {
+        let submission = try await person.submission(devices: person.devices + [device], at: directory)
+        try await directory.writeOnly(submission, by: person.devices[0])
+        person.state = submission.state
+        person.devices.append(device)
+        return submission
+    }
+}
+
+extension Directory {
+    /// Writes a state to the database and not to the log, as a crash between the two leaves it.
+    func writeOnly(_ submission: StateSubmission, by device: Device) async throws {
+        let (signature, _) = try device.sign(.updateState, submission.encoded, at: self, time: clock())
+        let statement = Statement(submission: submission, signature: signature, time: clock())
+        if submission.state.version == 1 {
+            let (label, proof) = try vrf.prove(submission.state.handle.vrfInput)
+            let row = StateRow(statement, label: label)
+            _ = try await database.insertAccount(statement, row, label: label, proof: proof)
+        } else {
+            let found = try await database.read { try AccountRow.find(submission.state.handle, in: $0) }
+            let account = try #require(found)
+            try await database.insertState(statement, StateRow(statement, label: account.label), of: account)
+        }
+    }
+
+    func authenticatesNobody(_ device: Device, _ place: Place) async throws -> Bool {
+        try await refusal { try await device.caller(.listFriends, at: self) } == .notYourAccount
+    }
+}
+
+@Suite struct ECallTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+    var bob: Person
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org", deviceCount: 2)
+        bob = try Person("bob@example.org")
+        try await alice.register(at: directory)
+        try await bob.register(at: directory)
+    }
+
+    private func hash(_ device: Device) -> String {
+        text(Base64.encode(Array(SHA256.hash(data: device.record.keys.signing))))
+    }
+
+    private func key(_ device: Device) -> String { text(Base64.encode(device.record.keys.signing)) }
+
+    @Test func everyEntryIsAcceptedByTheECallCheck() async throws {
+        let logKey = place.keys.log.verifierKey
+        let verifier = try ECallVerifier(origin: logKey.name, logKey: logKey.publicKey)
+        let entries = try await directory.eCallEntries(ECallRequest(targets: [alice.handle.description]))
+        #expect(entries.map(\.publicKey) == alice.devices.map(key))
+        for entry in entries {
+            let verified = try verifier.verifyPeerKey(
+                publicKey: Array(entry.publicKey.utf8), proof: Array(entry.proof.utf8),
+                vrfHash: Array(entry.vrfHash.utf8))
+            #expect(verified.label == (try place.keys.vrf.prove(alice.handle.vrfInput)).hash.bytes)
+        }
+    }
+
+    @Test func aProofHasNoExtraLine() async throws {
+        let entries = try await directory.eCallEntries(ECallRequest(targets: [bob.handle.description]))
+        #expect(entries.count == 1)
+        #expect(try TlogProof(decoding: Array(entries[0].proof.utf8)).extra == nil)
+    }
+
+    @Test func hashesAreAnsweredInTheirOrderAndOnce() async throws {
+        let hashes = [bob.devices[0], alice.devices[1], bob.devices[0]].map(hash)
+        let entries = try await directory.eCallEntries(ECallRequest(publicKeyHashs: hashes))
+        #expect(entries.map(\.publicKey) == [bob.devices[0], alice.devices[1]].map(key))
+    }
+
+    @Test func unknownOnesAreLeftOut() async throws {
+        let unknown = text(Base64.encode([UInt8](repeating: 0, count: 32)))
+        let hashes = try await directory.eCallEntries(
+            ECallRequest(publicKeyHashs: [unknown, hash(bob.devices[0])]))
+        #expect(hashes.count == 1)
+        let targets = try await directory.eCallEntries(
+            ECallRequest(targets: ["nobody@example.org", "bob@example.org"]))
+        #expect(targets.count == 1)
+    }
+
+    @Test mutating func aRevokedDeviceIsLeftOut() async throws {
+        let revoked = alice.devices[1]
+        try await alice.change(to: [alice.devices[0]], at: directory)
+        let entries = try await directory.eCallEntries(ECallRequest(publicKeyHashs: [hash(revoked)]))
+        #expect(entries.isEmpty)
+    }
+
+    @Test func exactlyOneListIsGiven() async throws {
+        for request in [ECallRequest(), ECallRequest(publicKeyHashs: [], targets: [])] {
+            #expect(try await refusal { try await directory.eCallEntries(request) } == .badRequest)
+        }
+        #expect(try await directory.eCallEntries(ECallRequest(targets: [])).isEmpty)
+    }
+
+    @Test func anElementHasItsForm() async throws {
+        for request in [
+            ECallRequest(publicKeyHashs: ["AA=="]), ECallRequest(publicKeyHashs: ["not base64"]),
+            ECallRequest(targets: ["Alice@example.org"]), ECallRequest(targets: ["alice"]),
+        ] {
+            #expect(try await refusal { try await directory.eCallEntries(request) } == .badRequest)
+        }
+    }
+
+    @Test func sixtyFourElementsAreTheLimit() async throws {
+        let targets = [String](repeating: "bob@example.org", count: 64)
+        #expect(try await directory.eCallEntries(ECallRequest(targets: targets)).count == 1)
+        let more = ECallRequest(targets: targets + ["bob@example.org"])
+        #expect(try await refusal { try await directory.eCallEntries(more) } == .tooLarge)
+    }
+}

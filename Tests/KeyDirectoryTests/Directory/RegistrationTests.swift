@@ -1,0 +1,188 @@
+import Crypto
+import KeyTransparency
+import SignetAPI
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+@Suite struct RegistrationTests {
+    let place: Place
+    let directory: Directory
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+    }
+
+    @Test func aRegisteredAccountIsFoundAndVerified() async throws {
+        var alice = try Person("alice@example.org", deviceCount: 2)
+        let receipt = try await alice.register(at: directory)
+        #expect(receipt.index == 2)
+        #expect(receipt.size == 3)
+        let found = try await place.verifiedLookup(alice.handle, at: directory)
+        #expect(found.state.encoded == alice.state?.encoded)
+        #expect(found.checkpoint.checkpoint.head.size == 3)
+    }
+
+    @Test func theSameSubmissionAgainGivesTheSameReceipt() async throws {
+        let alice = try Person("alice@example.org")
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let first = try await alice.send(submission, to: directory)
+        #expect(try await alice.send(submission, to: directory) == first)
+        #expect(directory.log.published.head.size == 2)
+    }
+
+    @Test func theSameSubmissionAgainGivesTheSamePlaceAfterLaterStates() async throws {
+        var alice = try Person("alice@example.org")
+        let unregistered = alice
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let first = try await alice.send(submission, to: directory)
+        alice.state = submission.state
+        try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
+        let again = try await unregistered.send(submission, to: directory)
+        #expect(again.index == first.index)
+        #expect(again.size == 4)
+    }
+
+    @Test func aHandleIsGivenOnce() async throws {
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        var mallory = try Person("alice@example.org")
+        #expect(try await refusal { try await mallory.register(at: directory) } == .handleTaken)
+        #expect(directory.log.published.head.size == 2)
+    }
+
+    @Test func anotherOpeningIsAnotherRegistration() async throws {
+        var alice = try Person("alice@example.org")
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        _ = try await alice.send(submission, to: directory)
+        let other = try StateSubmission(
+            state: submission.state, opening: Person.opening(), cards: submission.cards)
+        #expect(try await refusal { try await alice.send(other, to: directory) } == .handleTaken)
+        alice.state = submission.state
+    }
+
+    @Test func aFirstStateHasVersionOne() async throws {
+        var alice = try Person("alice@example.org")
+        alice.state = try alice.nextState(devices: alice.devices)
+        let second = try StateSubmission(
+            state: alice.nextState(devices: alice.devices), opening: Person.opening(),
+            cards: [await alice.devices[0].card(for: alice.handle, at: directory)])
+        alice.state = nil
+        #expect(try await refusal { try await alice.send(second, to: directory) } == .badRequest)
+    }
+
+    @Test func theSigningDeviceIsInTheState() async throws {
+        let alice = try Person("alice@example.org")
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let stranger = try Device(1)
+        #expect(
+            try await refusal { try await alice.send(submission, by: stranger, to: directory) } == .notYourAccount)
+    }
+
+    @Test func theBodyIsWhatWasSigned() async throws {
+        let alice = try Person("alice@example.org")
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let other = try await alice.submission(devices: alice.devices, at: directory)
+        let (signature, content) = try alice.devices[0].sign(
+            .register, other.encoded, at: directory, time: place.clock.now)
+        #expect(
+            try await refusal { try await directory.register(submission, signature, content) } == .badRequest)
+    }
+
+    @Test func aRegistrationIsSignedForThisDirectory() async throws {
+        let alice = try Person("alice@example.org")
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let content = RequestSignature.Content(
+            .register, origin: Array("other.example/log".utf8), body: submission.encoded)
+        let device = alice.devices[0]
+        let signature = try RequestSignature(
+            content, deviceKey: device.record.keys.signing, time: place.clock.now,
+            nonce: Array(repeating: 1, count: 16)
+        ) { Array(try device.signing.signature(for: $0)) }
+        #expect(
+            try await refusal { try await directory.register(submission, signature, content) } == .notSigned)
+    }
+
+    @Test func aRegistrationIsSignedNow() async throws {
+        var alice = try Person("alice@example.org")
+        let time = place.clock.now - 301
+        #expect(try await refusal { try await alice.register(at: directory, time: time) } == .wrongTime)
+    }
+
+    @Test func aRegistrationIsTakenOnce() async throws {
+        let alice = try Person("alice@example.org")
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let (signature, content) = try alice.devices[0].sign(
+            .register, submission.encoded, at: directory, time: place.clock.now)
+        _ = try await directory.register(submission, signature, content)
+        #expect(
+            try await refusal { try await directory.register(submission, signature, content) } == .replayed)
+    }
+
+    @Test func aDeviceKeyBelongsToOneAccount() async throws {
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        var bob = try Person("bob@example.org")
+        bob.devices = [try Device(1, signing: alice.devices[0].signing)]
+        #expect(try await refusal { try await bob.register(at: directory) } == .keyInUse)
+        #expect(
+            try await refusal {
+                try await directory.lookup(LookupRequest(handle: bob.handle, knownSize: 0))
+            } == .notFound)
+    }
+
+    // MARK: Cards
+
+    @Test func everyNewDeviceHasACard() async throws {
+        let alice = try Person("alice@example.org", deviceCount: 2)
+        let cards = [try await alice.devices[0].card(for: alice.handle, at: directory)]
+        #expect(try await refusal { try await send(alice, cards) } == .possessionNotProven)
+    }
+
+    @Test func aCardIsOfADeviceInTheState() async throws {
+        let alice = try Person("alice@example.org")
+        let cards = [
+            try await alice.devices[0].card(for: alice.handle, at: directory),
+            try await Device(2).card(for: alice.handle, at: directory),
+        ]
+        #expect(try await refusal { try await send(alice, cards) } == .badRequest)
+    }
+
+    @Test func aDeviceHasOneCard() async throws {
+        let alice = try Person("alice@example.org")
+        let card = try await alice.devices[0].card(for: alice.handle, at: directory)
+        #expect(try await refusal { try await send(alice, [card, card]) } == .badRequest)
+    }
+
+    @Test func aCardIsForTheStatesHandle() async throws {
+        let alice = try Person("alice@example.org")
+        let other = try Handle(typed: Array("alice@example.net".utf8))
+        let card = try await alice.devices[0].card(for: other, at: directory)
+        #expect(try await refusal { try await send(alice, [card]) } == .possessionNotProven)
+    }
+
+    @Test func aCardAnswersAChallengeOfThisProcess() async throws {
+        let alice = try Person("alice@example.org")
+        let elsewhere = try await Place().create()
+        let card = try await alice.devices[0].card(for: alice.handle, at: elsewhere)
+        #expect(try await refusal { try await send(alice, [card]) } == .possessionNotProven)
+    }
+
+    @Test func aCardAnswersInTime() async throws {
+        let alice = try Person("alice@example.org")
+        let card = try await alice.devices[0].card(for: alice.handle, at: directory)
+        place.clock.advance(PossessionChallenge.lifetime + 1)
+        #expect(
+            try await refusal { try await send(alice, [card], time: place.clock.now) } == .possessionNotProven)
+    }
+
+    private func send(
+        _ person: Person, _ cards: [DeviceCard], time: UInt64 = StandingClock.start
+    ) async throws -> StateReceipt {
+        let submission = try StateSubmission(
+            state: person.nextState(devices: person.devices), opening: Person.opening(), cards: cards)
+        return try await person.send(submission, to: directory, time: time)
+    }
+}

@@ -1,0 +1,205 @@
+import Crypto
+import GRDB
+import KeyTransparency
+import SignetAPI
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+@Suite struct UpdateTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+    }
+
+    @Test mutating func anAddedDeviceIsFoundAndVerified() async throws {
+        let receipt = try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
+        #expect(receipt.index == 3)
+        let found = try await place.verifiedLookup(alice.handle, at: directory)
+        #expect(found.state.devices.map(\.number) == [1, 2])
+        #expect(found.state.version == 2)
+    }
+
+    @Test mutating func aRevokedDeviceIsGone() async throws {
+        let two = [alice.devices[0], try alice.newDevice()]
+        try await alice.change(to: two, at: directory)
+        try await alice.change(to: [two[0]], at: directory)
+        let found = try await place.verifiedLookup(alice.handle, at: directory)
+        #expect(found.state.devices == [two[0].record])
+    }
+
+    @Test mutating func aDeviceThatComesBackIsNotLoggedTwice() async throws {
+        let second = try alice.newDevice()
+        let first = alice.devices[0]
+        try await alice.change(to: [first, second], at: directory)
+        try await alice.change(to: [first], at: directory)
+        let size = directory.log.published.head.size
+        try await alice.change(to: [first, second.renumbered(3)], at: directory)
+        #expect(directory.log.published.head.size == size + 1)
+        let found = try await place.verifiedLookup(alice.handle, at: directory)
+        #expect(found.state.devices.map(\.number) == [1, 3])
+    }
+
+    @Test mutating func aDeviceCanTakeANewNumberInOneStep() async throws {
+        try await alice.change(to: [alice.devices[0].renumbered(2)], at: directory)
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state.devices.map(\.number) == [2])
+    }
+
+    @Test mutating func theSameSubmissionAgainGivesTheSameReceipt() async throws {
+        let submission = try await alice.submission(devices: alice.devices + [alice.newDevice()], at: directory)
+        let first = try await alice.send(submission, to: directory)
+        #expect(try await alice.send(submission, to: directory) == first)
+        #expect(directory.log.published.head.size == 4)
+    }
+
+    @Test func aStateFollowsTheNewest() async throws {
+        let one = try await alice.submission(devices: alice.devices, at: directory)
+        let other = try await alice.submission(devices: alice.devices, at: directory)
+        _ = try await alice.send(one, to: directory)
+        #expect(try await refusal { try await alice.send(other, to: directory) } == .versionConflict)
+    }
+
+    @Test func aStateNamesTheOneBefore() async throws {
+        var twin = alice
+        twin.state = nil
+        let other = try AccountState(
+            signing: AccountStateBody(
+                first: alice.handle, identityKey: Array(alice.identity.publicKey.compressedRepresentation),
+                devices: [DeviceRecord(number: 1, addedAt: 0, keys: alice.devices[0].record.keys)])
+        ) { Array(try alice.identity.signature(for: $0).rawRepresentation) }
+        twin.state = other
+        let submission = try StateSubmission(
+            state: twin.nextState(devices: alice.devices), opening: Person.opening(), cards: [])
+        #expect(try await refusal { try await alice.send(submission, to: directory) } == .versionConflict)
+    }
+
+    @Test func theIdentityKeyStays() async throws {
+        var mallory = alice
+        mallory.identity = P256.Signing.PrivateKey()
+        mallory.state = nil
+        mallory.state = try mallory.nextState(devices: alice.devices)
+        let submission = try StateSubmission(
+            state: mallory.nextState(devices: alice.devices), opening: Person.opening(), cards: [])
+        #expect(try await refusal { try await alice.send(submission, to: directory) } == .handleTaken)
+    }
+
+    @Test func aCallerChangesTheirOwnAccount() async throws {
+        var bob = try Person("bob@example.org")
+        try await bob.register(at: directory)
+        let submission = try await bob.submission(devices: bob.devices, at: directory)
+        #expect(
+            try await refusal { try await alice.send(submission, to: directory) } == .notYourAccount)
+    }
+
+    @Test func theBodyIsWhatWasSigned() async throws {
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let caller = try await alice.caller(.updateState, at: directory)
+        #expect(
+            try await refusal { try await directory.update(submission, by: caller) } == .badRequest)
+    }
+
+    @Test mutating func aDeviceRevokedMeanwhileChangesNothing() async throws {
+        let second = try alice.newDevice()
+        try await alice.change(to: alice.devices + [second], at: directory)
+        var later = alice
+        let revocation = try await alice.submission(devices: [alice.devices[0]], at: directory)
+        later.state = revocation.state
+        let comeback = try StateSubmission(
+            state: later.nextState(devices: [alice.devices[0]]), opening: Person.opening(), cards: [])
+        let caller = try await second.caller(.updateState, comeback.encoded, at: directory)
+        _ = try await alice.send(revocation, to: directory)
+        #expect(
+            try await refusal { try await directory.update(comeback, by: caller) } == .notYourAccount)
+    }
+
+    @Test mutating func anAccountThatWasErasedIsNotChanged() async throws {
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        let caller = try await alice.devices[0].caller(.updateState, submission.encoded, at: directory)
+        try await directory.erase(alice.handle)
+        #expect(
+            try await refusal { try await directory.update(submission, by: caller) } == .notYourAccount)
+    }
+
+    // MARK: Devices
+
+    @Test mutating func aDeviceNumberIsUsedOnce() async throws {
+        let second = try alice.newDevice()
+        try await alice.change(to: alice.devices + [second], at: directory)
+        try await alice.change(to: [alice.devices[0]], at: directory)
+        let reuse = [alice.devices[0], try Device(2)]
+        #expect(try await refusal { try await alice.change(to: reuse, at: directory) } == .badRequest)
+    }
+
+    @Test mutating func newDeviceNumbersAreHigherThanAllBefore() async throws {
+        try await alice.change(to: alice.devices + [Device(9)], at: directory)
+        let lower = [alice.devices[0], try Device(5), alice.devices[1]]
+        #expect(try await refusal { try await alice.change(to: lower, at: directory) } == .badRequest)
+    }
+
+    @Test mutating func aKnownDeviceKeepsItsKeys() async throws {
+        let swapped = [try Device(1)]
+        #expect(try await refusal { try await alice.change(to: swapped, at: directory) } == .badRequest)
+    }
+
+    @Test func aKnownDeviceHasNoCard() async throws {
+        let card = try await alice.devices[0].card(for: alice.handle, at: directory)
+        let submission = try StateSubmission(
+            state: alice.nextState(devices: alice.devices), opening: Person.opening(), cards: [card])
+        #expect(try await refusal { try await alice.send(submission, to: directory) } == .badRequest)
+    }
+
+    @Test mutating func aNewDeviceHasACard() async throws {
+        let devices = alice.devices + [try alice.newDevice()]
+        let submission = try StateSubmission(
+            state: alice.nextState(devices: devices), opening: Person.opening(), cards: [])
+        #expect(
+            try await refusal { try await alice.send(submission, to: directory) } == .possessionNotProven)
+    }
+
+    @Test mutating func anotherAccountsDeviceKeyIsInUse() async throws {
+        var bob = try Person("bob@example.org")
+        try await bob.register(at: directory)
+        let taken = alice.devices + [try Device(2, signing: bob.devices[0].signing)]
+        #expect(try await refusal { try await alice.change(to: taken, at: directory) } == .keyInUse)
+    }
+
+    @Test mutating func aRevokedDeviceKeyIsFreeForAnotherAccount() async throws {
+        let second = try alice.newDevice()
+        try await alice.change(to: alice.devices + [second], at: directory)
+        try await alice.change(to: [alice.devices[0]], at: directory)
+        var bob = try Person("bob@example.org")
+        bob.devices = [try Device(1, signing: second.signing)]
+        try await bob.register(at: directory)
+        #expect(try await bob.caller(at: directory).handle == bob.handle)
+    }
+
+    // MARK: What is kept
+
+    @Test func theStatementThatBroughtAStateCanBeCheckedLater() async throws {
+        let kept = try await directory.database.pool.read { database in
+            let row = try Row.fetchOne(database, sql: "SELECT encoding, opening, cards, statement FROM states")
+            return try (0..<4).map { try row?.bytes($0) ?? [] }
+        }
+        let length = [UInt8(kept[0].count >> 8), UInt8(kept[0].count & 255)]
+        let body = Array("signet-submission/v1\n".utf8) + kept[1] + length + kept[0] + [1] + kept[2]
+        let signature = try RequestSignature(headerValue: kept[3])
+        try signature.verify(
+            RequestSignature.Content(.register, origin: directory.origin, body: body), at: place.clock.now)
+        #expect(signature.deviceKey == alice.devices[0].record.keys.signing)
+    }
+
+    @Test mutating func theAuditTableNamesEventsAndNumbers() async throws {
+        try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
+        let events = try await directory.database.pool.read {
+            try String.fetchAll($0, sql: "SELECT event || ' ' || account FROM audit ORDER BY id")
+        }
+        #expect(events == ["registered 1", "updated 1"])
+    }
+}

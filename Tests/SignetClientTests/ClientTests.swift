@@ -1,0 +1,348 @@
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Testing
+import TransparencyLog
+
+@Suite struct ClientTests {
+    private static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
+
+    private static func device(of secrets: DeviceSecrets) throws -> DeviceSecrets {
+        try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
+    }
+
+    // MARK: The own account
+
+    @Test func aNewAccountIsProvenByTheLogAndPinned() async throws {
+        try await TestDirectory.run { directory in
+            let secrets = try DeviceSecrets.generate(
+                for: Self.handle("alice@example.org"), withIdentity: true)
+            let client = try directory.client(secrets)
+            let verdict = try await client.createAccount(secrets)
+            #expect(verdict.keys?.devices.map(\.keys) == [secrets.keys])
+            #expect(verdict.isOwn)
+            #expect(try await client.store.ownRecord() == OwnRecord(pending: nil, highestDeviceNumber: 1))
+            #expect(try await client.store.pinnedPeer(secrets.handle)?.version == 1)
+        }
+    }
+
+    @Test func aLostAnswerToRegistrationIsSettledByTheLog() async throws {
+        try await TestDirectory.run { directory in
+            let secrets = try DeviceSecrets.generate(
+                for: Self.handle("alice@example.org"), withIdentity: true)
+            let store = InMemoryStore()
+            let lossy = ScriptedTransport(try NIOTransport(to: directory.profile)) { request, _ in
+                request.path == Route.register.path ? .loseAnswer(.closedEarly) : .pass
+            }
+            let first = try directory.client(secrets, over: lossy, remembering: store)
+            await #expect(throws: ClientError.transport(.closedEarly)) {
+                try await first.createAccount(secrets)
+            }
+            #expect(lossy.paths.count { $0 == Route.register.path } == 1, "a write was sent twice")
+            let verdict = try await directory.client(secrets, remembering: store).createAccount(secrets)
+            #expect(verdict.version == 1)
+            #expect(try await store.ownRecord().pending == nil)
+        }
+    }
+
+    @Test func aLostRegistrationIsSentAgain() async throws {
+        try await TestDirectory.run { directory in
+            let secrets = try DeviceSecrets.generate(
+                for: Self.handle("alice@example.org"), withIdentity: true)
+            let store = InMemoryStore()
+            let lossy = ScriptedTransport(try NIOTransport(to: directory.profile)) { request, _ in
+                request.path == Route.register.path ? .lose(.unreachable) : .pass
+            }
+            let first = try directory.client(secrets, over: lossy, remembering: store)
+            await #expect(throws: ClientError.transport(.unreachable)) {
+                try await first.createAccount(secrets)
+            }
+            let verdict = try await directory.client(secrets, remembering: store).createAccount(secrets)
+            #expect(verdict.keys?.devices.count == 1)
+        }
+    }
+
+    @Test func aHandleOfSomebodyElseIsRefusedAndNothingIsPinned() async throws {
+        try await TestDirectory.run { directory in
+            _ = try await directory.person("alice@example.org")
+            let mallory = try DeviceSecrets.generate(
+                for: Self.handle("alice@example.org"), withIdentity: true)
+            let client = try directory.client(mallory)
+            await #expect(throws: ClientError.refused(.handleTaken, retryAfter: nil)) {
+                try await client.createAccount(mallory)
+            }
+            #expect(try await client.store.pinnedPeers().isEmpty)
+            #expect(try await client.store.ownRecord().pending == nil)
+        }
+    }
+
+    @Test func devicesAreAddedAndRevokedAndNumbersAreNeverGivenTwice() async throws {
+        try await TestDirectory.run { directory in
+            let (client, secrets) = try await directory.person("alice@example.org")
+            let second = try Self.device(of: secrets)
+            let joining = try directory.client(second)
+            let added = try await client.addDevice(joining.deviceCard(second), by: secrets)
+            #expect(added.keys?.devices.map(\.number) == [1, 2])
+            #expect(try await joining.lookup(secrets.handle).keys?.devices.count == 2)
+            let revoked = try await client.revokeDevice(2, by: secrets)
+            #expect(revoked.keys?.devices.map(\.number) == [1])
+            let third = try Self.device(of: secrets)
+            let again = try await client.addDevice(directory.client(third).deviceCard(third), by: secrets)
+            #expect(again.keys?.devices.map(\.number) == [1, 3])
+        }
+    }
+
+    @Test func senselessChangesOfDevicesAreRefusedBeforeAnythingIsSent() async throws {
+        try await TestDirectory.run { directory in
+            let (client, secrets) = try await directory.person("alice@example.org")
+            let (bob, bobSecrets) = try await directory.person("bob@example.org")
+            let own = try await client.deviceCard(secrets)
+            let other = try await bob.deviceCard(bobSecrets)
+            await #expect(throws: ClientError.misuse(.deviceAlreadyAdded(1))) {
+                try await client.addDevice(own, by: secrets)
+            }
+            await #expect(throws: ClientError.misuse(.anotherAccount(bobSecrets.handle))) {
+                try await client.addDevice(other, by: secrets)
+            }
+            await #expect(throws: ClientError.misuse(.noSuchDevice(9))) {
+                try await client.revokeDevice(9, by: secrets)
+            }
+            await #expect(throws: ClientError.misuse(.ownDevice)) {
+                try await client.revokeDevice(1, by: secrets)
+            }
+            let second = try Self.device(of: secrets)
+            let joining = try directory.client(second)
+            await #expect(throws: ClientError.misuse(.identityKeyElsewhere)) {
+                try await joining.addDevice(own, by: second)
+            }
+        }
+    }
+
+    @Test func aDeviceThatThisOneDidNotAddRaisesTheAlarm() async throws {
+        try await TestDirectory.run { directory in
+            let (client, secrets) = try await directory.person("alice@example.org")
+            // Somebody else with the same identity key, as after a theft.
+            let store = InMemoryStore()
+            let thief = try directory.client(secrets, remembering: store)
+            _ = try await thief.lookup(secrets.handle)
+            let planted = try Self.device(of: secrets)
+            _ = try await thief.addDevice(directory.client(planted).deviceCard(planted), by: secrets)
+
+            let verdict = try await client.lookup(secrets.handle)
+            #expect(verdict.isOwn)
+            #expect(verdict.keys == nil)
+            guard case .changed(let change) = verdict.outcome else { throw Unexpected(verdict.outcome) }
+            #expect(change.added.map(\.keys.signing) == [planted.keys.signing])
+            await #expect(throws: ClientError.ownAccountChanged(change)) {
+                try await client.revokeDevice(2, by: secrets)
+            }
+        }
+    }
+
+    // MARK: Other people
+
+    @Test func aFriendIsPinnedInTheBackground() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
+            let (bob, bobSecrets) = try await directory.person("bob@example.org")
+            let asked = try await alice.addFriend(bobSecrets.handle, by: aliceSecrets)
+            guard case .firstPinned(let keys) = try await asked.pinning.value.get().outcome else {
+                throw Unexpected(asked)
+            }
+            #expect(keys.devices.map(\.keys) == [bobSecrets.keys])
+            #expect(try await bob.friends(of: bobSecrets).map(\.1) == [.invited])
+            let accepted = try await bob.acceptFriend(aliceSecrets.handle, by: bobSecrets)
+            #expect(try await accepted.pinning.value.get().keys != nil)
+            #expect(try await alice.friends(of: aliceSecrets).map(\.1) == [.accepted])
+            #expect(try await alice.store.pinnedPeer(bobSecrets.handle) != nil)
+        }
+    }
+
+    @Test func aStrangerIsVerifiedButNeitherPinnedNorUsable() async throws {
+        try await TestDirectory.run { directory in
+            let (_, bob) = try await directory.person("bob@example.org")
+            let client = try directory.client(nil)
+            let verdict = try await client.lookup(bob.handle)
+            #expect(verdict.outcome == .stranger)
+            #expect(verdict.keys == nil)
+            #expect(try await client.store.pinnedPeers().isEmpty)
+        }
+    }
+
+    @Test func aChangeBlocksUntilThatVeryChangeIsAccepted() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
+            let (bob, bobSecrets) = try await directory.person("bob@example.org")
+            _ = await (try await alice.addFriend(bobSecrets.handle, by: aliceSecrets)).pinning.value
+            await #expect(throws: ClientError.misuse(.nothingToAccept)) {
+                try await alice.trust(bobSecrets.handle, accepting: [])
+            }
+            let second = try Self.device(of: bobSecrets)
+            _ = try await bob.addDevice(directory.client(second).deviceCard(second), by: bobSecrets)
+            let seen = try await alice.lookup(bobSecrets.handle)
+            #expect(seen.keys == nil)
+            let third = try Self.device(of: bobSecrets)
+            _ = try await bob.addDevice(directory.client(third).deviceCard(third), by: bobSecrets)
+            await #expect(throws: ClientError.misuse(.changeHasMoved)) {
+                try await alice.trust(bobSecrets.handle, accepting: seen.stateHash)
+            }
+            let now = try await alice.lookup(bobSecrets.handle)
+            #expect(
+                try await alice.trust(bobSecrets.handle, accepting: now.stateHash).keys?.devices.count == 3)
+            guard case .matched = try await alice.lookup(bobSecrets.handle).outcome else {
+                throw Unexpected(now)
+            }
+        }
+    }
+
+    @Test func aPersonWhomTheDirectoryDeniesAfterProvingThemIsWithheld() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
+            let (_, bob) = try await directory.person("bob@example.org")
+            _ = await (try await alice.addFriend(bob.handle, by: aliceSecrets)).pinning.value
+            let denying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
+                .answer(
+                    DirectoryResponse(
+                        status: 404, mediaType: "application/json",
+                        body: Array(#"{"error":"not_found"}"#.utf8)))
+            }
+            let client = try directory.client(aliceSecrets, over: denying, remembering: alice.store)
+            await #expect(throws: ClientError.withheld(bob.handle)) { try await client.lookup(bob.handle) }
+            let nobody = try Self.handle("nobody@example.org")
+            await #expect(throws: ClientError.refused(.notFound, retryAfter: nil)) {
+                try await client.lookup(nobody)
+            }
+        }
+    }
+
+    // MARK: Retries
+
+    @Test func onlyErrorsOfTheEnvironmentAreRetriedAndOnlyForReads() async throws {
+        try await TestDirectory.run { directory in
+            let (_, bob) = try await directory.person("bob@example.org")
+            let flaky = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, number in
+                number < 3 ? .lose(.timedOut(.reading)) : .pass
+            }
+            let client = try directory.client(nil, over: flaky)
+            #expect(try await client.lookup(bob.handle).outcome == .stranger)
+            #expect(flaky.paths.count == 3)
+            let lying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
+                .lose(.certificateRefused)
+            }
+            let wary = try directory.client(nil, over: lying)
+            await #expect(throws: ClientError.transport(.certificateRefused)) {
+                try await wary.lookup(bob.handle)
+            }
+            #expect(lying.paths.count == 1)
+        }
+    }
+
+    // MARK: What is remembered
+
+    @Test(arguments: [InMemoryStore.Fault.beforeWriting, .afterWriting])
+    func withoutAStoredViewThereAreNoKeys(_ fault: InMemoryStore.Fault) async throws {
+        try await TestDirectory.run { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
+            let (_, bob) = try await directory.person("bob@example.org")
+            _ = await (try await alice.addFriend(bob.handle, by: aliceSecrets)).pinning.value
+            _ = try await directory.person("carol@example.org")
+            await alice.store.failNextWrite(fault)
+            await #expect(throws: ClientError.store(.noSpace)) { try await alice.lookup(bob.handle) }
+            #expect(try await alice.lookup(bob.handle).keys != nil)
+        }
+    }
+
+    @Test func aSecondProcessThatMovedTheViewMakesTheLookupRepeat() async throws {
+        try await TestDirectory.run { directory in
+            let (_, bob) = try await directory.person("bob@example.org")
+            let store = InMemoryStore()
+            let other = try directory.client(nil, remembering: store)
+            let racing = RacingTransport(try NIOTransport(to: directory.profile)) {
+                _ = try? await other.lookup(bob.handle)
+            }
+            let verdict = try await directory.client(nil, over: racing, remembering: store).lookup(bob.handle)
+            #expect(verdict.known != nil, "the answer was verified against a view that had moved")
+        }
+    }
+
+    // MARK: Attacks
+
+    @Test(arguments: Attack.allCases)
+    func everyAttackOnAKnownPersonIsStopped(_ attack: Attack) async throws {
+        let store = InMemoryStore()
+        try await TestDirectory.run(attack: attack) { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org", remembering: store)
+            let (bob, bobSecrets) = try await directory.person("bob@example.org")
+            _ = try await directory.person("mallory@example.org")
+            let second = try Self.device(of: bobSecrets)
+            _ = try await bob.addDevice(directory.client(second).deviceCard(second), by: bobSecrets)
+            _ = try await directory.person("carol@example.org")
+            _ = await (try await alice.addFriend(bobSecrets.handle, by: aliceSecrets)).pinning.value
+            let deceived = try directory.client(
+                aliceSecrets, over: NIOTransport(to: directory.lyingProfile), remembering: store)
+            do throws(ClientError) {
+                let verdict = try await deceived.lookup(bobSecrets.handle)
+                #expect(verdict.keys == nil, "\(attack) was believed: \(verdict.outcome)")
+            } catch {
+                #expect(error.family == .peer, "\(attack): \(error)")
+                if case .lookup(let refusal) = error, case .consistency(let evidence) = refusal.error {
+                    let kept = await store.keptEvidence
+                    #expect(kept == [evidence])
+                }
+            }
+        }
+    }
+
+    // MARK: The log
+
+    @Test func aReplayOfTheLogAgreesWithIt() async throws {
+        try await TestDirectory.run { directory in
+            for name in ["alice", "bob", "carol"] { _ = try await directory.person("\(name)@example.org") }
+            let client = try directory.client(nil)
+            let replay = try await client.verifyLog()
+            #expect(replay.checkpoint.checkpoint.head.size == 6)
+            #expect(replay.counts.devices == 3)
+            #expect(replay.counts.states == 3)
+            #expect(try await client.logView()?.head == replay.checkpoint.checkpoint.head)
+            #expect(try await client.logTail(4).entries.map(\.index) == [2, 3, 4, 5])
+        }
+    }
+
+    @Test func aChangedEntryOrHashOfTheLogIsNoticed() async throws {
+        try await TestDirectory.run { directory in
+            for name in ["alice", "bob"] { _ = try await directory.person("\(name)@example.org") }
+            for part in ["/tile/entries/", "/tile/0/"] {
+                let inner = try NIOTransport(to: directory.profile)
+                let client = try directory.client(nil, over: FlippingTransport(inner: inner, part: part))
+                let error = await #expect(throws: ClientError.self) { try await client.verifyLog() }
+                #expect(error?.family == .peer)
+                #expect(try await client.logView() == nil)
+                await #expect(throws: ClientError.self) { try await client.logTail(2) }
+            }
+        }
+    }
+
+    @Test func aLogThatForksFromWhatIsKnownIsKeptAsEvidence() async throws {
+        try await TestDirectory.run { directory in
+            _ = try await directory.person("alice@example.org")
+            let store = InMemoryStore()
+            let head = TreeHead(size: 1, root: .leaf([1]))
+            let view = LogView(uncheckedOrigin: directory.keys.log.verifierKey.name, head: head, note: [1])
+            _ = try await store.advance(to: view, from: nil)
+            let client = try directory.client(nil, remembering: store)
+            let error = await #expect(throws: ClientError.self) { try await client.verifyLog() }
+            guard case .log(.contradiction(let evidence)) = error else { throw Unexpected(error as Any) }
+            #expect(try await store.evidence() == [evidence])
+            #expect(try await store.logView(origin: view.origin.bytes) == view)
+        }
+    }
+}
+
+/// Something else than the test expects.
+struct Unexpected: Error {
+    let value: String
+    init(_ value: Any) { self.value = "\(value)" }
+}

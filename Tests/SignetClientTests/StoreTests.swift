@@ -1,0 +1,96 @@
+import Foundation
+import KeyTransparency
+import SignetClient
+import SignetTesting
+import Testing
+import TransparencyLog
+
+@Suite struct StoreTests {
+    @Test(arguments: StoreRule.allCases)
+    func theSQLiteStoreKeepsTheRule(_ rule: StoreRule) async throws {
+        try await withTemporaryFolder { folder in
+            try await rule.check(try SQLiteStore.open(at: folder + "/store"))
+        }
+    }
+
+    @Test(arguments: StoreRule.allCases)
+    func theStoreInMemoryKeepsTheRule(_ rule: StoreRule) async throws {
+        try await rule.check(InMemoryStore())
+    }
+
+    @Test func everythingIsThereAfterReopening() async throws {
+        try await withTemporaryFolder { folder in
+            let (peer, view) = (try StoreSample.peer("alice@example.org"), try StoreSample.view(size: 3))
+            let evidence = LogContradiction(uncheckedFault: .rollback, known: view, received: view)
+            let own = OwnRecord(pending: [1], highestDeviceNumber: 4)
+            let store = try SQLiteStore.open(at: folder + "/store")
+            #expect(try await store.pin(peer, replacing: nil))
+            #expect(try await store.advance(to: view, from: nil))
+            #expect(try await store.setOwnRecord(own, replacing: .initial))
+            try await store.keep(evidence, at: 1)
+            try await store.remember(Person(handle: peer.handle, since: 2))
+            try store.close()
+            let again = try SQLiteStore.open(at: folder + "/store")
+            #expect(try await again.pinnedPeers() == [peer])
+            #expect(try await again.logView(origin: view.origin.bytes) == view)
+            #expect(try await again.ownRecord() == own)
+            #expect(try await again.evidence() == [evidence])
+            #expect(try await again.people() == [Person(handle: peer.handle, since: 2)])
+        }
+    }
+
+    @Test func everyCommitIsSynchronizedAndTheFileIsForItsOwnerOnly() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteStore.open(at: folder + "/store")
+            #expect(try store.pragma("synchronous") == 2)
+            #expect(try permissions(folder + "/store") == 0o600)
+        }
+    }
+
+    @Test func twoProcessesSeeEachOthersChanges() async throws {
+        try await withTemporaryFolder { folder in
+            let (first, second) = (
+                try SQLiteStore.open(at: folder + "/store"), try SQLiteStore.open(at: folder + "/store")
+            )
+            let peer = try StoreSample.peer("alice@example.org")
+            #expect(try await first.pin(peer, replacing: nil))
+            #expect(try await second.pinnedPeer(peer.handle) == peer)
+            #expect(try await !second.pin(StoreSample.peer("alice@example.org", version: 2), replacing: nil))
+        }
+    }
+
+    @Test func whatIsNoStoreIsRefusedAndLeftAlone() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store"
+            let garbage = Data(repeating: 0x41, count: 5000)
+            try garbage.write(to: URL(fileURLWithPath: path))
+            #expect(throws: StoreError.damaged) { try SQLiteStore.open(at: path) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == garbage)
+            #expect(throws: StoreError.file(.isDirectory)) { try SQLiteStore.open(at: folder) }
+            #expect(throws: StoreError.file(.notFound)) { try SQLiteStore.open(at: folder + "/none/store") }
+        }
+    }
+
+    @Test func aDamagedPageIsNoticedWhenItIsRead() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store"
+            let store = try SQLiteStore.open(at: path)
+            #expect(try await store.pin(StoreSample.peer("alice@example.org"), replacing: nil))
+            try store.close()
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            bytes.replaceSubrange(4096..<bytes.count, with: Data(repeating: 0x55, count: bytes.count - 4096))
+            try bytes.write(to: URL(fileURLWithPath: path))
+            let again = try SQLiteStore.open(at: path)
+            await #expect(throws: StoreError.damaged) { try await again.pinnedPeers() }
+        }
+    }
+
+    @Test(arguments: [InMemoryStore.Fault.beforeWriting, .afterWriting])
+    func aFaultyWriteHappensWhollyOrNotAtAll(_ fault: InMemoryStore.Fault) async throws {
+        let store = InMemoryStore()
+        let peer = try StoreSample.peer("alice@example.org")
+        await store.failNextWrite(fault)
+        await #expect(throws: StoreError.noSpace) { try await store.pin(peer, replacing: nil) }
+        #expect(try await (store.pinnedPeer(peer.handle) != nil) == (fault == .afterWriting))
+    }
+}

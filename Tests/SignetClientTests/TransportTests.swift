@@ -1,0 +1,276 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import SignetAPI
+import SignetClient
+import Testing
+
+@Suite struct TransportTests {
+    private static let quick = NIOTransport.Deadlines(
+        connect: .seconds(5), handshake: .milliseconds(200), idle: .milliseconds(200),
+        response: .milliseconds(600))
+    private static let patient = NIOTransport.Deadlines(
+        connect: .seconds(5), handshake: .seconds(20), idle: .seconds(20), response: .seconds(20))
+
+    private static func get(_ mediaType: String? = nil, limit: Int = 100) -> DirectoryRequest {
+        DirectoryRequest(
+            method: "GET", path: "/x", limit: ResponseLimit(maximumByteCount: limit, mediaType: mediaType))
+    }
+
+    /// What a client gets from a server that speaks exactly these bytes.
+    private func answer(
+        _ bytes: String, then ending: RawServer.Ending = .silence, limit: Int = 100, mediaType: String? = nil,
+        deadlines: NIOTransport.Deadlines = patient
+    ) async throws -> Result<DirectoryResponse, TransportError> {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(authority, answering: bytes, then: ending)
+            let transport = try NIOTransport(to: authority.profile(port: server.port), deadlines: deadlines)
+            let result = await Self.result(transport, Self.get(mediaType, limit: limit))
+            await server.stop()
+            return result
+        }
+    }
+
+    private static func result(
+        _ transport: NIOTransport, _ request: DirectoryRequest
+    ) async -> Result<DirectoryResponse, TransportError> {
+        do { return .success(try await transport.send(request)) } catch { return .failure(error) }
+    }
+
+    @Test func aWholeAnswerArrives() async throws {
+        let result = try await answer(
+            "HTTP/1.1 200 OK\r\nContent-Type: Text/Plain; charset=utf-8\r\nContent-Length: 5\r\n\r\nhello",
+            mediaType: "text/plain")
+        #expect(
+            result
+                == .success(
+                    DirectoryResponse(status: 200, mediaType: "text/plain", body: Array("hello".utf8))))
+    }
+
+    @Test func aRefusalArrivesWithItsRetryTime() async throws {
+        let result = try await answer(
+            "HTTP/1.1 429 Too Many\r\nRetry-After: 7\r\nContent-Length: 2\r\n\r\n{}",
+            mediaType: "application/json")
+        #expect(
+            result
+                == .success(
+                    DirectoryResponse(status: 429, mediaType: nil, retryAfter: 7, body: Array("{}".utf8))))
+    }
+
+    @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeAnyByteOfIt() async throws {
+        let result = try await answer("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n")
+        #expect(result == .failure(.tooLong(limit: 100)))
+    }
+
+    @Test func chunksBeyondTheLimitAreRefused() async throws {
+        let chunk = "33\r\n" + String(repeating: "x", count: 51) + "\r\n"
+        let result = try await answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + chunk)
+        #expect(result == .failure(.tooLong(limit: 100)))
+    }
+
+    @Test func aRefusalHasItsOwnLimit() async throws {
+        let result = try await answer("HTTP/1.1 500 No\r\nContent-Length: 4097\r\n\r\n", limit: 1_000_000)
+        #expect(result == .failure(.tooLong(limit: 4096)))
+    }
+
+    @Test func anotherMediaTypeIsRefused() async throws {
+        let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi"
+        #expect(try await answer(page, mediaType: "application/json") == .failure(.unexpectedMediaType))
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Le",
+        "",
+    ])
+    func aTruncatedAnswerIsRefused(_ bytes: String) async throws {
+        #expect(try await answer(bytes, then: .close) == .failure(.closedEarly))
+    }
+
+    @Test(arguments: [
+        "\u{16}\u{3}\u{1}garbage\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/9.9 2000 OK\r\n\r\n",
+    ])
+    func garbageIsRefused(_ bytes: String) async throws {
+        #expect(try await answer(bytes) == .failure(.malformedResponse))
+    }
+
+    @Test func silenceEndsTheWait() async throws {
+        #expect(try await answer("", deadlines: Self.quick) == .failure(.timedOut(.reading)))
+    }
+
+    @Test func anAnswerThatDripsForEverEnds() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n"
+        #expect(try await answer(head, then: .drip, deadlines: Self.quick) == .failure(.timedOut(.reading)))
+    }
+
+    // MARK: Whom the client believes to be the server
+
+    @Test func aServerOfAnotherAuthorityIsRefused() async throws {
+        try await withTemporaryFolder { folder in
+            let (ours, theirs) = (try await TestAuthority(in: folder), try await TestAuthority(in: folder))
+            #expect(try await answer(of: theirs, to: ours) == .failure(.certificateRefused))
+        }
+    }
+
+    @Test func anExpiredCertificateIsRefused() async throws {
+        try await withTemporaryFolder { folder in
+            let old = try await TestAuthority(in: folder, now: Date(timeIntervalSince1970: 1_500_000_000))
+            #expect(try await answer(of: old, to: old) == .failure(.certificateRefused))
+        }
+    }
+
+    @Test func aCertificateOfAnotherNameIsRefused() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder, hosts: ["elsewhere.example"])
+            #expect(try await answer(of: authority, to: authority) == .failure(.certificateForAnotherName))
+        }
+    }
+
+    @Test func anAddressIsComparedWithTheAddressesOfTheCertificate() async throws {
+        try await withTemporaryFolder { folder in
+            let named = try await TestAuthority(in: folder, hosts: ["localhost"])
+            let addressed = try await TestAuthority(in: folder, hosts: ["127.0.0.1"])
+            #expect(
+                try await answer(of: named, to: named, host: "127.0.0.1")
+                    == .failure(.certificateForAnotherName))
+            #expect(
+                try await answer(of: addressed, to: addressed, host: "127.0.0.1")
+                    == .success(DirectoryResponse(status: 200, mediaType: nil, body: [])))
+        }
+    }
+
+    private func answer(
+        of server: TestAuthority, to client: TestAuthority, host: String = "localhost"
+    ) async throws -> Result<DirectoryResponse, TransportError> {
+        let raw = try await RawServer(server, answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let transport = try NIOTransport(
+            to: client.profile(host: host, port: raw.port), deadlines: Self.patient)
+        let result = await Self.result(transport, Self.get())
+        await raw.stop()
+        return result
+    }
+
+    @Test func aServerWithoutTLSIsRefused() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .childChannelInitializer { child in
+                    child.eventLoop.makeCompletedFuture {
+                        try child.pipeline.syncOperations.addHandler(PlainGreetingHandler())
+                    }
+                }
+                .bind(host: "127.0.0.1", port: 0).get()
+            let profile = authority.profile(port: server.localAddress?.port ?? 0)
+            let transport = try NIOTransport(to: profile, deadlines: Self.patient)
+            #expect(await Self.result(transport, Self.get()) == .failure(.handshakeFailed))
+            try await server.close()
+        }
+    }
+
+    @Test func aServerThatNeverGreetsEndsTheWait() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(nil, answering: "")
+            let transport = try NIOTransport(to: authority.profile(port: server.port), deadlines: Self.quick)
+            #expect(await Self.result(transport, Self.get()) == .failure(.timedOut(.handshake)))
+            await server.stop()
+        }
+    }
+
+    @Test func aPortWhereNobodyListensIsUnreachable() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(authority, answering: "")
+            await server.stop()
+            let transport = try NIOTransport(
+                to: authority.profile(port: server.port), deadlines: Self.patient)
+            #expect(await Self.result(transport, Self.get()) == .failure(.unreachable))
+        }
+    }
+
+    @Test func aNameThatDoesNotExistIsNotFound() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let transport = try NIOTransport(
+                to: authority.profile(host: "no-such-host.invalid", port: 1), deadlines: Self.patient)
+            #expect(await Self.result(transport, Self.get()) == .failure(.nameNotFound))
+        }
+    }
+
+    // MARK: Connections
+
+    @Test func readsShareAConnectionAndWritesDoNot() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(
+                authority, answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            let transport = try NIOTransport(
+                to: authority.profile(port: server.port), deadlines: Self.patient)
+            for _ in 0..<3 { _ = try await transport.send(Self.get()) }
+            #expect(server.connectionCount == 1)
+            let write = DirectoryRequest(
+                method: "POST", path: Route.register.path,
+                limit: ResponseLimit(maximumByteCount: 1, mediaType: nil))
+            _ = try await transport.send(write)
+            #expect(server.connectionCount == 2)
+            await server.stop()
+        }
+    }
+
+    @Test func aKeptConnectionThatTheServerEndedIsReplaced() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(
+                authority, answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", then: .close)
+            let transport = try NIOTransport(
+                to: authority.profile(port: server.port), deadlines: Self.patient)
+            for _ in 0..<3 { #expect(try await transport.send(Self.get()).status == 200) }
+            await server.stop()
+        }
+    }
+
+    // MARK: Addresses
+
+    @Test func addressesAreRead() throws {
+        let table: [(String, String, Int)] = [
+            ("https://example.org", "example.org", 443), ("https://localhost:8443", "localhost", 8443),
+            ("https://127.0.0.1:1", "127.0.0.1", 1), ("https://[::1]:65535", "::1", 65_535),
+        ]
+        for (text, host, port) in table {
+            let address = try DirectoryAddress(text)
+            #expect(address.host == host)
+            #expect(address.port == port)
+        }
+    }
+
+    @Test(arguments: [
+        "http://example.org", "https://", "https://example.org/", "https://example.org/path", "https://a@b",
+        "https://example.org:", "https://example.org:0", "https://example.org:65536",
+        "https://example.org:080",
+        "https://[::1", "https://[localhost]", "https://exa mple.org", "https://example.org?x",
+        "HTTPS://example.org",
+    ])
+    func otherAddressesAreRefused(_ text: String) {
+        #expect(throws: TransportError.invalidAddress) { try DirectoryAddress(text) }
+    }
+
+    @Test func aRootThatIsNoCertificateIsRefused() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let profile = DirectoryProfile(
+                url: "https://localhost", tlsRoot: [1, 2, 3], trust: authority.profile.trust)
+            #expect(throws: TransportError.invalidRoot) { try NIOTransport(to: profile) }
+        }
+    }
+}
+
+/// Speaks HTTP without TLS as soon as somebody connects.
+private final class PlainGreetingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.writeAndFlush(NIOAny(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n")), promise: nil)
+    }
+}
