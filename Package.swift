@@ -70,6 +70,9 @@ let coreTargets: [Target] = [
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
         ],
         path: "Sources/Formats/VRF", swiftSettings: optimised),
+    .target(
+        name: "VerifiableMap", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Formats/VerifiableMap", swiftSettings: optimised),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -88,6 +91,9 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "VRFTests",
         dependencies: ["CanonicalCoding", "VRF", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
+        swiftSettings: strict),
+    .testTarget(
+        name: "VerifiableMapTests", dependencies: ["CanonicalCoding", "VerifiableMap", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
@@ -155,7 +161,9 @@ let runtimeTargets: [Target] = [
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
         name: "signet-vectors",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto, arguments],
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto, arguments,
+        ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
         name: "signet-lying-server", dependencies: ["SignetTesting", "SignetServer", "KeyDirectory", arguments, logging],
@@ -205,6 +213,7 @@ let coreProducts: [Product] = [
     .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
+    .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
 ]
 
 let runtimeProducts: [Product] = [

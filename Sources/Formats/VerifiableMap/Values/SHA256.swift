@@ -1,0 +1,10 @@
+import Crypto
+
+/// The one place where the verifying half needs swift-crypto: everything else here, but snapshots, builds without it.
+extension MapHash {
+    static func sha256(_ input: UnsafeRawBufferPointer) -> MapHash {
+        var hasher = SHA256()
+        hasher.update(bufferPointer: input)
+        return hasher.finalize().withUnsafeBytes { MapHash(words: Words32(loading: $0, at: 0)) }
+    }
+}
