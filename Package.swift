@@ -189,7 +189,9 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
             "SignetServer", "signetd", crypto, logging,
-        ] + nio,
+            .product(name: "Metrics", package: "swift-metrics"),
+            .product(name: "CoreMetrics", package: "swift-metrics"),
+        ] + nio + certificates,
         swiftSettings: strict),
     .testTarget(
         name: "SignetTestingTests",

@@ -112,7 +112,8 @@ import Testing
     @Test func anEndlessBodyIsCutOff() async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             let connection = try await Connection.open(port: client.port, root: client.root)
-            try await connection.send("POST /v1/lookup HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try await connection.send(
+                "POST /v1/lookup HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
             let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0, count: 65_536) + Array("\r\n".utf8)
             var count = 0
             while count < 1000, (try? await connection.send(chunk)) != nil { count += 1 }

@@ -1,7 +1,8 @@
 import NIOSSL
 import SignetAPI
-@testable import SignetServer
 import Testing
+
+@testable import SignetServer
 
 /// What is not TLS, or not HTTP, ends its own connection and nothing else.
 @Suite(.serialized) struct MalformedTests {
@@ -52,11 +53,14 @@ import Testing
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ])
     func whatIsNotHTTPIsRefusedAndClosed(_ request: String) async throws {
-        try await withServer(answering: MadeUpDirectory(), {
-            $0.limits.idle = .seconds(1)
-            $0.limits.body = .seconds(1)
-            $0.limits.firstHead = .seconds(1)
-        }) { client in
+        try await withServer(
+            answering: MadeUpDirectory(),
+            {
+                $0.limits.idle = .seconds(1)
+                $0.limits.body = .seconds(1)
+                $0.limits.firstHead = .seconds(1)
+            }
+        ) { client in
             let connection = try await Connection.open(port: client.port, root: client.root)
             try await connection.send(request)
             let answer = String(decoding: await connection.readToEnd(), as: UTF8.self)
@@ -73,11 +77,14 @@ import Testing
             Array("POST /api/get-public-keys HTTP/1.1\r\nContent-Length: 20\r\n\r\n{\"targets\":[\"a@b.c\"]}".utf8),
             Array("GET /v1/friends HTTP/1.1\r\nSignet-Signature: v1 AA 1 AA AA\r\n\r\n".utf8),
         ]
-        try await withServer(answering: MadeUpDirectory(), {
-            $0.limits.idle = .milliseconds(20)
-            $0.limits.body = .milliseconds(20)
-            $0.limits.firstHead = .milliseconds(20)
-        }) { client in
+        try await withServer(
+            answering: MadeUpDirectory(),
+            {
+                $0.limits.idle = .milliseconds(20)
+                $0.limits.body = .milliseconds(20)
+                $0.limits.firstHead = .milliseconds(20)
+            }
+        ) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for lane in 0..<20 {
                     group.addTask {

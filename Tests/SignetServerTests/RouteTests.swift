@@ -196,9 +196,12 @@ import TransparencyLog
     }
 
     @Test func healthAndMetricsTellHowTheLogIs() async throws {
-        try await withServer(answering: MadeUpDirectory(), {
-            $0.clock = ServerClock(time: { 130 }, uptime: { 0 })
-        }) { client in
+        try await withServer(
+            answering: MadeUpDirectory(),
+            {
+                $0.clock = ServerClock(time: { 130 }, uptime: { 0 })
+            }
+        ) { client in
             let health = try await client.get("/health")
             #expect(health?.text == "ok\n")
             #expect(health?.headers["date"] == "Thu, 01 Jan 1970 00:02:10 GMT")

@@ -22,7 +22,8 @@ struct SocketName {
     init?(_ text: String, defaultPort: Int) {
         var host = text[...]
         var port = defaultPort
-        if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]"), text.filter({ $0 == ":" }).count == 1 || text.hasPrefix("[") {
+        let mayHavePort = text.hasPrefix("[") || text.filter { $0 == ":" }.count == 1
+        if mayHavePort, !text.hasSuffix("]"), let colon = text.lastIndex(of: ":") {
             guard let number = UInt16(text[text.index(after: colon)...]) else { return nil }
             port = Int(number)
             host = text[..<colon]

@@ -56,7 +56,10 @@ struct Verdict {
 
     private static func of(_ error: StoredIdentityError) -> Verdict {
         switch error {
-        case .keyNotPrivate(let path): Verdict(.damaged, "\(path) can be used by others; chmod 600 it, or replace it if it may have been read")
+        case .keyNotPrivate(let path):
+            Verdict(
+                .damaged,
+                "\(path) can be used by others; chmod 600 it, or replace it if it may have been read")
         case .file(let failure): Verdict(.damaged, sentence(failure))
         }
     }
@@ -72,8 +75,13 @@ struct Verdict {
     private static func of(_ error: ServerStop) -> Verdict {
         switch error {
         case .logFailed:
-            Verdict(.diskFailed, "the disk failed under the log; nothing acknowledged is lost. Check space and disk, then start again")
-        case .cannotListen: Verdict(.addressUnusable, "the address is in use or not one of this machine; see --bind")
+            Verdict(
+                .diskFailed,
+                "the disk failed under the log; nothing acknowledged is lost. Check space and disk, then start again")
+        case .cannotListen:
+            Verdict(
+                .addressUnusable,
+                "the address is in use or not one of this machine; see --bind")
         }
     }
 
@@ -88,9 +96,15 @@ struct Verdict {
 
     private static func of(_ error: KeyFileError) -> Verdict {
         switch error {
-        case .missing(let file): Verdict(.damaged, "keys/\(file.name) is missing; bring it back, a new one would be another directory")
+        case .missing(let file):
+            Verdict(
+                .damaged,
+                "keys/\(file.name) is missing; bring it back, a new one would be another directory")
         case .exists(let file): Verdict(.notMade, "keys/\(file.name) is there already")
-        case .wrongMode(let file, _): Verdict(.damaged, "keys/\(file.name) can be used by others; chmod 600 it, and consider whether it was read")
+        case .wrongMode(let file, _):
+            Verdict(
+                .damaged,
+                "keys/\(file.name) can be used by others; chmod 600 it, and consider whether it was read")
         case .wrongOwner(let file): Verdict(.damaged, "keys/\(file.name) belongs to another user")
         case .notAFile(let file), .malformed(let file), .refused(let file):
             Verdict(.damaged, "keys/\(file.name) is not a key of this kind; bring back a copy of it")
@@ -103,17 +117,38 @@ struct Verdict {
         switch error {
         case .log(let error): of(error)
         case .file(let code): Verdict(.damaged, "the data directory: \(text(code))")
-        case .databaseMissing: Verdict(.damaged, "the log is there and the database is not; bring back the whole data directory")
+        case .databaseMissing:
+            Verdict(
+                .damaged,
+                "the log is there and the database is not; bring back the whole data directory")
         case .databaseExists: Verdict(.notMade, "there is a database already")
         case .database(let code): Verdict(.diskFailed, "the database failed with SQLite's code \(code)")
         case .databaseFromNewerVersion: Verdict(.damaged, "a newer signetd has changed the database; use that one")
-        case .notDurable: Verdict(.damaged, "the database does not wait for the disk; this is a bug or another SQLite")
-        case .databaseOfOtherLog, .databaseOfOtherVRFKey: Verdict(.damaged, "the database and the keys are of two directories")
-        case .logUnreadable: Verdict(.diskFailed, "the log's entries cannot be read; check the disk, then start again")
+        case .notDurable:
+            Verdict(
+                .damaged,
+                "the database does not wait for the disk; this is a bug or another SQLite")
+        case .databaseOfOtherLog, .databaseOfOtherVRFKey:
+            Verdict(
+                .damaged,
+                "the database and the keys are of two directories")
+        case .logUnreadable:
+            Verdict(
+                .diskFailed,
+                "the log's entries cannot be read; check the disk, then start again")
         case .logStopped: of(ServerStop.logFailed)
-        case .logBehindDatabase: Verdict(.damaged, "the log is an older copy than the database; bring back the newest copy of both together")
-        case .databaseBehindLog: Verdict(.damaged, "the database is an older copy than the log; bring back the newest copy of both together")
-        case .databaseDamaged: Verdict(.damaged, "the database is damaged; bring back the newest copy of the whole data directory")
+        case .logBehindDatabase:
+            Verdict(
+                .damaged,
+                "the log is an older copy than the database; bring back the newest copy of both together")
+        case .databaseBehindLog:
+            Verdict(
+                .damaged,
+                "the database is an older copy than the log; bring back the newest copy of both together")
+        case .databaseDamaged:
+            Verdict(
+                .damaged,
+                "the database is damaged; bring back the newest copy of the whole data directory")
         }
     }
 
@@ -125,9 +160,15 @@ struct Verdict {
         case .createLog: Verdict(.notSetUp, "there is no log; an empty directory may be a disk that is not mounted")
         case .openExistingLog: Verdict(.notMade, "there is a log already")
         case .restoreNewestCopy:
-            Verdict(.damaged, "the log does not fit what was signed for it; going on would fork it. Bring back the newest copy of the whole data directory")
+            Verdict(
+                .damaged,
+                "the log does not fit what was signed for it; going on would fork it. "
+                    + "Bring back the newest copy of the whole data directory")
         case .correctConfiguration: Verdict(.damaged, "the log was made with another name or other keys")
-        case .repairStorage: Verdict(.diskFailed, "the disk failed under the log; check space and disk, then start again")
+        case .repairStorage:
+            Verdict(
+                .diskFailed,
+                "the disk failed under the log; check space and disk, then start again")
         }
     }
 

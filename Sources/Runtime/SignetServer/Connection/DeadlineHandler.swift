@@ -66,6 +66,16 @@ final class DeadlineHandler: ChannelDuplexHandler {
         context.write(data, promise: taken)
     }
 
+    /// TLS says farewell and waits for the client's; this waits no longer than ``farewell``.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        context.close(mode: mode, promise: promise)
+        guard case .all = mode else { return }
+        let socket = NIOLoopBound(socket, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.farewell) { socket.value.close() }
+    }
+
+    private static let farewell = TimeAmount.milliseconds(500)
+
     private func note(_ event: ConnectionProgress.Event, _ context: ChannelHandlerContext) {
         guard let before = progress?.deadline else { return }
         progress?.note(event, at: Self.now)

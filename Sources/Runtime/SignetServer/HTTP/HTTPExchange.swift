@@ -22,7 +22,8 @@ struct HTTPExchange: Sendable {
         var body = BodyReader(request, limit: limits.bodyByteCount)
         let answer = try await answer(request, &body, to: destination, channel)
         let isLast = body.isUnwanted
-        let content = request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+        let content =
+            request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
         try await writer.write(response: response(answer, isLast: isLast), body: content)
         metrics.answered(
             destination.name, answer.status.code, nanoseconds: Int64(clamping: clock.uptime() - start))

@@ -1,7 +1,6 @@
+import HummingbirdCore
 public import KeyDirectory
 public import Logging
-
-import HummingbirdCore
 import NIOCore
 import NIOPosix
 import NIOSSL

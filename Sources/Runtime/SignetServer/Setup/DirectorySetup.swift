@@ -1,11 +1,10 @@
+import Foundation
 public import KeyDirectory
+import KeyTransparency
 public import Logging
 public import SignetAPI
-public import TransparencyLog
-
-import Foundation
-import KeyTransparency
 import SwiftASN1
+public import TransparencyLog
 import VRF
 import X509
 

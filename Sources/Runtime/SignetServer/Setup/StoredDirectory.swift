@@ -1,8 +1,7 @@
 public import KeyDirectory
+import KeyTransparency
 public import Logging
 public import SignetAPI
-
-import KeyTransparency
 import TransparencyLog
 
 #if canImport(Glibc)

@@ -1,0 +1,102 @@
+import Foundation
+import KeyTransparency
+import SignetAPI
+import SwiftASN1
+import Testing
+import TransparencyLog
+import X509
+
+@testable import SignetServer
+
+/// The data directory: all of it or nothing, private, never overwritten.
+struct SetupTests {
+    @Test func secretsAreForTheOwnerAlone() async throws {
+        try await withDataDirectory { data in
+            func mode(_ path: String) throws -> Int {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                return try #require(attributes[.posixPermissions] as? NSNumber).intValue
+            }
+            for folder in [data.path, data.keys, data.records, data.path + "/tls"] {
+                #expect(try mode(folder) == 0o700, "\(folder)")
+            }
+            let keys = try FileManager.default.contentsOfDirectory(atPath: data.keys).map { "\(data.keys)/\($0)" }
+            #expect(keys.count == 3)
+            for file in keys + [data.certificateKey, data.rootKey] { #expect(try mode(file) == 0o600, "\(file)") }
+        }
+    }
+
+    @Test func whatIsThereAlreadyIsNotTouched() async throws {
+        try await withDataDirectory { data in
+            let before = try Data(contentsOf: URL(fileURLWithPath: data.profile))
+            await #expect { _ = try await setup().make(data, at: TestPerson.now) } throws: { error in
+                if case SetupError.exists = error { true } else { false }
+            }
+            let after = try Data(contentsOf: URL(fileURLWithPath: data.profile))
+            #expect(after == before)
+        }
+    }
+
+    @Test func aSetupThatFailsLeavesNothing() async throws {
+        let parent = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString).path
+        let data = DataDirectory(path: parent + "/missing/data")
+        await #expect { _ = try await setup().make(data, at: TestPerson.now) } throws: { error in
+            if case SetupError.file(let failure) = error { failure.code == ENOENT } else { false }
+        }
+        #expect(!FileManager.default.fileExists(atPath: parent))
+    }
+
+    @Test func aSetupThatFailsInTheMiddleLeavesNothing() async throws {
+        let parent = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: parent) }
+        let broken = DirectorySetup(
+            origin: try setup().origin, url: "https://localhost",
+            tls: .existing(TLSIdentity(certificateChain: [], privateKey: []), root: []), logger: silent)
+        await #expect { _ = try await broken.make(DataDirectory(path: parent.path + "/data/"), at: 0) } throws: {
+            error in
+            if case SetupError.tls = error { true } else { false }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == [])
+    }
+
+    @Test func theProfileIsWhatTheFileSays() async throws {
+        try await withDataDirectory { data in
+            let profile = try StoredDirectory.readProfile(data)
+            #expect(profile.url == "https://localhost:8443")
+            #expect(profile.trust.policy.logs.map(\.name.bytes) == [Array("example.org/signet".utf8)])
+            let root = try Certificate(derEncoded: profile.tlsRoot)
+            #expect(root.notValidAfter.timeIntervalSince(root.notValidBefore) == 3652 * 86_400)
+            let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: data.certificate)), as: UTF8.self)
+            let server = try Certificate(pemEncoded: text)
+            #expect(server.notValidAfter.timeIntervalSince(server.notValidBefore) == 397 * 86_400)
+            #expect(root.publicKey.isValidSignature(server.signature, for: server))
+        }
+    }
+
+    @Test func aKeyThatOthersMayReadIsRefused() async throws {
+        try await withDataDirectory { data in
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: data.certificateKey)
+            #expect(throws: StoredIdentityError.keyNotPrivate(path: data.certificateKey)) {
+                _ = try TLSIdentity(certificate: data.certificate, key: data.certificateKey)
+            }
+        }
+    }
+
+    @Test func aKeyOfAnotherCertificateIsRefused() throws {
+        let authorities = try (0..<2).map { _ in
+            try DevelopmentAuthority(hosts: [.name("localhost")], at: 1_800_000_000)
+        }
+        let identity = TLSIdentity(
+            certificateChain: Array(authorities[0].serverPEM.utf8), privateKey: Array(authorities[1].serverKeyPEM.utf8))
+        #expect(throws: TLSIdentityError.keyDoesNotMatch) { _ = try identity.context() }
+    }
+
+    @Test(arguments: ["localhost", "a.example.org", "127.0.0.1", "::1", "1a"]) func hostsAreRead(_ text: String) {
+        #expect(ServerHost(text) != nil)
+    }
+
+    @Test(arguments: [
+        "", "a..b", "-a", "A.example", "a b", "https://a", "*.a", ".", "a_b", String(repeating: "a", count: 64),
+    ])
+    func whatIsNoHostIsRefused(_ text: String) { #expect(ServerHost(text) == nil) }
+}
