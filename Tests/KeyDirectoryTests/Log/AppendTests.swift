@@ -11,7 +11,9 @@ import TransparencyLog
         #expect(try await log.append(LogFixture.entries(0..<3)) == 0..<3)
         #expect(try await log.append(LogFixture.entries(3..<4)) == 3..<4)
         _ = try await log.awaitPublished(size: 4)
-        for index in 0..<4 { #expect(try await log.entry(at: UInt64(index)) == LogFixture.entries(index..<index + 1)[0]) }
+        for index in 0..<4 {
+            #expect(try await log.entry(at: UInt64(index)) == LogFixture.entries(index..<index + 1)[0])
+        }
         await log.close()
     }
 

@@ -21,7 +21,9 @@ import TransparencyLog
             #expect(try await run.check(disk) == [], "restarted after call \(ordinal)")
             #expect(try await run.check(cut) == [], "power cut after call \(ordinal)")
             let later = disk.crashed(.nothing)
-            #expect(try await run.check(later, checksBefore: 1) == [], "restarted after call \(ordinal), and then a power cut")
+            #expect(
+                try await run.check(later, checksBefore: 1) == [],
+                "restarted after call \(ordinal), and then a power cut")
             ordinal += 1
         }
         #expect(ordinal > 0)

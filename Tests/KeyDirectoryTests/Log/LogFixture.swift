@@ -1,8 +1,8 @@
+import SignetTesting
 import Synchronization
 import TransparencyLog
 
 @testable import KeyDirectory
-import SignetTesting
 
 /// The keys, the clock and the memory of one log under test.
 final class LogFixture: Sendable {

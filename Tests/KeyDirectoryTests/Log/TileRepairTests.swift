@@ -8,7 +8,9 @@ import TransparencyLog
     private func disk(_ fixture: LogFixture) async throws -> SimulatedDisk {
         let disk = SimulatedDisk()
         let log = try await fixture.newLog(on: disk)
-        for start in stride(from: 0, to: 800, by: 100) { _ = try await log.append(LogFixture.entries(start..<start + 100)) }
+        for start in stride(from: 0, to: 800, by: 100) {
+            _ = try await log.append(LogFixture.entries(start..<start + 100))
+        }
         await log.close()
         return disk
     }
@@ -45,7 +47,8 @@ import TransparencyLog
 /// The same engine on a real directory.
 @Suite struct LocalDiskTests {
     private func withDirectory(_ body: (String) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("signet-\(UUID().uuidString)").path
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("signet-\(UUID().uuidString)")
+            .path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await body(directory)
@@ -58,7 +61,9 @@ import TransparencyLog
             for round in 0..<4 {
                 let log = try await DurableLog.open(at: directory, try fixture.configuration())
                 let range = 250 * round..<250 * (round + 1)
-                #expect(try await log.append(LogFixture.entries(range)) == UInt64(range.lowerBound)..<UInt64(range.upperBound))
+                #expect(
+                    try await log.append(LogFixture.entries(range)) == UInt64(
+                        range.lowerBound)..<UInt64(range.upperBound))
                 for index in stride(from: 0, to: range.upperBound, by: 83) {
                     _ = try await log.awaitPublished(size: UInt64(range.upperBound))
                     #expect(try await log.entry(at: UInt64(index)) == LogFixture.entries(index..<index + 1)[0])

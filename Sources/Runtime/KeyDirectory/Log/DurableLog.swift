@@ -151,8 +151,9 @@ extension DurableLog {
         _ = try published(.entries, index: number, width: place + 1)
         let bytes = try await bundle(number, width: place + 1)
         let entry = [UInt8](bytes.dropFirst(RecentEntries.end(of: place, in: bytes) + 2))
-        guard try readTree({ (tree) throws(MerkleTreeError) in try tree.merkle.hash(level: 0, index: index) })
-            == TreeHash.leaf(entry)
+        guard
+            try readTree({ (tree) throws(MerkleTreeError) in try tree.merkle.hash(level: 0, index: index) })
+                == TreeHash.leaf(entry)
         else { throw .bundleDamaged(index: number) }
         return entry
     }

@@ -11,7 +11,9 @@ package struct POSIXFileSystem: LogFileSystem {
 
     package func lockDirectory() throws(LogFileError) -> (any LogDirectoryLock)? {
         let descriptor = try Descriptor(root, O_RDONLY | O_DIRECTORY, .open, .directory)
-        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return POSIXDirectoryLock(descriptor: descriptor) }
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else {
+            return POSIXDirectoryLock(descriptor: descriptor)
+        }
         guard errno == EWOULDBLOCK else { throw LogFileError(.lock, of: .directory, code: errno) }
         return nil
     }
