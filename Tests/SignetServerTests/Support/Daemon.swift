@@ -50,17 +50,21 @@ final class Daemon: Sendable {
         }
     }
 
-    /// What comes out of a pipe, to its end.
+    /// What comes out of a pipe, to its end. A thread of its own reads it: a handler on libdispatch's event loop
+    /// races with the closing of the descriptor, and that crashes the tests once in some hundred processes.
     private static func texts(of pipe: Pipe) -> AsyncStream<String> {
         let (texts, report) = AsyncStream.makeStream(of: String.self)
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let bytes = handle.availableData
-            if bytes.isEmpty {
-                handle.readabilityHandler = nil
-                report.finish()
-            } else {
-                report.yield(String(decoding: bytes, as: UTF8.self))
+        let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
+        Thread.detachNewThread {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { break }
+                report.yield(String(decoding: buffer[..<count], as: UTF8.self))
             }
+            close(descriptor)
+            report.finish()
         }
         return texts
     }
