@@ -10,11 +10,21 @@ enum Diagnostics {
         Logger(label: "signetd") { _ in LogfmtOutput(level: level) }
     }
 
+    /// Opens `/dev/null` in the place of standard streams that the caller closed: their numbers would
+    /// otherwise go to the next files, and remarks would be written into the log or the database. A reader
+    /// that went away does not end the server.
+    static func prepareStandardStreams() {
+        var descriptor: Int32
+        repeat { descriptor = open("/dev/null", O_RDWR) } while (0...STDERR_FILENO).contains(descriptor)
+        if descriptor > STDERR_FILENO { close(descriptor) }
+        signal(SIGPIPE, SIG_IGN)
+    }
+
     /// Seconds since 1970.
     static func now() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970)) }
 
     /// Writes a line to standard output at once, also when it is a pipe.
-    static func printLine(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+    static func printLine(_ line: String) { write(line, to: .standardOutput) }
 
     /// Ends the process if it is still there after `bound`: what is acknowledged is durable at any time.
     static func endProcess(after bound: Duration) {
@@ -33,7 +43,12 @@ enum Diagnostics {
         return ExitCode(verdict.status.rawValue)
     }
 
-    private static func complain(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+    private static func complain(_ line: String) { write(line, to: .standardError) }
+
+    /// The exit status is an answer of its own: it must not depend on whether somebody reads the line.
+    private static func write(_ line: String, to stream: FileHandle) {
+        try? stream.write(contentsOf: Data((line + "\n").utf8))
+    }
 }
 
 /// The exit codes, after `sysexits.h`.

@@ -14,6 +14,11 @@ import ArgumentParser
             nothing acknowledged is lost; 75 busy or ended by force, try again.
             """,
         subcommands: [Initialize.self, Run.self, Erase.self, ShowProfile.self])
+
+    static func main() async {
+        Diagnostics.prepareStandardStreams()
+        await main(nil)
+    }
 }
 
 /// Where the data is; the same for every command.

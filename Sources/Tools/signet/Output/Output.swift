@@ -20,6 +20,14 @@ enum Output {
     /// Whether nothing was written to standard output yet.
     static var isBlank: Bool { !hasWritten.load(ordering: .relaxed) }
 
+    /// Opens `/dev/null` in the place of standard streams that the caller closed: their numbers would
+    /// otherwise go to the next files and sockets, and what the program says would be written into those.
+    static func occupyStandardStreams() {
+        var descriptor: Int32
+        repeat { descriptor = open("/dev/null", O_RDWR) } while (0...STDERR_FILENO).contains(descriptor)
+        if descriptor > STDERR_FILENO { close(descriptor) }
+    }
+
     static func line(_ text: String = "") {
         hasWritten.store(true, ordering: .relaxed)
         if !write(text + "\n", to: STDOUT_FILENO) { isClosed.store(true, ordering: .relaxed) }
