@@ -203,7 +203,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "signet", "signetd", "signet-vectors", "signet-lying-server", "SignetTesting", "TransparencyLog",
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "KeyTransparency",
+            "SignetAPI", "SignetClient", "SignetTesting",
         ],
         swiftSettings: strict),
 ]

@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+
+/// What programs that call `signet` rely on: exit status, one JSON object, the names in it.
+@Suite(.serialized) struct AnswerTests {
+    /// Command, members of the answer, and whether a second call gives the same bytes.
+    private static let questions: [(command: [String], members: [String], isSteady: Bool)] = [
+        (
+            ["account", "show"],
+            ["deviceKey", "directory", "handle", "home", "identityKey", "outcome", "version"], true
+        ),
+        (
+            ["account", "show", "--offline"],
+            ["deviceKey", "directory", "handle", "home", "identityKey", "outcome", "version"], true
+        ),
+        (["devices", "list"], ["devices", "outcome", "version"], true),
+        (["people", "list"], ["people"], true),
+        (["people", "list", "--offline"], ["people"], true),
+        (
+            ["people", "show", Town.bob],
+            ["devices", "handle", "identityKey", "pinnedAt", "stateHash", "version"], true
+        ),
+        (["people", "trust", Town.bob], ["handle", "outcome"], true),
+        (["people", "add", Town.bob], ["devices", "handle", "outcome"], true),
+        (["people", "accept", Town.bob], ["devices", "handle", "outcome"], true),
+        (
+            ["lookup", Town.bob],
+            ["age", "checks", "devices", "handle", "outcome", "stateHash", "usable", "version"], false
+        ),
+        (
+            ["lookup", Town.bob, "--explain"],
+            ["age", "checks", "devices", "handle", "outcome", "stateHash", "unproven", "usable", "version"], false
+        ),
+        (["log", "show"], ["note", "origin", "root", "size"], true),
+        (["log", "verify"], ["age", "devices", "others", "root", "size", "states"], false),
+        (["evidence", "list"], ["evidence"], true),
+        (["evidence", "export", "evidence"], ["files"], true),
+    ]
+
+    @Test func everyQuestionIsAnsweredWithOneObjectOfTheDocumentedMembers() async throws {
+        try await Town.withServer { town, _ in
+            for (command, members, isSteady) in Self.questions {
+                let exits = [
+                    try await town.signet(command + ["--json", "--home", "alice"]),
+                    try await town.signet(["--home", "alice"] + command + ["--json"]),
+                ]
+                for exit in exits {
+                    expect(0, exit, "\(command)")
+                    #expect(try exit.keys() == members, "\(command)")
+                    #expect(exit.errors.isEmpty, "\(command)")
+                }
+                if isSteady { #expect(exits[0].output == exits[1].output, "\(command)") }
+            }
+        }
+    }
+
+    @Test func everyQuestionIsAnsweredForPeopleToo() async throws {
+        try await Town.withServer { town, _ in
+            for (command, _, _) in Self.questions {
+                let exit = try await town.signet(command + ["--home", "alice"])
+                expect(0, exit, "\(command)")
+                #expect(!exit.output.isEmpty && !exit.output.contains("\u{1B}"), "no colour into a file: \(command)")
+            }
+        }
+    }
+
+    @Test func aLookupNamesItsElevenChecksInTheirOrder() async throws {
+        try await Town.withServer { town, _ in
+            let exit = try await town.signet("alice", "lookup", Town.bob, "--json", "--explain")
+            let checks = try exit.checks()
+            #expect(
+                checks.map(\.name) == [
+                    "envelope", "vrf", "account-state", "leaves", "checkpoint-text", "origin", "log-signature",
+                    "cosignatures", "inclusion", "freshness", "consistency",
+                ])
+            #expect(checks.allSatisfy { $0.result == "passed" })
+            #expect(try exit.object()["usable"] as? Bool == true)
+            #expect((try exit.object()["devices"] as? [Any])?.count == 2)
+        }
+    }
+
+    @Test func theDevicesOfAnAccountAreListedWithTheOneAtHand() async throws {
+        try await Town.withServer { town, _ in
+            for (home, own) in [("bob", 1), ("phone", 2)] {
+                let exit = try await town.signet(home, "devices", "list", "--json")
+                let devices = try #require(exit.object()["devices"] as? [[String: Any]])
+                #expect(
+                    devices.map { $0.keys.sorted() }
+                        == Array(repeating: ["addedAt", "key", "number", "thisDevice"], count: 2))
+                #expect(devices.filter { $0["thisDevice"] as? Bool == true }.map { $0["number"] as? Int } == [own])
+            }
+        }
+    }
+
+    @Test func theLogsTailIsOneObjectForEachEntryAndTheLogAddsUp() async throws {
+        try await Town.withServer { town, _ in
+            let verified = try await town.signet("alice", "log", "verify", "--json").object()
+            let size = try #require(verified["size"] as? Int)
+            #expect(verified["others"] as? Int == 0)
+            let all = try await town.signet("alice", "log", "tail", "--count", "10000", "--json")
+            let entries = try all.lines.map { try Exit.object($0) }
+            #expect(entries.map { $0["index"] as? Int } == Array(0..<size))
+            #expect(entries.allSatisfy { $0.keys.sorted() == ["entry", "index", "kind"] })
+            #expect(entries.filter { $0["kind"] as? String == "device" }.count == verified["devices"] as? Int)
+            #expect(entries.filter { $0["kind"] as? String == "state" }.count == verified["states"] as? Int)
+            let last = try await town.signet("alice", "log", "tail", "--count", "1", "--json")
+            #expect(last.lines == [all.lines[size - 1]])
+            expect(64, try await town.signet("alice", "log", "tail", "--count", "0"))
+        }
+    }
+
+    @Test func aRefusalIsOneObjectTooAndSaysWhatToDo() async throws {
+        try await Town.withServer { town, _ in
+            let cases: [(Int32, [String])] = [
+                (64, ["lookup", "nobody"]), (1, ["lookup", "nobody@example.org"]), (64, ["devices", "revoke", "9"]),
+                (64, ["devices", "revoke", "1"]), (65, ["devices", "add", "no.card"]),
+                (64, ["people", "add", Town.alice]), (1, ["people", "add", "nobody@example.org"]),
+                (64, ["people", "trust", "stranger@"]), (64, ["people", "show", "nobody@example.org"]),
+                (64, ["account", "create", "alice", "--directory", "server/directory.signet"]),
+                (64, ["account", "create", Town.alice, "--directory", "server/directory.signet"]),
+                (64, ["account", "create", Town.bob, "--directory", "server/directory.signet"]),
+                (65, ["account", "create", Town.alice, "--directory", "nothing"]),
+                (65, ["evidence", "export", "server/directory.signet"]),
+            ]
+            for (status, command) in cases {
+                let exit = try await town.signet(command + ["--home", "alice", "--json"])
+                expect(status, exit, "\(command)")
+                #expect(try exit.keys() == ["failure", "remedy", "status"], "\(command)")
+                let object = try exit.object()
+                #expect(object["status"] as? Int == Int(status), "\(command)")
+                #expect(object["failure"] as? String == exit.complaint, "\(command)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "", "bob", "@example.org", "bob@", "bob @example.org", "b\u{F6}b@example.org", "a@b@c", "../bob@x",
+    ])
+    func whatIsNoHandleIsAMistakeOfTheCommand(handle: String) async throws {
+        try await Town.with { town in
+            let exit = try await town.signet(["--home", "alice", "lookup", "--", handle])
+            expect(64, exit, handle)
+            #expect(exit.complaint.hasSuffix("is not a handle."))
+            #expect(exit.complaint.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+        }
+    }
+
+    @Test func withoutAnAccountNothingIsMadeAndTheRemedyNamesTheCommand() async throws {
+        try await Town.with { town in
+            for command in [["lookup", Town.bob], ["account", "show"], ["people", "list"], ["log", "verify"]] {
+                let exit = try await town.signet(command + ["--home", "nowhere"])
+                expect(64, exit, "\(command)")
+                #expect(exit.errors.contains("signet account create HANDLE --directory FILE"))
+            }
+            #expect(!town.exists("nowhere"))
+        }
+    }
+
+    @Test func aWrongCommandIsAMistakeOfTheCommand() async throws {
+        try await Town.with { town in
+            for command in [["look"], ["lookup"], ["lookup", Town.bob, "--jsn"], ["devices", "revoke", "70000"]] {
+                expect(64, try await town.signet(command + ["--home", "alice"]), "\(command)")
+            }
+            expect(0, try await town.signet(["--help"]))
+            #expect(try await town.signet(["--help"]).output.contains("Exit status: 0 done and proven"))
+        }
+    }
+
+    @Test func withoutANetworkTheStatusAsksToTryAgain() async throws {
+        try await Town.with { town in
+            try town.point(to: 1)
+            for command in [["lookup", Town.bob], ["account", "show"], ["log", "verify"], ["people", "list"]] {
+                expect(3, try await town.signet(command + ["--home", "alice"]), "\(command)")
+            }
+            for command in [["account", "show", "--offline"], ["people", "list", "--offline"], ["log", "show"]] {
+                expect(0, try await town.signet(command + ["--home", "alice"]), "\(command)")
+            }
+        }
+    }
+}
+
+extension Exit {
+    struct Check: Hashable {
+        let name: String
+        let result: String
+    }
+
+    /// The page of checks in a lookup's answer.
+    func checks(_ location: SourceLocation = #_sourceLocation) throws -> [Check] {
+        let checks = try #require(object(location)["checks"] as? [[String: Any]], sourceLocation: location)
+        return checks.map { Check(name: $0["check"] as? String ?? "", result: $0["result"] as? String ?? "") }
+    }
+}

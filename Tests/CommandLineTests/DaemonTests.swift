@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The server's program: setting up, starting, stopping, erasing.
+@Suite(.serialized) struct DaemonTests {
+    private static let answers = ["--bind", "127.0.0.1:0"]
+
+    private static func initialize(_ town: Town, _ data: String, _ more: String...) async throws -> Exit {
+        try await Program.signetd.run(
+            ["init", "--data", data, "--origin", "example.org/signet", "--url", "https://localhost"] + more,
+            in: town.folder)
+    }
+
+    // MARK: init
+
+    @Test func whatIsThereIsNeverSetUpAnew() async throws {
+        try await Town.with { town in
+            let before = try town.contents("server")
+            let exit = try await Self.initialize(town, "server")
+            expect(73, exit)
+            #expect(exit.complaint.contains("nothing was changed"))
+            #expect(try town.contents("server") == before)
+            try town.write([1], to: "file")
+            expect(73, try await Self.initialize(town, "file"))
+            #expect(try town.bytes("file") == [1])
+        }
+    }
+
+    @Test func aFailedSetupLeavesNothing() async throws {
+        try await Town.with { town in
+            try town.write([1], to: "file")
+            let before = try FileManager.default.subpathsOfDirectory(atPath: town.folder.path()).sorted()
+            for data in ["nowhere/data", "file/data", "/dev/null/data"] {
+                expect(73, try await Self.initialize(town, data), data)
+            }
+            let certificate = ["--tls-cert", "server/tls/server.pem", "--tls-key", "server/tls/ca.key", "--tls-root"]
+            let mixed = try await Self.initialize(
+                town, "data", certificate[0], certificate[1], certificate[2], certificate[3], certificate[4],
+                "server/tls/ca.pem")
+            expect(65, mixed, "a key that is not the certificate's")
+            let after = try FileManager.default.subpathsOfDirectory(atPath: town.folder.path()).sorted()
+            #expect(after == before)
+        }
+    }
+
+    @Test func aSetupThatWasKilledIsMadeAgain() async throws {
+        try await Town.with { town in
+            let process = Process(
+                Program.signetd.file,
+                ["init", "--data", "data", "--origin", "example.org/signet", "--url", "https://localhost"],
+                in: town.folder, environment: [:])
+            process.standardOutput = FileHandle.nullDevice
+            let box = UncheckedBox(process)
+            async let status = box.value.end(within: Program.deadline)
+            while !box.value.isRunning
+                || !town.exists("data.setup-\(box.value.processIdentifier)") && !town.exists("data")
+            {
+                await Task.yield()
+            }
+            box.value.kill()
+            _ = try await status
+            if town.exists("data") {
+                expect(73, try await Self.initialize(town, "data"), "it had just been made, all of it")
+            } else {
+                expect(0, try await Self.initialize(town, "data"))
+            }
+            expect(0, try await town.signetd("profile", "--data", "data"))
+            let server = try await RunningServer.start(
+                .signetd, ["run", "--data", "data"] + Self.answers, in: town.folder)
+            #expect(try await server.stop().status == 0)
+        }
+    }
+
+    @Test func wrongArgumentsAreNamed() async throws {
+        try await Town.with { town in
+            let cases = [
+                (["init", "--data", "d", "--origin", "a b", "--url", "https://h"], "--origin"),
+                (["init", "--data", "d", "--origin", "a", "--url", "http://h"], "--url"),
+                (["init", "--data", "d", "--origin", "a", "--url", "https://h/path"], "--url"),
+                (["init", "--data", "d", "--origin", "a", "--url", "https://h", "--host", "B_"], "--host"),
+                (["init", "--data", "d", "--origin", "a", "--url", "https://h", "--tls-cert", "x"], "--tls-cert"),
+                (["run", "--data", "server", "--bind", "localhost:x"], "--bind"),
+                (["run", "--data", "server", "--log-level", "loud"], "--log-level"),
+                (["run", "--data", "server", "--tls-key", "x"], "--tls-cert"),
+                (["erase", "alice", "--data", "server"], "handle"),
+                (["run"], "--data"), (["start"], "start"),
+            ]
+            for (arguments, words) in cases {
+                let exit = try await Program.signetd.run(arguments, in: town.folder)
+                expect(64, exit, "\(arguments)")
+                #expect(exit.errors.contains(words))
+            }
+            #expect(!town.exists("d"))
+        }
+    }
+
+    @Test func secretsAreForTheOwnerAlone() async throws {
+        try await Town.with { town in
+            for (path, mode) in [
+                ("server", 0o700), ("server/keys", 0o700), ("server/keys/log.key", 0o600),
+                ("server/keys/vrf.key", 0o600),
+                ("server/keys/clock.key", 0o600), ("server/tls/server.key", 0o600), ("server/tls/ca.key", 0o600),
+                ("server/records", 0o700), ("server/records/directory.sqlite", 0o600),
+            ] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: town[path].path())
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
+            }
+        }
+    }
+
+    // MARK: profile
+
+    @Test func theProfileIsTheFileForClients() async throws {
+        try await Town.with { town in
+            let exit = try await town.signetd("profile", "--data", "server")
+            expect(0, exit)
+            #expect(Array(exit.output.utf8) == (try town.bytes("server/directory.signet")))
+            expect(66, try await town.signetd("profile", "--data", "nowhere"))
+            try town.write("signet-directory/v1\n".utf8, to: "server/directory.signet")
+            let damaged = try await town.signetd("profile", "--data", "server")
+            expect(65, damaged)
+            #expect(damaged.complaint == "directory.signet is damaged; bring back a copy of it")
+        }
+    }
+
+    // MARK: run
+
+    @Test func withoutADataDirectoryThereIsNothingToServe() async throws {
+        try await Town.with { town in
+            let exit = try await town.signetd("run", "--data", "nowhere", "--bind", "127.0.0.1:0")
+            expect(66, exit)
+            #expect(exit.complaint == "there is no data directory; make one with `signetd init`")
+            #expect(!town.exists("nowhere"))
+        }
+    }
+
+    @Test func oneDataDirectoryHasOneServer() async throws {
+        try await Town.withServer { town, _ in
+            for command in [["run", "--bind", "127.0.0.1:0"], ["erase", Town.alice]] {
+                let exit = try await Program.signetd.run(command + ["--data", "server"], in: town.folder)
+                expect(75, exit, "\(command)")
+                #expect(exit.complaint == "another process has the log open; stop it first")
+            }
+            expect(0, try await town.signet("alice", "lookup", Town.bob), "the first server goes on")
+        }
+    }
+
+    @Test func aPortInUseIsSaidToBe() async throws {
+        try await Town.with { town in
+            let listener = try SilentListener()
+            let exit = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:\(listener.port)")
+            expect(69, exit)
+            #expect(exit.complaint.hasPrefix("the address is in use or not one of this machine"))
+            try await town.serving { _ in expect(0, try await town.signet("alice", "lookup", Town.bob)) }
+        }
+    }
+
+    @Test(arguments: ["keys/log.key", "keys/clock.key", "keys/vrf.key", "tls/server.key"])
+    func aKeyThatOthersMayReadIsNotUsed(file: String) async throws {
+        try await Town.with { town in
+            try town.chmod("server/\(file)", 0o644)
+            let exit = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0")
+            expect(65, exit)
+            #expect(exit.complaint.contains("\(file) can be used by others; chmod 600 it"))
+        }
+    }
+
+    @Test func missingAndExchangedPartsAreNamed() async throws {
+        try await Town.with { town in
+            expect(0, try await Self.initialize(town, "other"))
+            for (path, replacement, words) in [
+                ("server/keys/log.key", nil, "keys/log.key is missing"),
+                ("server/keys/log.key", "not a key", "not a key of this kind"),
+                ("server/keys/vrf.key", "other/keys/vrf.key", "two directories"),
+                ("server/records/directory.sqlite", nil, "the database is not"),
+                ("server/directory.signet", nil, "there is no data directory"),
+                ("server/directory.signet", "signet-directory/v1\n", "directory.signet is damaged"),
+                ("server/tls/server.key", "other/tls/server.key", "the TLS key is not the certificate's"),
+            ] {
+                let before = try town.bytes(path)
+                try FileManager.default.removeItem(at: town[path])
+                if let replacement {
+                    try town.write(
+                        town.exists(replacement) ? town.bytes(replacement) : Array(replacement.utf8), to: path)
+                }
+                let exit = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0")
+                #expect([65, 66].contains(exit.status), "\(path): \(exit.status) \(exit.errors)")
+                #expect(exit.complaint.contains(words), "\(path)")
+                try town.write(before, to: path)
+            }
+            try await town.serving { _ in expect(0, try await town.signet("alice", "lookup", Town.bob)) }
+        }
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func itStopsCleanlyWhenAskedTo(signal: Int32) async throws {
+        try await Town.with { town in
+            let server = try await town.start()
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            let exit = try await server.stop(signal)
+            #expect(exit.status == 0)
+            #expect(exit.errors.contains("msg=stopped"))
+            #expect(!exit.errors.contains("example.org"), "remarks are about nobody")
+            try await town.serving { _ in expect(0, try await town.signet("alice", "log", "verify")) }
+        }
+    }
+
+    @Test func whatWasAcknowledgedOutlivesAKill() async throws {
+        try await Town.with { town in
+            let server = try await town.start()
+            expect(0, try await town.signet("bob", "devices", "revoke", "2"))
+            #expect(try await server.stop(SIGKILL).status == 128 + SIGKILL)
+            try await town.serving { _ in
+                expect(2, try await town.signet("phone", "account", "show"), "the phone is still revoked")
+                expect(0, try await town.signet("bob", "log", "verify"))
+            }
+        }
+    }
+
+    // MARK: erase
+
+    @Test func anErasedPersonIsInNoFileAndTheLogStaysWhole() async throws {
+        try await Town.with { town in
+            let unknown = try await town.signetd("erase", "nobody@example.org", "--data", "server")
+            expect(66, unknown)
+            #expect(unknown.complaint == "there is no such person in the database")
+            #expect(try Self.filesNaming(Town.bob, in: town) != [])
+
+            let exit = try await town.signetd("erase", Town.bob, "--data", "server")
+            expect(0, exit)
+            #expect(exit.lines == ["erased"])
+            #expect(try Self.filesNaming(Town.bob, in: town) == [])
+            #expect(try Self.filesNaming(Town.alice, in: town) != [])
+            expect(66, try await town.signetd("erase", Town.bob, "--data", "server"), "there is nobody any more")
+
+            try await town.serving { _ in
+                let profile = town.profile.path()
+                let stranger = try await town.signet("visitor", "lookup", Town.bob, "--directory", profile)
+                expect(1, stranger)
+                #expect(stranger.complaint.hasPrefix("The directory knows nobody"))
+                let friend = try await town.signet("alice", "lookup", Town.bob)
+                expect(1, friend)
+                #expect(friend.complaint.contains("but it proved that account to you before"))
+                expect(0, try await town.signet("alice", "log", "verify"))
+                expect(0, try await town.signet("alice", "account", "show"))
+            }
+            #expect(try Self.filesNaming(Town.bob, in: town) == [], "nor after it has run again")
+        }
+    }
+
+    private static func filesNaming(_ handle: String, in town: Town) throws -> [String] {
+        try town.contents("server").filter { Data($0.value).range(of: Data(handle.utf8)) != nil }.keys.sorted()
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The programs as a user starts them: processes of their own, next to the test bundle.
+enum Program: String {
+    case signet, signetd
+    case lyingServer = "signet-lying-server"
+
+    /// Long enough for a machine that does many things at once; nothing waits for it to pass.
+    static let deadline: TimeInterval = 120
+    static let passphrase = "correct horse"
+
+    var file: URL { Self.folder.appending(component: rawValue) }
+
+    /// Where the build put the programs and the test bundle.
+    private static let folder: URL = {
+        let arguments = ProcessInfo.processInfo.arguments
+        var bundle = Bundle.main.executableURL ?? URL(filePath: arguments[0])
+        if let flag = arguments.firstIndex(of: "--test-bundle-path"), flag + 1 < arguments.count {
+            bundle = URL(filePath: arguments[flag + 1])
+            while bundle.pathExtension != "xctest", bundle.pathComponents.count > 1 { bundle.deleteLastPathComponent() }
+        }
+        return bundle.deletingLastPathComponent()
+    }()
+
+    /// Runs the program to its end.
+    ///
+    /// - Parameters:
+    ///   - folder: its working directory.
+    ///   - environment: besides `HOME` and the passphrase; an empty value takes a variable away.
+    func run(
+        _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    ) async throws -> Exit {
+        try await Exit.of(file, arguments, in: folder, environment: environment)
+    }
+}
+
+/// How a program ended, and what it said.
+struct Exit {
+    /// As a shell gives it: 128 and the number of the signal if one ended the program.
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// Runs any program to its end. Its output goes to files, so that nobody has to read while it runs.
+    static func of(
+        _ file: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    ) async throws -> Exit {
+        let places = ["out", "err"].map { folder.appending(component: ".\(UUID().uuidString).\($0)") }
+        defer { for place in places { try? FileManager.default.removeItem(at: place) } }
+        let handles = try places.map { place in
+            try Data().write(to: place)
+            return try FileHandle(forWritingTo: place)
+        }
+        let process = Process(file, arguments, in: folder, environment: environment)
+        process.standardOutput = handles[0]
+        process.standardError = handles[1]
+        let status = try await process.end(within: Program.deadline)
+        let texts = try places.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+        return Exit(status: status, output: texts[0], errors: texts[1])
+    }
+}
+
+extension Process {
+    convenience init(_ file: URL, _ arguments: [String], in folder: URL, environment: [String: String]) {
+        self.init()
+        executableURL = file
+        self.arguments = arguments
+        currentDirectoryURL = folder
+        standardInput = FileHandle.nullDevice
+        var all = ["HOME": folder.path(), "SIGNET_PASSPHRASE": Program.passphrase]
+        for name in ["PATH", "LD_LIBRARY_PATH"] { all[name] = ProcessInfo.processInfo.environment[name] }
+        all.merge(environment) { _, new in new }
+        self.environment = all.filter { !$0.value.isEmpty }
+    }
+
+    /// Starts the program and waits for its end; one that does not end is killed.
+    func end(within deadline: TimeInterval) async throws -> Int32 {
+        let watchdog = DispatchWorkItem { [process = UncheckedBox(self)] in process.value.kill() }
+        let ended = AsyncStream<Void>.makeStream()
+        terminationHandler = { _ in ended.continuation.finish() }
+        try run()
+        DispatchQueue.global().asyncAfter(deadline: .now() + deadline, execute: watchdog)
+        for await _ in ended.stream {}
+        watchdog.cancel()
+        return status
+    }
+
+    var status: Int32 { terminationReason == .exit ? terminationStatus : 128 + terminationStatus }
+
+    func kill(_ signal: Int32 = SIGKILL) { if isRunning { _ = sendSignal(signal, to: processIdentifier) } }
+}
+
+private func sendSignal(_ signal: Int32, to process: Int32) -> Int32 { kill(process, signal) }
+
+/// Carries a reference to another thread, where only thread-safe things are done with it.
+struct UncheckedBox<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+// MARK: What a program reading the answers sees
+
+extension Exit {
+    /// The lines of standard output.
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// The one object on standard output. Its members are in order of name and nothing is written twice.
+    func object(_ location: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+        try #require(
+            lines.count == 1, "one line of JSON, not: \(output.prefix(300)) \(errors.prefix(300))",
+            sourceLocation: location)
+        return try Self.object(lines[0], location)
+    }
+
+    static func object(_ line: String, _ location: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], sourceLocation: location)
+        let again = try JSONDecoder().decode(CanonicalJSON.self, from: Data(line.utf8))
+        #expect(again.text == line, "the members are in order of name", sourceLocation: location)
+        return object
+    }
+
+    /// The names of the members of the one object.
+    func keys(_ location: SourceLocation = #_sourceLocation) throws -> [String] {
+        try object(location).keys.sorted()
+    }
+
+    /// What a refusal says to a person: the line after `signet: `.
+    var complaint: String {
+        let line = errors.split(separator: "\n").first { $0.hasPrefix("signet: ") || $0.hasPrefix("signetd: ") }
+        return line.map { String($0.split(separator: ":", maxSplits: 1)[1].dropFirst()) } ?? errors
+    }
+}
+
+/// Expects the exit status that the documentation promises; shows what the user would have seen otherwise.
+func expect(
+    _ status: Int32, _ exit: Exit, _ what: String = "", location: SourceLocation = #_sourceLocation
+) {
+    let seen = "\(what) gave \(exit.status): \(exit.output.prefix(300)) \(exit.errors.prefix(300))"
+    #expect(exit.status == status, "\(seen)", sourceLocation: location)
+    #expect(!exit.errors.contains("Fatal error"), "\(seen)", sourceLocation: location)
+}

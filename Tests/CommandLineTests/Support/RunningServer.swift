@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// A server process that takes connections.
+final class RunningServer: Sendable {
+    let port: Int
+    private let process: UncheckedBox<Process>
+    private let ended: AsyncStream<Void>
+    private let complaints: URL
+
+    private init(_ process: Process, _ ended: AsyncStream<Void>, port: Int, complaints: URL) {
+        self.process = UncheckedBox(process)
+        self.ended = ended
+        self.port = port
+        self.complaints = complaints
+    }
+
+    /// Starts a server and waits for the line that says it listens.
+    static func start(_ program: Program, _ arguments: [String], in folder: URL) async throws -> RunningServer {
+        try await start(program.file, arguments, in: folder)
+    }
+
+    static func start(_ file: URL, _ arguments: [String], in folder: URL) async throws -> RunningServer {
+        let process = Process(file, arguments, in: folder, environment: [:])
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        let complaints = folder.appending(component: ".\(UUID().uuidString).err")
+        try Data().write(to: complaints)
+        process.standardError = try FileHandle(forWritingTo: complaints)
+        let ended = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ended.continuation.finish() }
+        try process.run()
+        let line = await firstLine(of: pipe.fileHandleForReading, killing: process)
+        let port = line.split(separator: ":").last.flatMap { Int($0) }
+        guard line.hasPrefix("listening "), let port else {
+            process.kill()
+            for await _ in ended.stream {}
+            throw NoServer(said: line, complaints: try String(contentsOf: complaints, encoding: .utf8))
+        }
+        return RunningServer(process, ended.stream, port: port, complaints: complaints)
+    }
+
+    var processIdentifier: Int32 { process.value.processIdentifier }
+
+    /// Sends a signal and waits for the end.
+    ///
+    /// - Returns: the exit status and standard error.
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) async throws -> Exit {
+        process.value.kill(signal)
+        let watchdog = DispatchWorkItem { [process] in process.value.kill() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Program.deadline, execute: watchdog)
+        for await _ in ended {}
+        watchdog.cancel()
+        let errors = try String(contentsOf: complaints, encoding: .utf8)
+        return Exit(status: process.value.status, output: "", errors: errors)
+    }
+
+    private static func firstLine(of handle: FileHandle, killing process: Process) async -> String {
+        let (reader, process) = (UncheckedBox(handle), UncheckedBox(process))
+        let watchdog = DispatchWorkItem { process.value.kill() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Program.deadline, execute: watchdog)
+        defer { watchdog.cancel() }
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var text = Data()
+                while !text.contains(UInt8(ascii: "\n")) {
+                    let more = reader.value.availableData
+                    if more.isEmpty { break }
+                    text += more
+                }
+                continuation.resume(
+                    returning: String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+            }
+        }
+    }
+}
+
+/// A server that ended before it listened.
+struct NoServer: Error, CustomStringConvertible {
+    let said: String
+    let complaints: String
+    var description: String { "no server: \(said) \(complaints.prefix(500))" }
+}

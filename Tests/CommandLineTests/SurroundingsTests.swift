@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Another server, another directory file, readers that went away.
+@Suite(.serialized) struct SurroundingsTests {
+    @Test func aServerWithAnotherCertificateIsNotTheDirectory() async throws {
+        try await Town.withServer { town, _ in
+            let other = try await Self.profileOfAnotherServer(town)
+            try town.edit("alice/directory") { Self.replace("tls-root", in: $0, by: other) }
+            let exit = try await town.signet("alice", "lookup", Town.bob)
+            expect(1, exit)
+            #expect(exit.complaint.hasSuffix("cannot prove that it is your directory."))
+        }
+    }
+
+    @Test func aLogUnderAnotherKeyIsRefusedByTheCheckThatIsAboutIt() async throws {
+        try await Town.withServer { town, _ in
+            let other = try await Self.profileOfAnotherServer(town)
+            for (line, check) in [("log", "log-signature"), ("witness", "cosignatures"), ("vrf", "vrf")] {
+                let before = try town.bytes("alice/directory")
+                try town.edit("alice/directory") { Self.replace(line, in: $0, by: other) }
+                let exit = try await town.signet("alice", "lookup", Town.bob, "--json")
+                expect(1, exit, line)
+                #expect(try exit.checks().first { $0.result == "failed" }?.name == check)
+                try town.write(before, to: "alice/directory")
+            }
+        }
+    }
+
+    @Test func theLineOfADirectoryFileThatIsWrongIsNamed() async throws {
+        try await Town.with { town in
+            let good = String(decoding: try town.bytes("alice/directory"), as: UTF8.self)
+            for line in ["url", "tls-root", "vrf", "maximum-age"] {
+                for wrong in ["\(line) \u{1B}[31m", "\(line)", "other value"] {
+                    try town.edit("alice/directory") { _ in Self.replace(line, in: good, by: wrong) }
+                    let exit = try await town.signet("alice", "lookup", Town.bob)
+                    expect(65, exit, wrong)
+                    #expect(exit.complaint == "In alice/directory the line '\(line)' is missing or wrong.")
+                }
+            }
+            let others = [
+                (Self.replace("log", in: good, by: "log x"), "the part that says whom to believe"),
+                (Self.replace("quorum", in: good, by: "quorum nobody"), "the part that says whom to believe"),
+                (good.replacing("\n\n", with: "\nmore\n\n"), "ends before it says whom to believe"),
+                ("signet-directory/v9\n", "is not a directory file"), ("", "is not a directory file"),
+                (good + String(repeating: "#", count: 70_000), "longer than 65536 bytes"),
+            ]
+            for (text, words) in others {
+                try town.edit("alice/directory") { _ in text }
+                let exit = try await town.signet("alice", "lookup", Town.bob)
+                expect(65, exit, words)
+                #expect(exit.complaint.contains(words))
+            }
+        }
+    }
+
+    @Test func anAddressThatIsNoneIsSaidToBeOne() async throws {
+        try await Town.with { town in
+            for url in ["https://", "https://localhost:0", "https://localhost:99999", "https://localhost/path"] {
+                try town.edit("alice/directory") { Self.replace("url", in: $0, by: "url \(url)") }
+                let exit = try await town.signet("alice", "lookup", Town.bob)
+                expect(65, exit, url)
+                #expect(exit.complaint.contains("is not the address of a directory"))
+            }
+        }
+    }
+
+    // MARK: Nobody reads
+
+    @Test func aReaderThatWentAwayDoesNotChangeTheStatus() async throws {
+        try await Town.withServer { town, _ in
+            for (status, handle) in [(Int32(0), Town.bob), (1, "nobody@example.org")] {
+                for json in [[], ["--json"]] {
+                    let process = Process(
+                        Program.signet.file, ["lookup", handle, "--home", "alice"] + json, in: town.folder,
+                        environment: [:])
+                    let pipe = Pipe()
+                    process.standardOutput = pipe
+                    process.standardError = pipe
+                    try pipe.fileHandleForReading.close()
+                    #expect(try await process.end(within: Program.deadline) == status)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [">&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full"])
+    func aStreamThatWasClosedOrIsFullDoesNotChangeTheStatus(streams: String) async throws {
+        try await Town.withServer { town, _ in
+            for (status, handle) in [(Int32(0), Town.bob), (1, "nobody@example.org")] {
+                let line = "exec '\(Program.signet.file.path())' lookup \(handle) --home alice \(streams)"
+                let exit = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", line], in: town.folder)
+                expect(status, exit, line)
+            }
+            expect(0, try await town.signet("alice", "lookup", Town.bob), "the home is as it was")
+        }
+    }
+
+    /// Without a standard stream its number would go to a file of the log.
+    @Test func aServerWithoutStandardErrorKeepsItsLogWhole() async throws {
+        try await Town.with { town in
+            try town.write(
+                "#!/bin/sh\nexec '\(Program.signetd.file.path())' \"$@\" <&- 2>&-\n".utf8, to: "quiet")
+            try town.chmod("quiet", 0o700)
+            let options = ["run", "--data", "server", "--bind", "127.0.0.1:0", "--log-level", "trace"]
+            let server = try await RunningServer.start(town["quiet"], options, in: town.folder)
+            #if os(Linux)
+                for stream in [0, 2] {
+                    let file = "/proc/\(server.processIdentifier)/fd/\(stream)"
+                    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file) == "/dev/null")
+                }
+            #endif
+            try town.point(to: server.port)
+            do { try await town.addDeviceOfBob("tablet") } catch {
+                try await server.stop(SIGKILL)
+                throw error
+            }
+            #expect(try await server.stop().status == 0)
+            try await town.serving { _ in expect(0, try await town.signet("alice", "log", "verify")) }
+        }
+    }
+
+    @Test func aServerWhoseRemarksNobodyReadsEndsWithItsOwnStatus() async throws {
+        try await Town.with { town in
+            let pipe = Pipe()
+            try pipe.fileHandleForReading.close()
+            let full = FileHandle(forWritingAtPath: "/dev/full") ?? pipe.fileHandleForWriting
+            for stream in [pipe.fileHandleForWriting, full] {
+                for (status, command) in [
+                    (Int32(66), ["run", "--data", "nowhere"]),
+                    (73, ["init", "--origin", "a", "--url", "https://b", "--data", "server"]),
+                    (66, ["profile", "--data", "nowhere"]),
+                ] {
+                    let process = Process(Program.signetd.file, command, in: town.folder, environment: [:])
+                    process.standardOutput = stream
+                    process.standardError = stream
+                    #expect(try await process.end(within: Program.deadline) == status, "\(command)")
+                }
+            }
+        }
+    }
+
+    // MARK: Directory files
+
+    private static func profileOfAnotherServer(_ town: Town) async throws -> String {
+        let exit = try await town.signetd(
+            "init", "--data", "other", "--origin", "example.org/signet", "--url", "https://localhost:1")
+        expect(0, exit)
+        return String(decoding: try town.bytes("other/directory.signet"), as: UTF8.self)
+    }
+
+    /// Puts the line of that name in `other` in the place of the one in `text`.
+    private static func replace(_ name: String, in text: String, by other: String) -> String {
+        let lines = other.split(separator: "\n", omittingEmptySubsequences: false)
+        let new = lines.first { $0.hasPrefix(name + " ") } ?? lines.first ?? ""
+        return text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(name + " ") ? new : $0 }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// A person at a terminal: what is asked, what is shown, and how the terminal is left.
+@Suite(.serialized, .enabled(if: Terminal.isAvailable, "python3 gives the terminal"))
+struct TerminalTests {
+    private static let create = ["--home", "erin", "account", "create", "erin@example.org", "--directory"]
+
+    @Test func twoPassphrasesThatDifferMakeNothing() async throws {
+        try await Town.with { town in
+            let seen = try await Terminal.run(
+                Self.create + [town.profile.path()], in: town,
+                [("New passphrase: ", "first one\r"), ("The same once more: ", "second one\r")])
+            #expect(seen.status == 64)
+            #expect(seen.text.contains("The two passphrases differ."))
+            #expect(!seen.text.contains("first one") && !seen.text.contains("second one"), "nothing is echoed")
+            #expect(seen.isEchoing)
+            #expect(!town.exists("erin/keystore") && !town.exists("erin/directory"))
+        }
+    }
+
+    @Test(arguments: ["\u{3}", "\u{4}", "half a passphr\u{3}"])
+    func controlCAtThePromptEndsItAndPutsTheTerminalBack(keys: String) async throws {
+        try await Town.with { town in
+            let seen = try await Terminal.run(
+                Self.create + [town.profile.path()], in: town, [("New passphrase: ", keys)])
+            #expect(seen.status == 130)
+            #expect(seen.text.contains("Interrupted."))
+            #expect(seen.isEchoing && !seen.text.contains("half"))
+            #expect(!town.exists("erin/keystore"))
+        }
+    }
+
+    @Test func aPassphraseIsAskedForWithoutEchoAndCanBeCorrected() async throws {
+        try await Town.withServer { town, _ in
+            let list = ["--home", "alice", "people", "list"]
+            let typed = try await Terminal.run(list, in: town, [("Passphrase: ", "\(Program.passphrase)\r")])
+            #expect(typed.status == 0 && typed.isEchoing && !typed.text.contains(Program.passphrase))
+            #expect(typed.text.contains(Town.bob))
+            let corrected = try await Terminal.run(
+                list, in: town, [("Passphrase: ", "no\u{15}\(Program.passphrase)\u{F6}\u{7F}\r")])
+            #expect(corrected.status == 0, "a line that was taken back, and one character of two bytes")
+            let wrong = try await Terminal.run(list, in: town, [("Passphrase: ", "wrong\r")])
+            #expect(wrong.status == 65 && wrong.isEchoing)
+        }
+    }
+
+    @Test func aChangeIsShownAndAcceptedOnlyByYes() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("bob", "devices", "revoke", "2"))
+            let trust = ["--home", "alice", "people", "trust", Town.bob]
+            for answer in ["n\r", "\r", "what?\r"] {
+                let seen = try await Terminal.run(trust, in: town, [("[y/N]", answer)])
+                #expect(seen.status == 2 && seen.text.contains("Nothing was accepted."), "\(answer)")
+                #expect(seen.text.contains("device 2 was removed"))
+            }
+            let seen = try await Terminal.run(trust, in: town, [("[y/N]", "y\r")])
+            #expect(seen.status == 0 && seen.text.contains("You accepted"))
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+        }
+    }
+}
+
+/// A terminal with a program in it.
+struct Terminal {
+    let status: Int32
+    /// Everything on the screen.
+    let text: String
+    /// Whether keys are shown again after the program's end.
+    let isEchoing: Bool
+
+    private static let python = URL(filePath: "/usr/bin/python3")
+    static let isAvailable = FileManager.default.isExecutableFile(atPath: python.path())
+
+    /// Runs `signet` at a terminal of its own: waits for each text, then types what belongs to it.
+    static func run(
+        _ arguments: [String], in town: Town, _ dialogue: [(text: String, keys: String)]
+    ) async throws -> Terminal {
+        let steps = dialogue.flatMap { [$0.text, $0.keys] }
+        let exit = try await Exit.of(
+            python, ["-c", script, "\(steps.count)"] + steps + [Program.signet.file.path()] + arguments,
+            in: town.folder, environment: ["SIGNET_PASSPHRASE": ""])
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(exit.output.utf8)) as? [String: Any], "\(exit.errors)")
+        return Terminal(
+            status: try #require((object["status"] as? NSNumber)?.int32Value),
+            text: try #require(object["text"] as? String), isEchoing: object["echo"] as? Bool == true)
+    }
+
+    private static let script = """
+        import fcntl, json, os, pty, select, sys, termios
+        count = int(sys.argv[1])
+        steps, command = sys.argv[2:2 + count], sys.argv[2 + count:]
+        master, slave = pty.openpty()
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for stream in range(3):
+                os.dup2(slave, stream)
+            os.close(master)
+            os.execv(command[0], command)
+        seen, text, status = b"", b"", None
+        while status is None:
+            ended, code = os.waitpid(child, os.WNOHANG)
+            if ended:
+                status = os.waitstatus_to_exitcode(code)
+            while select.select([master], [], [], 0 if status is not None else 0.05)[0]:
+                part = os.read(master, 65536)
+                seen, text = seen + part, text + part
+                if steps and steps[0].encode() in seen:
+                    os.write(master, steps[1].encode())
+                    seen, steps = b"", steps[2:]
+        echo = bool(termios.tcgetattr(slave)[3] & termios.ECHO)
+        print(json.dumps({"status": status, "text": text.decode(errors="replace"), "echo": echo}))
+        """
+}
