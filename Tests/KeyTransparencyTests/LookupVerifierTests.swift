@@ -310,6 +310,26 @@ import VRF
         #expect(contradiction.received.note != view.note)
     }
 
+    @Test func consistency_seesAForkEvenWhenTheRestOfTheAnswerFails() throws {
+        // The forked checkpoint over the honest proofs: inclusion would fail, and the evidence would be lost.
+        let view = try directory.view(size: directory.tree.size)
+        let response = changed(
+            try directory.answer(about: alice), note: try fork(longerBy: 0).note().encoded)
+        let error = #expect(throws: LookupError.self) { try verify(response, knowing: view) }
+        guard case .consistency(let contradiction) = error, contradiction.fault == .fork else {
+            Issue.record("refused by \(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func consistency_aClientThatSawTheEmptyLogNeedsNoProof() throws {
+        let view = LogView(
+            uncheckedOrigin: directory.log.verifierKey.name, head: .empty,
+            note: try PaperDirectory(filler: 0).note().encoded)
+        let lookup = try verify(directory.answer(about: alice), knowing: view)
+        #expect(lookup.view.head.size == directory.tree.size)
+    }
+
     @Test func consistency_refusesALongerLogWithAnotherPast() throws {
         let known = directory.tree.size
         let error = #expect(throws: LookupError.self) {

@@ -169,12 +169,17 @@ struct PaperPerson {
             commitment: try #require(StateCommitment(Array(code))))
     }
 
-    /// The same person after a change of devices.
-    func next(devices: [DeviceRecord]) throws -> PaperPerson {
+    /// The same person after a change of devices, or somebody who takes their place with another identity.
+    func next(devices: [DeviceRecord], identity: P256.Signing.PrivateKey? = nil) throws -> PaperPerson {
         var next = self
-        let state = try AccountState(
-            signing: AccountState(decoding: encodedState).next(devices: devices)
-        ) { try Array(identity.signature(for: $0).rawRepresentation) }
+        let identity = identity ?? self.identity
+        let before = try AccountState(decoding: encodedState)
+        let body = AccountStateBody(
+            handle: handle, version: before.version + 1, previous: before.hash,
+            identityKey: Array(identity.publicKey.compressedRepresentation), recoveryCommitment: nil,
+            pendingRecovery: nil, accountHead: nil, devices: devices)
+        let state = try AccountState(signing: body) { try Array(identity.signature(for: $0).rawRepresentation) }
+        next.identity = identity
         next.devices = devices
         next.version = state.version
         next.encodedState = state.encoded

@@ -64,16 +64,38 @@ import TransparencyLog
     }
 
     @Test func anotherIdentityKeyIsAMismatchEvenWithTheSameDevices() throws {
-        var impostor = alice
-        impostor.identity = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 77, count: 32))
-        impostor.version = 2
-        impostor.encodedState = try impostor.state().encoded
+        let mallory = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 77, count: 32))
+        let impostor = try alice.next(devices: alice.devices, identity: mallory)
         guard case .mismatch(let change) = try decision(about: impostor, pinned: pinned) else {
             Issue.record("not a mismatch")
             return
         }
         #expect(change.identityKeyChanged)
-        #expect(change.added.isEmpty && change.removed.isEmpty)
+        #expect(change.added.isEmpty && change.removed.isEmpty && change.rekeyed.isEmpty)
+    }
+
+    @Test(arguments: ["agreement", "kem"]) func otherEncryptionKeysUnderAKnownDeviceAreNamed(key: String) throws {
+        let old = alice.devices[0]
+        let other = try PaperPerson.device(1, seed: 77).keys
+        let keys = try DeviceKeys(
+            signing: old.keys.signing, agreement: key == "agreement" ? other.agreement : old.keys.agreement,
+            kem: key == "kem" ? other.kem : old.keys.kem)
+        let rekeyed = DeviceRecord(number: old.number, addedAt: old.addedAt, keys: keys)
+        let changed = try alice.next(devices: [rekeyed, alice.devices[1]])
+        guard case .mismatch(let change) = try decision(about: changed, pinned: pinned) else {
+            Issue.record("not a mismatch")
+            return
+        }
+        #expect(change.rekeyed == [rekeyed])
+        #expect(change.added.isEmpty && change.removed.isEmpty && !change.identityKeyChanged)
+    }
+
+    @Test func aNextVersionThatDoesNotNameThePinnedOneIsAContradiction() throws {
+        // The same identity and devices, after another first version: a signature is never the same twice.
+        let twin = try PaperPerson("alice@example.org", seed: 10)
+        #expect(twin.encodedState != alice.encodedState)
+        let decision = try decision(about: twin.next(devices: twin.devices), pinned: pinned)
+        #expect(decision == .contradiction(.doesNotFollow(pinned: 1)))
     }
 
     @Test func anotherVersionWithTheSameKeysMatches() throws {

@@ -29,6 +29,9 @@ public struct DeviceKeys: Hashable, Sendable {
     /// The three keys one after the other, ``byteCount`` bytes.
     public var encoded: [UInt8] { signing + agreement + kem }
 
+    /// SHA-256 of ``encoded``, 32 bytes.
+    public var hash: [UInt8] { Array(SHA256.hash(data: encoded)) }
+
     /// Reads ``byteCount`` bytes from the reader's position.
     ///
     /// - Throws: ``AccountStateError``: cut short, or not keys.

@@ -31,19 +31,29 @@ public struct LogView: Hashable, Sendable {
     package func advanced(
         to checkpoint: VerifiedCheckpoint, proof: ConsistencyProof
     ) throws(LogContradiction) -> LogView {
+        try checkNoContradiction(checkpoint)
         let received = LogView(checkpoint)
-        let fault: LogContradiction.Fault
-        if received.head.size < head.size {
-            fault = .rollback
-        } else if received.head.size == head.size && received.head.root != head.root {
-            fault = .fork
-        } else {
-            do {
-                try proof.verify(from: head, to: received.head)
-                return received
-            } catch { fault = .inconsistent(error) }
+        // Every log begins as the empty one; there is nothing to prove, and RFC 6962 has no proof for it.
+        if head == .empty && proof.hashes.isEmpty { return received }
+        do {
+            try proof.verify(from: head, to: received.head)
+            return received
+        } catch {
+            throw LogContradiction(uncheckedFault: .inconsistent(error), known: self, received: received)
         }
-        throw LogContradiction(uncheckedFault: fault, known: self, received: received)
+    }
+
+    /// Refuses what two signed heads show by themselves, without any proof: a smaller log, or two logs of one size.
+    ///
+    /// - Throws: ``LogContradiction``.
+    func checkNoContradiction(_ checkpoint: VerifiedCheckpoint) throws(LogContradiction) {
+        let received = LogView(checkpoint)
+        guard received.origin == origin else { return }
+        if received.head.size < head.size {
+            throw LogContradiction(uncheckedFault: .rollback, known: self, received: received)
+        } else if received.head.size == head.size && received.head.root != head.root {
+            throw LogContradiction(uncheckedFault: .fork, known: self, received: received)
+        }
     }
 }
 

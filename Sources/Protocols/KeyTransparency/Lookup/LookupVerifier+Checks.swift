@@ -64,6 +64,12 @@ extension LookupVerifier {
         do { return try trust.policy.verifyCosignatures(on: signed) } catch { throw .cosignatures(error) }
     }
 
+    /// The part of the consistency check that needs no proof, before anything else can fail: two signed heads that
+    /// contradict each other are evidence whatever the rest of the answer is.
+    func checkNoContradiction(_ checkpoint: VerifiedCheckpoint, _ view: LogView?) throws(LookupError) {
+        do { try view?.checkNoContradiction(checkpoint) } catch { throw .consistency(error) }
+    }
+
     func checkInclusion(
         _ response: LookupResponse, _ leaves: [LookupLeaf], _ checkpoint: VerifiedCheckpoint
     ) throws(LookupError) {

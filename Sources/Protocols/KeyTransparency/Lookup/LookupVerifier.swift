@@ -38,6 +38,7 @@ public struct LookupVerifier: Sendable {
         try checkOrigin(try checkCheckpointText(note))
         let signed = try checkLogSignature(note)
         let verified = try checkCosignatures(signed)
+        try checkNoContradiction(verified, view)
         try checkInclusion(response, leaves, verified)
         let age = try checkFreshness(verified, now)
         let newView = try checkConsistency(response, verified, view)

@@ -18,9 +18,7 @@ public struct PinnedPeer: Hashable, Sendable {
         self.init(
             uncheckedHandle: lookup.handle, identityKey: lookup.state.identityKey,
             version: lookup.state.version, stateHash: lookup.state.hash,
-            devices: lookup.state.devices.map {
-                PinnedDevice(number: $0.number, signingKey: $0.keys.signing)
-            }, pinnedAt: now)
+            devices: lookup.state.devices.map(PinnedDevice.init), pinnedAt: now)
     }
 
     /// Takes what the client's own store kept.
@@ -43,13 +41,24 @@ public struct PinnedPeer: Hashable, Sendable {
 public struct PinnedDevice: Hashable, Sendable {
     /// The owner's number for it.
     public let number: UInt16
-    /// Ed25519, 32 bytes.
+    /// Ed25519, 32 bytes: what the device is known by.
     public let signingKey: [UInt8]
+    /// SHA-256 over all of its public keys, 32 bytes (``DeviceKeys/hash``).
+    ///
+    /// Security: the log's device leaf holds the signing key alone. Without this, whoever has the identity key could
+    /// put other agreement keys under a device that the user accepted.
+    public let keysHash: [UInt8]
 
     /// A device of a pinned peer.
-    public init(number: UInt16, signingKey: [UInt8]) {
+    public init(number: UInt16, signingKey: [UInt8], keysHash: [UInt8]) {
         self.number = number
         self.signingKey = signingKey
+        self.keysHash = keysHash
+    }
+
+    /// What to remember of a device.
+    public init(_ device: DeviceRecord) {
+        self.init(number: device.number, signingKey: device.keys.signing, keysHash: device.keys.hash)
     }
 }
 
@@ -90,16 +99,21 @@ public struct PeerKeyChange: Hashable, Sendable {
     public let added: [DeviceRecord]
     /// Devices that are gone.
     public let removed: [PinnedDevice]
+    /// Devices that are known and have other agreement keys: nothing a device does by itself.
+    public let rekeyed: [DeviceRecord]
     /// The identity key is another one: the person set up anew, or somebody pretends to be them.
     public let identityKeyChanged: Bool
 
     init?(_ state: AccountState, _ pinned: PinnedPeer) {
-        let before = Set(pinned.devices.map(\.signingKey))
+        let before = pinned.devices.reduce(into: [:]) { $0[$1.signingKey] = $1.keysHash }
         let now = Set(state.devices.map(\.keys.signing))
-        added = state.devices.filter { !before.contains($0.keys.signing) }
+        added = state.devices.filter { before[$0.keys.signing] == nil }
         removed = pinned.devices.filter { !now.contains($0.signingKey) }
+        rekeyed = state.devices.filter { device in
+            before[device.keys.signing].map { $0 != device.keys.hash } ?? false
+        }
         identityKeyChanged = state.identityKey != pinned.identityKey
-        if added.isEmpty && removed.isEmpty && !identityKeyChanged { return nil }
+        if added.isEmpty && removed.isEmpty && rekeyed.isEmpty && !identityKeyChanged { return nil }
     }
 }
 
@@ -109,12 +123,16 @@ public enum PeerContradiction: Hashable, Sendable {
     case olderVersion(pinned: UInt64, received: UInt64)
     /// Another state under the version that was proved before.
     case anotherStateAtSameVersion(UInt64)
+    /// The very next version, which does not name the proved one as its predecessor.
+    case doesNotFollow(pinned: UInt64)
 
     init?(_ state: AccountState, _ pinned: PinnedPeer) {
         if state.version < pinned.version {
             self = .olderVersion(pinned: pinned.version, received: state.version)
         } else if state.version == pinned.version && state.hash != pinned.stateHash {
             self = .anotherStateAtSameVersion(state.version)
+        } else if state.version - pinned.version == 1 && state.previous != pinned.stateHash {
+            self = .doesNotFollow(pinned: pinned.version)
         } else {
             return nil
         }

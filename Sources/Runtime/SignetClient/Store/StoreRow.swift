@@ -6,12 +6,13 @@ import TransparencyLog
 ///
 /// Each is written by this program for itself; whatever else is found is ``StoreError/damaged``.
 enum StoreRow {
-    /// u16 number and 32-byte key, for each device.
+    /// u16 number, 32-byte signing key and 32-byte hash of all keys, for each device.
     static func encode(_ devices: [PinnedDevice]) -> [UInt8] {
         var writer = ByteWriter()
         for device in devices {
             writer.write(device.number)
             writer.write(device.signingKey)
+            writer.write(device.keysHash)
         }
         return writer.bytes
     }
@@ -22,7 +23,9 @@ enum StoreRow {
             var devices: [PinnedDevice] = []
             while reader.remaining > 0 {
                 let number = try reader.uint16()
-                devices.append(PinnedDevice(number: number, signingKey: Array(try reader.bytes(32))))
+                let signingKey = Array(try reader.bytes(32))
+                devices.append(
+                    PinnedDevice(number: number, signingKey: signingKey, keysHash: Array(try reader.bytes(32))))
             }
             return devices
         } catch { throw .damaged }

@@ -166,7 +166,9 @@ package enum StoreSample {
         _ name: String, version: UInt64 = 1, deviceCount: UInt16 = 2, pinnedAt: UInt64 = 1_800_000_000
     ) throws -> PinnedPeer {
         let devices = (1...deviceCount).map {
-            PinnedDevice(number: $0, signingKey: Array(repeating: UInt8(truncatingIfNeeded: $0), count: 32))
+            PinnedDevice(
+                number: $0, signingKey: Array(repeating: UInt8(truncatingIfNeeded: $0), count: 32),
+                keysHash: Array(repeating: UInt8(truncatingIfNeeded: $0 + 100), count: 32))
         }
         return PinnedPeer(
             uncheckedHandle: try handle(name), identityKey: Array(repeating: 2, count: 33), version: version,

@@ -116,6 +116,8 @@ extension PeerContradiction {
                 remedy)
         case .anotherStateAtSameVersion(let version):
             Sentence("There are two different accounts of version \(version).", remedy)
+        case .doesNotFollow(let pinned):
+            Sentence("The account does not continue version \(pinned), which was proven before.", remedy)
         }
     }
 }
@@ -125,6 +127,7 @@ extension PeerKeyChange {
     var words: String {
         var parts = added.map { "device \($0.number) was added" }
         parts += removed.map { "device \($0.number) was removed" }
+        parts += rekeyed.map { "device \($0.number) has other encryption keys" }
         if identityKeyChanged { parts.append("the identity is a new one") }
         return parts.joined(separator: ", ")
     }
