@@ -103,7 +103,11 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            try await expectStatus(200, of: client.get("/health"))
+            // On a busy machine the short limits may meet this request too: it is made until it is answered.
+            let latest = ContinuousClock.now + .seconds(60)
+            var answer = try? await client.get("/health")
+            while answer == nil, ContinuousClock.now < latest { answer = try? await client.get("/health") }
+            #expect(answer?.status == 200)
         }
     }
 }

@@ -115,6 +115,10 @@ struct Town: Sendable {
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: self[path].path()) }
 
+    func hasFile(startingWith prefix: String) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path()).contains { $0.hasPrefix(prefix) }
+    }
+
     /// Every file below a folder, with its bytes.
     func contents(_ path: String) throws -> [String: [UInt8]] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: self[path].path())

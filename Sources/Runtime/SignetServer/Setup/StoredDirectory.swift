@@ -45,7 +45,8 @@ public struct StoredDirectory: Sendable {
     public static func readProfile(_ data: DataDirectory) throws(StoredDirectoryError) -> DirectoryProfile {
         let bytes: [UInt8]
         do { bytes = try PrivateFile.read(data.profile) } catch {
-            throw error.code == ENOENT ? .notSetUp : .file(error)
+            let isSetUp = access(data.keys, F_OK) == 0
+            throw error.code == ENOENT && !isSetUp ? .notSetUp : .file(error)
         }
         do { return try DirectoryProfile(decoding: bytes) } catch { throw .profile(error) }
     }
