@@ -166,7 +166,8 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
-        name: "signet-lying-server", dependencies: ["SignetTesting", "SignetServer", "KeyDirectory", arguments, logging],
+        name: "signet-lying-server",
+        dependencies: ["SignetTesting", "SignetServer", "KeyDirectory", arguments, logging],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
     // MARK: Tests mirror Sources

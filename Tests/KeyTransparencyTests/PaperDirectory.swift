@@ -1,8 +1,8 @@
 import CanonicalCoding
 import Crypto
 import KeyTransparency
-import TransparencyLog
 import Testing
+import TransparencyLog
 import VRF
 
 /// A directory on paper: the honest construction of every part of an answer, in memory, with all keys
@@ -109,7 +109,8 @@ struct PaperDirectory {
 
     /// What a client knows that has seen the log at this size.
     func view(size: UInt64) throws -> LogView {
-        LogView(uncheckedOrigin: log.verifierKey.name,
+        LogView(
+            uncheckedOrigin: log.verifierKey.name,
             head: TreeHead(size: size, root: try tree.root(size: size)), note: try note(size: size).encoded)
     }
 }

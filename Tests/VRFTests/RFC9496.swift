@@ -66,7 +66,7 @@ enum RFC9496 {
 
     /// A.2: s = -1, for which y is zero.
     static let zeroY = [
-        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"
     ]
 
     /// A.3: 64 bytes and the element that the one-way map makes of them.

@@ -25,8 +25,7 @@ struct GoldenProof {
 
 struct GoldenProofTests {
     /// Whether a presence proof is read and verified.
-    private func presents(_ proof: [UInt8], _ key: [UInt8], _ value: [UInt8], _ root: [UInt8]) throws -> Bool
-    {
+    private func presents(_ proof: [UInt8], _ key: [UInt8], _ value: [UInt8], _ root: [UInt8]) throws -> Bool {
         let (key, value, root) = (
             try VerifiableMapTests.key(key), try VerifiableMapTests.value(value), try hash(root)
         )

@@ -36,8 +36,7 @@ struct ModelTests {
         }
     }
 
-    @Test(arguments: 0..<30 as Range<UInt64>) func anyRunOfBatchesAgreesWithTheDefinition(seed: UInt64) throws
-    {
+    @Test(arguments: 0..<30 as Range<UInt64>) func anyRunOfBatchesAgreesWithTheDefinition(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var trie = MapTrie()
         var model = RecursiveMap()

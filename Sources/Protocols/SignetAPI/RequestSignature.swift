@@ -1,5 +1,4 @@
 public import CanonicalCoding
-
 import Crypto
 
 /// A request signed by a device key: header `Signet-Signature`, over method, path, directory, time,

@@ -1,7 +1,6 @@
 public import CanonicalCoding
-public import KeyTransparency
-
 import Crypto
+public import KeyTransparency
 
 /// A device that asks to be added: its public keys with proof that it holds every private half.
 ///

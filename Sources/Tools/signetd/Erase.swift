@@ -9,8 +9,9 @@ struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Erase a person's data from the database.",
         discussion: """
-            The log keeps what it has: hidden labels, hashes and device keys that nobody can connect with the \
-            person any more. The server must not be running.
+            The log keeps what it has: hidden labels, hashes and device keys. Only who holds the server's VRF key, or \
+            kept an answer about the person, can still connect them. The handle is never given out again, which tells \
+            whoever tries to register it that it was there. The server must not be running.
             """)
 
     @Argument(help: "The person's handle, such as alice@example.org.")

@@ -16,7 +16,8 @@ struct Initialize: AsyncParsableCommand {
             a server certificate (397 days).
 
             tls/ca.key can vouch for any server in front of your people. The server never reads it: move it to a \
-            place of its own and bring it back to renew the certificate.
+            place of its own. Sign the next server certificate with it by the tools of your choice, before the 397 \
+            days are over, and put it in tls/server.pem.
             """)
 
     @OptionGroup var data: DataOption

@@ -1,6 +1,5 @@
-public import VRF
-
 import CanonicalCoding
+public import VRF
 
 /// The log entry for one device key: the leaf of the eCall client, byte for byte.
 ///

@@ -1,5 +1,4 @@
 public import CanonicalCoding
-
 import Crypto
 
 /// The public keys of one device. Their private halves are made on it and never leave it.

@@ -1,7 +1,6 @@
-public import VRF
-
 import CanonicalCoding
 import Crypto
+public import VRF
 
 /// Where an account stands in the directory's index: SHA-256("kt-index/v1" || VRF hash), 32 bytes.
 ///

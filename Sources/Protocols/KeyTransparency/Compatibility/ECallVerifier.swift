@@ -1,6 +1,5 @@
-public import TransparencyLog
-
 import CanonicalCoding
+public import TransparencyLog
 
 /// The check that the eCall client makes, strictly: a key, a proof and a label from the server, a raw
 /// pinned log key.
