@@ -8,7 +8,8 @@ extension Client {
     /// The first verified answer about somebody the user added is pinned. The log's new checkpoint is
     /// stored before any key is returned.
     ///
-    /// - Throws: ``ClientError``; evidence of a log's misbehaviour has been kept by then.
+    /// - Throws: ``ClientError``; evidence of a log's misbehaviour has been kept by then, or the error says why
+    ///   it could not be (``LookupRefusal/evidenceNotKept``).
     public func lookup(_ handle: Handle) async throws(ClientError) -> LookupVerdict {
         try await compare(try await verifiedLookup(handle))
     }
@@ -65,14 +66,21 @@ extension Client {
     ) async throws(ClientError) -> VerifiedLookup {
         let now = surroundings.now()
         do { return try verifier.verify(bytes, for: handle, knowing: known, at: now) } catch {
-            if case .consistency(let contradiction) = error { try await keep(contradiction) }
+            // A store that fails must not hide what the directory did.
+            var fault: StoreError?
+            if case .consistency(let contradiction) = error { fault = await keep(contradiction) }
             throw .lookup(
-                LookupRefusal(handle: handle, error: error, response: bytes, known: known, time: now))
+                LookupRefusal(handle: handle, error: error, response: bytes, known: known, time: now,
+                    evidenceNotKept: fault))
         }
     }
 
-    func keep(_ evidence: LogContradiction) async throws(ClientError) {
-        try await stored { () throws(StoreError) in try await store.keep(evidence, at: surroundings.now()) }
+    /// Keeps evidence.
+    ///
+    /// - Returns: why it could not be kept; nil if it was.
+    func keep(_ evidence: LogContradiction) async -> StoreError? {
+        do throws(StoreError) { try await store.keep(evidence, at: surroundings.now()) } catch { return error }
+        return nil
     }
 
     /// The last decision before keys are used.

@@ -102,4 +102,6 @@ public struct LookupRefusal: Error, Hashable, Sendable {
     public let known: LogView?
     /// When, in seconds since 1970.
     public let time: UInt64
+    /// Why the evidence of a contradiction could not be kept; nil when it was, or there was none.
+    public let evidenceNotKept: StoreError?
 }

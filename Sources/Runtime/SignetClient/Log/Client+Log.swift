@@ -61,11 +61,17 @@ extension Client {
         }
         try Self.compareRoot(of: tree, with: checkpoint)
         try await compareTiles(of: tree, files)
-        try await advance(known, to: checkpoint, tree)
+        // The entries give the consistency proof themselves.
+        let proof = try? tree.consistencyProof(from: known?.head.size ?? 0, to: tree.size)
+        guard try await advance(known, to: checkpoint, proof ?? ConsistencyProof(hashes: [])) else {
+            throw .viewKeepsMoving
+        }
         return LogReplay(checkpoint: checkpoint, age: age, counts: counts)
     }
 
     /// The newest entries, each proven to be in the published tree, oldest first.
+    ///
+    /// Before any entry is read, the tree is compared with the view of this client, which then moves forward.
     ///
     /// - Parameters:
     ///   - count: how many at most.
@@ -75,11 +81,25 @@ extension Client {
         _ count: UInt64, from start: UInt64 = 0
     ) async throws(ClientError) -> (entries: [LogEntry], size: UInt64) {
         let files = LogFiles(calls: calls)
-        let (checkpoint, _) = try await files.checkpoint(profile.trust, at: surroundings.now())
-        let head = checkpoint.checkpoint.head
-        var reader = TileReader(files: files, size: head.size)
+        for _ in 0..<8 {
+            // Read before the checkpoint, so that an honest log is never behind it.
+            let known = try await logView()
+            let (checkpoint, _) = try await files.checkpoint(profile.trust, at: surroundings.now())
+            let head = checkpoint.checkpoint.head
+            var reader = TileReader(files: files, size: head.size)
+            let proof = try await reader.consistencyProof(from: known?.head.size ?? 0)
+            guard try await advance(known, to: checkpoint, proof) else { continue }
+            let first = max(start, head.size > count ? head.size - count : 0)
+            return (try await entries(from: first, in: head, files, &reader), head.size)
+        }
+        throw .viewKeepsMoving
+    }
+
+    private func entries(
+        from start: UInt64, in head: TreeHead, _ files: LogFiles, _ reader: inout TileReader
+    ) async throws(ClientError) -> [LogEntry] {
         var entries: [LogEntry] = []
-        var index = max(start, head.size > count ? head.size - count : 0)
+        var index = start
         while index < head.size {
             let bundle = index / UInt64(Tile.fullWidth)
             let first = bundle * UInt64(Tile.fullWidth)
@@ -94,7 +114,7 @@ extension Client {
                 index += 1
             }
         }
-        return (entries, head.size)
+        return entries
     }
 
     private static func compareRoot(
@@ -118,25 +138,21 @@ extension Client {
         }
     }
 
-    /// The entries give the consistency proof themselves.
+    /// Moves the view to a checkpoint, or keeps both as evidence.
+    ///
+    /// - Returns: false if another process has moved the view meanwhile.
     private func advance(
-        _ known: LogView?, to checkpoint: VerifiedCheckpoint, _ tree: MerkleTree
-    ) async throws(ClientError) {
+        _ known: LogView?, to checkpoint: VerifiedCheckpoint, _ proof: ConsistencyProof
+    ) async throws(ClientError) -> Bool {
         var view = LogView(checkpoint)
         if let known {
-            let proof = try? tree.consistencyProof(from: known.head.size, to: tree.size)
-            do {
-                view = try known.advanced(to: checkpoint, proof: proof ?? ConsistencyProof(hashes: []))
-            } catch {
-                try await keep(error)
-                throw .log(.contradiction(error))
+            do { view = try known.advanced(to: checkpoint, proof: proof) } catch {
+                guard let fault = await keep(error) else { throw .log(.contradiction(error)) }
+                throw .log(.contradictionNotKept(error, fault))
             }
         }
         let next = view
-        guard try await stored({ () throws(StoreError) in try await store.advance(to: next, from: known) })
-        else {
-            throw .viewKeepsMoving
-        }
+        return try await stored { () throws(StoreError) in try await store.advance(to: next, from: known) }
     }
 }
 

@@ -21,6 +21,8 @@ public enum LogReadError: Error, Hashable, Sendable {
     case inclusion(index: UInt64, InclusionProofError)
     /// The log contradicts what it proved before; the evidence was kept.
     case contradiction(LogContradiction)
+    /// The same, and the evidence could not be kept.
+    case contradictionNotKept(LogContradiction, StoreError)
     /// More entries than this program replays.
     case tooLarge(UInt64)
 }

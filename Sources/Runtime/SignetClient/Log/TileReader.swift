@@ -1,6 +1,6 @@
 import TransparencyLog
 
-/// Inclusion proofs put together from hash tiles. The tiles are not believed: the proof is checked as any.
+/// Proofs put together from hash tiles. The tiles are not believed: each proof is checked as any.
 struct TileReader {
     let files: LogFiles
     let size: UInt64
@@ -28,6 +28,28 @@ struct TileReader {
             }
         }
         return InclusionProof(index: index, hashes: hashes.reversed())
+    }
+
+    /// The proof that the tree only grew from `old` leaves; empty when there is nothing to prove.
+    ///
+    /// Spec: RFC 6962, section 2.1.2.
+    mutating func consistencyProof(from old: UInt64) async throws(ClientError) -> ConsistencyProof {
+        guard old > 0 && old < size else { return ConsistencyProof(hashes: []) }
+        var (start, end) = (UInt64(0), size)
+        var hashes: [TreeHash] = []
+        while end > old {
+            let half = UInt64(1) << UInt64(63 - (end - start - 1).leadingZeroBitCount)
+            if old - start <= half {
+                hashes.append(try await root(from: start + half, to: end))
+                end = start + half
+            } else {
+                hashes.append(try await root(from: start, to: start + half))
+                start += half
+            }
+        }
+        // What is left is the old tree itself, which its owner knows, or the last part of it.
+        if start > 0 { hashes.append(try await root(from: start, to: end)) }
+        return ConsistencyProof(hashes: hashes.reversed())
     }
 
     /// The hash over leaves that begin at a multiple of a power of two not below their number.

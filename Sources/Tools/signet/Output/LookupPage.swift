@@ -29,7 +29,7 @@ struct LookupPage {
         let failed = refusal.error.check
         handle = refusal.handle
         marks = LookupCheck.allCases.map { check in
-            if check == failed { return (check, .failed(refusal.error.sentence)) }
+            if check == failed { return (check, .failed(refusal.sentence)) }
             return (check, check.rawValue < failed.rawValue ? .passed : .notReached)
         }
         verdict = nil
@@ -45,7 +45,7 @@ struct LookupPage {
             Output.line(text(isExplained: isExplained, isBrief: isBrief))
         }
         if let refusal {
-            throw CommandFailure(refusal.error.status, refusal.error.sentence)
+            throw CommandFailure(refusal.error.status, refusal.sentence)
         }
         switch verdict?.outcome {
         case .changed(let change): throw CommandFailure(.needsDecision, changeSentence(change))

@@ -72,6 +72,22 @@ extension LookupError {
     }
 }
 
+extension LookupRefusal {
+    var sentence: Sentence {
+        evidenceNotKept.map { error.sentence.withoutEvidence($0) } ?? error.sentence
+    }
+}
+
+extension Sentence {
+    /// What happened all the same, when the proof of it could not be kept.
+    fileprivate func withoutEvidence(_ error: StoreError) -> Sentence {
+        let fault = error.sentence("the store")
+        return Sentence(
+            "\(what) The two statements that show it could not be kept: \(fault.what)",
+            "Do not use this directory. \(fault.remedy) Then ask again, so that they are kept.")
+    }
+}
+
 extension FreshnessError {
     var sentence: Sentence {
         switch self {
@@ -99,9 +115,15 @@ extension LogContradiction {
             Sentence(
                 "The log is shorter than when you last looked: entries were taken away, or you are shown another log.",
                 remedy)
-        case .fork: Sentence("The directory has signed two different logs of the same size.", remedy)
+        case .fork:
+            Sentence(
+                "The directory has signed two different logs of the same size: proof that anybody can check.",
+                remedy)
         case .inconsistent:
-            Sentence("The directory cannot show that its log only grew since you last looked.", remedy)
+            Sentence(
+                "The log could not be shown to have only grown since you last looked.",
+                "That alone convicts nobody: the answer may be broken, or the log was rewritten. Both statements were "
+                    + "kept: keep them. Ask again; while it stays so, do not use this directory.")
         }
     }
 }
@@ -146,6 +168,7 @@ extension LogReadError {
         case .inclusion(let index, _):
             Sentence("Entry \(index) is not in the log that the directory signed.", alarm)
         case .contradiction(let contradiction): contradiction.sentence
+        case .contradictionNotKept(let contradiction, let error): contradiction.sentence.withoutEvidence(error)
         case .tooLarge(let size):
             Sentence(
                 "The log has \(size) entries, more than signet replays in memory.",
