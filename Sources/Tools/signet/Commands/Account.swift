@@ -14,33 +14,49 @@ extension Account {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
     fileprivate static func prepareHome(
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
-    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool) {
+    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool, lock: HomeLock) {
         let home = options.folder
         let profile: DirectoryProfile
         do { profile = try HomeFolder.profile(in: DurableFile(path: directory)) } catch {
             throw CommandFailure(error, path: directory)
         }
-        do { try home.prepare() } catch { throw CommandFailure(error, path: home.path) }
+        let lock = try Self.lock(home)
         if let keystore = try Session.keystore(home) {
-            return try resume(options, keystore, handle, profile, withIdentity: withIdentity)
+            let (session, secrets) = try resume(options, keystore, handle, profile, withIdentity: withIdentity)
+            return (session, secrets, false, lock)
         }
         let passphrase = try Passphrase.new(options)
         let secrets: DeviceSecrets
         do {
             secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
             let keystore = try Keystore(sealing: secrets, under: passphrase)
+            try home.setAsideStore(notOf: profile.trust)
             try home.directory.replace(with: profile.encoded)
             try home.keystore.create(keystore.encoded)
         } catch let error as KeystoreError {
             throw CommandFailure(error, path: home.keystore.path)
         } catch let error as FileFault { throw CommandFailure(error, path: home.path) }
-        return (try Session(options), secrets, true)
+        return (try Session(options), secrets, true, lock)
+    }
+
+    private static func lock(_ home: HomeFolder) throws -> HomeLock {
+        let lock: HomeLock?
+        do {
+            try home.prepare()
+            lock = try home.lock()
+        } catch { throw CommandFailure(error, path: home.path) }
+        guard let lock else {
+            throw CommandFailure(
+                .usage, "Another signet is making an account in \(home.path).",
+                "Wait until it has ended; 'signet account show' then shows its account. Nothing was changed.")
+        }
+        return lock
     }
 
     private static func resume(
         _ options: HomeOptions, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile,
         withIdentity: Bool
-    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool) {
+    ) throws -> (session: Session, secrets: DeviceSecrets) {
         let session = try Session(options)
         guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity,
             session.profile == profile
@@ -49,7 +65,7 @@ extension Account {
                 .usage, "\(session.home.path) holds the account of \(keystore.handle) already.",
                 "Choose another folder with --home.")
         }
-        return (session, try session.secrets(), false)
+        return (session, try session.secrets())
     }
 
     /// `signet account create`
@@ -66,8 +82,9 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets, isNew) = try prepareHome(
+            let (session, secrets, isNew, lock) = try prepareHome(
                 home, handle, directory: directory, withIdentity: true)
+            defer { withExtendedLifetime(lock) {} }
             let isThere = try await session.run { client throws(ClientError) in
                 do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
                     throw ClientError.store(error)
@@ -94,9 +111,26 @@ extension Account {
             _ session: Session, _ secrets: DeviceSecrets, isNew: Bool
         ) async throws -> LookupVerdict {
             do { return try await session.client.createAccount(secrets) } catch {
-                // The keys that were just made will never be anybody's: the folder is free for another handle.
-                if case .refused(.handleTaken, _) = error, isNew { session.home.discardUnregistered() }
+                if case .refused(.handleTaken, _) = error, isNew { throw setAside(session, secrets.handle) }
                 throw CommandFailure(error, session: session)
+            }
+        }
+
+        /// The folder is free for another handle, and the keys are still there: a refusal proves nothing, and
+        /// the directory might log the account after all.
+        private func setAside(_ session: Session, _ handle: Handle) -> CommandFailure {
+            let what = "The directory says that somebody else has registered \(handle). It cannot prove that."
+            do {
+                let (keystore, directory) = try session.home.setAsideRefused()
+                return CommandFailure(
+                    .notProven, what,
+                    "The new keys were put aside in \(keystore). Choose another handle; if 'signet lookup' ever shows "
+                        + "that one with these keys, rename that file to 'keystore' and \(directory) to 'directory'.")
+            } catch {
+                let fault = error.sentence(session.home.keystore.path)
+                return CommandFailure(
+                    .notProven, "\(what) The new keys are still in \(session.home.keystore.path): \(fault.what)",
+                    "Choose another handle and another folder with --home.")
             }
         }
     }
@@ -120,8 +154,9 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets, _) = try prepareHome(
+            let (session, secrets, _, lock) = try prepareHome(
                 home, handle, directory: directory, withIdentity: false)
+            defer { withExtendedLifetime(lock) {} }
             let made = try await session.run { client throws(ClientError) in
                 try await client.deviceCard(secrets)
             }

@@ -16,7 +16,7 @@ import TransparencyLog
 /// `signet evidence`
 struct Evidence: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Proof that a directory contradicted itself, kept for ever.",
+        abstract: "Statements of a directory that do not fit together, kept for ever.",
         subcommands: [List.self, Export.self])
 }
 
@@ -39,8 +39,7 @@ extension Evidence {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try Session(home)
-            let kept = try await session.stored { store throws(StoreError) in try await store.evidence() }
+            let kept = try await KeptEvidence.all(in: home.folder).flatMap(\.evidence)
             let values = kept.map { evidence -> JSONValue in
                 [
                     "fault": .string(evidence.faultName), "known": .text(evidence.known.note),
@@ -71,17 +70,12 @@ extension Evidence {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try Session(home)
-            let kept = try await session.stored { store throws(StoreError) in try await store.evidence() }
+            let kept = try await KeptEvidence.all(in: home.folder)
             guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
                 throw CommandFailure(
                     .badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
             }
-            var files = [("policy", session.profile.trust.policy.encoded)]
-            for (number, evidence) in kept.enumerated() {
-                files.append(("\(number + 1)-\(evidence.faultName)-known.note", evidence.known.note))
-                files.append(("\(number + 1)-\(evidence.faultName)-received.note", evidence.received.note))
-            }
+            let files = kept.flatMap(\.files)
             for (name, bytes) in files {
                 let path = "\(folder)/\(name)"
                 do { try DurableFile(path: path).replace(with: bytes) } catch {
@@ -90,7 +84,47 @@ extension Evidence {
             }
             output.emit(
                 ["files": .array(files.map { .string($0.0) })],
-                "\(Moment.count(UInt64(kept.count), "contradiction")) in \(folder).")
+                "\(Moment.count(UInt64(kept.flatMap(\.evidence).count), "contradiction")) in \(folder).")
         }
+    }
+}
+
+/// What one store of a home folder keeps. Reading it needs no account.
+private struct KeptEvidence {
+    let evidence: [LogContradiction]
+    /// What `policy` is called, and what everything else begins with; nil for the home's own directory.
+    let name: String?
+    let policy: Policy?
+
+    /// Of every directory that was ever looked at from here.
+    static func all(in home: HomeFolder) async throws -> [KeptEvidence] {
+        let stores = home.stores
+        guard !stores.isEmpty || home.directory.exists else {
+            throw CommandFailure(
+                .usage, "There is nothing in \(home.path): no account, and nothing that was looked up.",
+                "Name another folder with --home.")
+        }
+        var all: [KeptEvidence] = []
+        for store in stores {
+            let evidence: [LogContradiction]
+            do throws(StoreError) { evidence = try await SQLiteStore.open(at: store.path).evidence() } catch {
+                throw CommandFailure(error, path: store.path)
+            }
+            let policy = try? HomeFolder.profile(in: store.profile).trust.policy
+            all.append(KeptEvidence(evidence: evidence, name: store.name, policy: policy))
+        }
+        return all
+    }
+
+    /// The policy, and two notes for each contradiction.
+    var files: [(String, [UInt8])] {
+        let prefix = name.map { $0 + "-" } ?? ""
+        var files = policy.map { [(prefix + "policy", $0.encoded)] } ?? []
+        for (number, evidence) in evidence.enumerated() {
+            let start = "\(prefix)\(number + 1)-\(evidence.faultName)"
+            files.append((start + "-known.note", evidence.known.note))
+            files.append((start + "-received.note", evidence.received.note))
+        }
+        return files
     }
 }

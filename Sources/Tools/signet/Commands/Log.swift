@@ -17,11 +17,12 @@ extension Log {
         static let configuration = CommandConfiguration(
             abstract: "Show the newest state of the log that this device has verified.")
 
+        @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try Session(home)
+            let session = try Session(home, directory: other.directory)
             guard
                 let view = try await session.run({ client throws(ClientError) in try await client.logView() })
             else {
@@ -45,11 +46,12 @@ extension Log {
         static let configuration = CommandConfiguration(
             abstract: "Download the whole log and compute everything in it anew.")
 
+        @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try Session(home)
+            let session = try Session(home, directory: other.directory)
             let replay = try await session.run { client throws(ClientError) in
                 try await client.verifyLog { Output.progress("read \($0) of \($1) entries") }
             }
@@ -76,6 +78,7 @@ extension Log {
 
         @Option(name: .shortAndLong, help: "How many.") var count: UInt64 = 10
         @Flag(name: .shortAndLong, help: "Keep waiting for more, until Ctrl-C.") var follow = false
+        @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -84,7 +87,7 @@ extension Log {
         }
 
         func run() async throws {
-            let session = try Session(home)
+            let session = try Session(home, directory: other.directory)
             var start: UInt64 = 0
             repeat {
                 let (first, limit) = (start, start == 0 ? count : 10_000)

@@ -25,14 +25,13 @@ struct Lookup: AsyncParsableCommand {
         help: ArgumentHelp(
             "Write offline proofs into this folder, for 'signet proof verify'.", valueName: "dir"))
     var saveProof: String?
-    @Option(help: ArgumentHelp("Use this directory file instead of the home folder's.", valueName: "file"))
-    var directory: String?
+    @OptionGroup var other: DirectoryOptions
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let handle = try Handle.typed(handle)
-        let session = try Session(home, directory: directory)
+        let session = try Session(home, directory: other.directory)
         let verdict: LookupVerdict
         do { verdict = try await session.client.lookup(handle) } catch {
             guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }

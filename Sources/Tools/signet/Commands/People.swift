@@ -244,7 +244,7 @@ extension Session {
     /// Reads the store and says what went wrong.
     func stored<Value>(_ body: (SQLiteStore) async throws(StoreError) -> Value) async throws -> Value {
         do throws(StoreError) { return try await body(client.store) } catch {
-            throw CommandFailure(error, path: home.storePath)
+            throw CommandFailure(error, path: storePath)
         }
     }
 }

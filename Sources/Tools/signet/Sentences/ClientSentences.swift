@@ -6,11 +6,16 @@ extension CommandFailure {
     /// What the client could not do.
     init(_ error: ClientError, session: Session) {
         switch error {
-        case .store(let error): self.init(error, path: session.home.storePath)
+        case .store(let error): self.init(error, path: session.storePath)
         case .keystore(let error): self.init(error, path: session.home.keystore.path)
         case .refused(let code, let wait):
             self.init(error.family == .environment ? .environment : .notProven, code.sentence(wait))
         case .submission(let error): self.init(.badFile, error.sentence)
+        case .withheld(let handle) where handle == session.keystore?.handle:
+            self.init(
+                .notProven,
+                "The directory says that there is no \(handle), but it proved that account, yours, to you before.",
+                "If you did not close it, the directory lies: keep this folder, and tell your friends in another way.")
         case .ownAccountChanged: self.init(.needsDecision, error.sentence(session.profile.url))
         default: self.init(error.family.status, error.sentence(session.profile.url))
         }
@@ -32,7 +37,7 @@ extension ClientError {
             Sentence(
                 "The directory's answer cannot be read.",
                 "Check that \(directory) is the directory, and its version.")
-        case .lookup(let refusal): refusal.error.sentence
+        case .lookup(let refusal): refusal.sentence
         case .withheld(let handle):
             Sentence(
                 "The directory says that there is no \(handle), but it proved that account to you before.",
@@ -74,7 +79,10 @@ extension ErrorCode {
                 "This device's clock and the directory's are more than five minutes apart.",
                 "Set the clock and try again.")
         case .replayed: Sentence("The directory has seen this very request before.", "Try again.")
-        case .handleTaken: Sentence("Somebody else has registered this handle.", "Choose another one.")
+        case .handleTaken: 
+            Sentence(
+                "The directory says that somebody else has registered this handle.",
+                "It cannot prove that. Choose another one, or ask who runs the directory.")
         case .versionConflict:
             Sentence(
                 "The account was changed on another device meanwhile.",

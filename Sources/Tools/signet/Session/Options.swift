@@ -24,6 +24,12 @@ struct HomeOptions: ParsableArguments {
     }
 }
 
+/// Another directory than the home folder's.
+struct DirectoryOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Use this directory file instead of the home folder's.", valueName: "file"))
+    var directory: String?
+}
+
 extension Handle {
     /// What a person typed.
     static func typed(_ text: String) throws -> Handle {

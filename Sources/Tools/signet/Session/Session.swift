@@ -17,11 +17,14 @@ struct Session {
     let profile: DirectoryProfile
     let keystore: Keystore?
     let client: Client<SQLiteStore>
+    /// Where the client's store is.
+    let storePath: String
 
     /// Opens what is there.
     ///
     /// - Parameter directory: a directory file to use instead of the home folder's; without an account one is
-    ///   enough to look people up.
+    ///   enough to look people up. Another directory than the home's has a store of its own, and there
+    ///   the user is nobody.
     init(_ options: HomeOptions, directory: String? = nil) throws {
         self.options = options
         home = options.folder
@@ -36,8 +39,11 @@ struct Session {
             throw CommandFailure(error, path: file.path)
         }
         do { try home.prepare() } catch { throw CommandFailure(error, path: home.path) }
-        keystore = try Self.keystore(home)
-        client = try Self.client(home, profile, keystore)
+        let isGuest = directory != nil && !home.isBound(to: profile.trust)
+        storePath = isGuest ? home.storePath(of: profile.trust) : home.storePath
+        if isGuest { try Self.keep(profile, in: home.guestProfile(of: profile.trust)) }
+        keystore = isGuest ? nil : try Self.keystore(home)
+        client = try Self.client(storePath, profile, keystore)
     }
 
     /// Whose account it is.
@@ -76,12 +82,17 @@ struct Session {
         }
     }
 
+    private static func keep(_ profile: DirectoryProfile, in file: DurableFile) throws {
+        guard !file.exists else { return }
+        do { try file.replace(with: profile.encoded) } catch { throw CommandFailure(error, path: file.path) }
+    }
+
     private static func client(
-        _ home: HomeFolder, _ profile: DirectoryProfile, _ keystore: Keystore?
+        _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?
     ) throws -> Client<SQLiteStore> {
         let store: SQLiteStore
-        do { store = try SQLiteStore.open(at: home.storePath) } catch {
-            throw CommandFailure(error, path: home.storePath)
+        do { store = try SQLiteStore.open(at: storePath) } catch {
+            throw CommandFailure(error, path: storePath)
         }
         let transport: NIOTransport
         do { transport = try NIOTransport(to: profile) } catch {
