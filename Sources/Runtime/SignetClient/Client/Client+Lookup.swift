@@ -70,7 +70,8 @@ extension Client {
             var fault: StoreError?
             if case .consistency(let contradiction) = error { fault = await keep(contradiction) }
             throw .lookup(
-                LookupRefusal(handle: handle, error: error, response: bytes, known: known, time: now,
+                LookupRefusal(
+                    handle: handle, error: error, response: bytes, known: known, time: now,
                     evidenceNotKept: fault))
         }
     }

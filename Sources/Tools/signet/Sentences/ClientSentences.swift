@@ -79,7 +79,7 @@ extension ErrorCode {
                 "This device's clock and the directory's are more than five minutes apart.",
                 "Set the clock and try again.")
         case .replayed: Sentence("The directory has seen this very request before.", "Try again.")
-        case .handleTaken: 
+        case .handleTaken:
             Sentence(
                 "The directory says that somebody else has registered this handle.",
                 "It cannot prove that. Choose another one, or ask who runs the directory.")
