@@ -51,11 +51,11 @@ struct BenchDirectory {
 
     func serve(port: Int) async throws {
         let directory = try await open()
-        var configuration = SignetServer.Configuration()
+        var configuration = HTTPSServer.Configuration()
         configuration.port = port
         configuration.limits.addressRate = .unlimited
         configuration.limits.accountRate = .unlimited
-        let server = try SignetServer(
+        let server = try HTTPSServer(
             directory, identity: try Self.identity(data), configuration: configuration, logger: logger)
         try await server.run { announce($0) }
         await directory.close()
