@@ -131,7 +131,7 @@ public enum PeerContradiction: Hashable, Sendable {
             self = .olderVersion(pinned: pinned.version, received: state.version)
         } else if state.version == pinned.version && state.hash != pinned.stateHash {
             self = .anotherStateAtSameVersion(state.version)
-        } else if state.version - pinned.version == 1 && state.previous != pinned.stateHash {
+        } else if state.version == pinned.version &+ 1 && state.previous != pinned.stateHash {
             self = .doesNotFollow(pinned: pinned.version)
         } else {
             return nil
