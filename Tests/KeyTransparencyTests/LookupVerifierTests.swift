@@ -320,6 +320,10 @@ import VRF
             Issue.record("refused by \(String(describing: error))")
             return
         }
+        // What was not looked at must not be reported as held.
+        let passed = LookupCheck.allCases.filter { error?.wasPassed($0) == true }
+        #expect(
+            passed == [.envelope, .vrf, .accountState, .leaves, .checkpointText, .origin, .logSignature, .cosignatures])
     }
 
     @Test func consistency_aClientThatSawTheEmptyLogNeedsNoProof() throws {
@@ -343,6 +347,7 @@ import VRF
             Issue.record("refused by \(String(describing: error))")
             return
         }
+        #expect(LookupCheck.allCases.dropLast().allSatisfy { error?.wasPassed($0) == true })
     }
 
     @Test func consistency_refusesAProofNobodyAskedFor() throws {

@@ -34,6 +34,17 @@ public enum LookupError: Error, Hashable, Sendable {
     /// ``LookupCheck/consistency``: a first visit needs no consistency proof, yet one came.
     case uncalledForConsistencyProof
 
+    /// Whether `check` had been made and held when the answer was refused.
+    ///
+    /// A smaller log and a fork show without a proof and are refused before inclusion and freshness are looked at.
+    public func wasPassed(_ check: LookupCheck) -> Bool {
+        let isSeenEarly =
+            if case .consistency(let contradiction) = self {
+                contradiction.fault == .rollback || contradiction.fault == .fork
+            } else { false }
+        return check.rawValue < (isSeenEarly ? LookupCheck.inclusion : self.check).rawValue
+    }
+
     /// The check that refused.
     public var check: LookupCheck {
         switch self {

@@ -30,7 +30,7 @@ struct LookupPage {
         handle = refusal.handle
         marks = LookupCheck.allCases.map { check in
             if check == failed { return (check, .failed(refusal.sentence)) }
-            return (check, check.rawValue < failed.rawValue ? .passed : .notReached)
+            return (check, refusal.error.wasPassed(check) ? .passed : .notReached)
         }
         verdict = nil
         self.refusal = refusal
