@@ -76,7 +76,8 @@ let coreTargets: [Target] = [
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
-        name: "KeyTransparency", dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", crypto],
+        name: "KeyTransparency",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", crypto],
         path: "Sources/Protocols/KeyTransparency", swiftSettings: strict),
     .target(
         name: "SignetAPI",
@@ -97,7 +98,7 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "SignetAPITests",
@@ -110,7 +111,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "KeyDirectory",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
             crypto, logging, sqlite,
         ],
         path: "Sources/Runtime/KeyDirectory", swiftSettings: strict),

@@ -1,25 +1,32 @@
 import CanonicalCoding
 import Crypto
 public import VRF
+public import VerifiableMap
 
 /// Where an account stands in the directory's index: SHA-256("kt-index/v1" || VRF hash), 32 bytes.
 ///
 /// State records carry it in place of the 64-byte VRF hash; it tells nothing about the handle.
 public struct LabelIndex: Hashable, Sendable {
     /// 32.
-    public static let byteCount = 32
+    public static let byteCount = MapKey.byteCount
+
+    /// The same 32 bytes as the key that the index is asked for.
+    public let key: MapKey
 
     /// The 32 bytes.
-    public let bytes: [UInt8]
+    public var bytes: [UInt8] { key.bytes }
 
-    /// The index of the account with this VRF hash.
+    /// The index of the account with this VRF hash; nil never happens, since SHA-256 gives 32 bytes.
     public init(_ label: VRFHash) {
-        bytes = Array(SHA256.hash(data: Array("kt-index/v1".utf8) + label.bytes))
+        var hash = SHA256()
+        hash.update(data: Array("kt-index/v1".utf8))
+        hash.update(data: label.bytes)
+        key = MapKey(hash.finalize())
     }
 
     /// Takes 32 stored or received bytes; nil for any other count.
     public init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount else { return nil }
-        self.bytes = bytes
+        guard let key = MapKey(bytes) else { return nil }
+        self.key = key
     }
 }

@@ -7,7 +7,7 @@ public enum StateKind: UInt8, Hashable, Sendable, CaseIterable {
     case set = 1
     /// The identity key changed without a signature by the old one.
     case reset = 2
-    /// The account ends.
+    /// The account ends: nothing of it is held any more, and its label is used up.
     case close = 3
 
     /// The word in the log entry.
@@ -44,6 +44,11 @@ public struct StateCommitment: Hashable, Sendable {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes
     }
+
+    /// What the record of a closed account carries: 32 zero bytes, since there is no state to commit to.
+    public static let toNothing = StateCommitment(unchecked: [UInt8](repeating: 0, count: byteCount))
+
+    private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 }
 
 /// The log entry for one step of an account's state.
@@ -74,6 +79,11 @@ public struct StateRecord: Hashable, Sendable {
         self.version = version
         self.kind = kind
         self.commitment = commitment
+    }
+
+    /// The record that closes an account.
+    public init(closing label: LabelIndex, version: UInt64) {
+        self.init(label: label, version: version, kind: .close, commitment: .toNothing)
     }
 
     /// The raw log entry, five lines.
@@ -123,6 +133,8 @@ public enum LogEntryError: Error, Hashable, Sendable {
     case malformed(CanonicalCodingError)
     /// The first line is not `kt-state/v1`.
     case notAStateRecord
+    /// The first line is not `kt-epoch/v1`.
+    case notAnEpochRecord
     /// A line decodes to another length, or a word is not known.
     case invalidField
 }

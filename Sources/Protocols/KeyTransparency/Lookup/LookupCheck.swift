@@ -6,8 +6,6 @@ public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
     case vrf
     /// The account state is well formed, signed by its identity key, and the handle's own.
     case accountState
-    /// The log entries follow from label and state: one state record, one leaf a device.
-    case leaves
     /// The checkpoint is a signed note with a checkpoint text (C2SP signed-note, tlog-checkpoint).
     case checkpointText
     /// It is a log of our policy that speaks.
@@ -16,7 +14,13 @@ public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
     case logSignature
     /// The policy's quorum of witnesses cosigned it (C2SP tlog-cosignature, tlog-policy).
     case cosignatures
-    /// Every entry is in that log (RFC 6962, section 2.1.1).
+    /// The log ends in the epoch record that the answer rests on (rule E).
+    case epoch
+    /// That epoch's index holds this history for the label, or does not have the label (rsc.io/tmp/mpt).
+    case index
+    /// The state is the last entry of that history, which only grew since this client last saw it.
+    case history
+    /// The state record is in the log (RFC 6962, section 2.1.1).
     case inclusion
     /// The quorum vouched for the checkpoint recently.
     case freshness

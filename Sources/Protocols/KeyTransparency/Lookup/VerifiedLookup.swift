@@ -1,7 +1,84 @@
 public import TransparencyLog
 public import VRF
 
-/// Keys that the directory's log provably holds for a handle. Only ``LookupVerifier`` makes one.
+/// A moment of the directory that was shown to be recent and to extend everything this client knew. Only
+/// ``LookupVerifier`` makes one.
+public struct VerifiedEpoch: Hashable, Sendable {
+    /// The last entry of the log.
+    public let record: EpochRecord
+    /// The checkpoint that covers it, with the signatures that counted.
+    public let checkpoint: VerifiedCheckpoint
+    /// Seconds since the quorum vouched for the checkpoint.
+    public let age: UInt64
+    /// The largest checkpoint known now; store it before using the answer.
+    public let view: LogView
+
+    init(record: EpochRecord, checkpoint: VerifiedCheckpoint, age: UInt64, view: LogView) {
+        self.record = record
+        self.checkpoint = checkpoint
+        self.age = age
+        self.view = view
+    }
+}
+
+/// What the directory provably holds for a handle. Only ``LookupVerifier`` makes one.
+public enum VerifiedAnswer: Hashable, Sendable {
+    /// These are its keys.
+    case registered(VerifiedLookup)
+    /// The account was closed.
+    case closed(VerifiedClosure)
+    /// Nobody has registered it.
+    case absent(VerifiedAbsence)
+
+    /// The moment for which it holds.
+    public var epoch: VerifiedEpoch {
+        switch self {
+        case .registered(let lookup): lookup.epoch
+        case .closed(let closure): closure.epoch
+        case .absent(let absence): absence.epoch
+        }
+    }
+
+    init(
+        _ step: CheckedStep, of handle: Handle, _ label: VRFHash, in epoch: VerifiedEpoch, _ response: LookupResponse
+    ) {
+        switch (step, response.answer) {
+        case (.state(let state, let record, let inclusion), .present(let answer)):
+            self = .registered(
+                VerifiedLookup(
+                    handle: handle, label: label, state: state, record: record, inclusion: inclusion,
+                    history: answer.head, epoch: epoch, vrfProof: response.vrfProof))
+        case (.closed(let record, _), .present(let answer)):
+            self = .closed(
+                VerifiedClosure(handle: handle, version: record.version, history: answer.head, epoch: epoch))
+        default: self = .absent(VerifiedAbsence(handle: handle, label: label, epoch: epoch))
+        }
+    }
+}
+
+/// Proof that nobody has registered a handle. Only ``LookupVerifier`` makes one.
+public struct VerifiedAbsence: Hashable, Sendable {
+    /// The handle that was asked for.
+    public let handle: Handle
+    /// The hidden label it would stand under.
+    public let label: VRFHash
+    /// The moment for which it holds.
+    public let epoch: VerifiedEpoch
+}
+
+/// Proof that an account was closed. Only ``LookupVerifier`` makes one.
+public struct VerifiedClosure: Hashable, Sendable {
+    /// Whose account it was.
+    public let handle: Handle
+    /// The version of the closing step.
+    public let version: UInt64
+    /// The label's history, which ends here.
+    public let history: LabelHead
+    /// The moment for which it holds.
+    public let epoch: VerifiedEpoch
+}
+
+/// Keys that are provably the latest that the directory's log holds for a handle. Only ``LookupVerifier`` makes one.
 ///
 /// Security: the server, or whoever holds the account's identity key, may still have logged a key the
 /// person does not know of; comparing with what was pinned is the next decision, ``PeerTrust``.
@@ -12,63 +89,43 @@ public struct VerifiedLookup: Hashable, Sendable {
     public let label: VRFHash
     /// The account as it describes itself.
     public let state: AccountState
-    /// Kind of the step that led to this state.
-    public let kind: StateKind
-    /// The checkpoint that covers it, with the signatures that counted.
-    public let checkpoint: VerifiedCheckpoint
-    /// Seconds since the quorum vouched for the checkpoint.
-    public let age: UInt64
-    /// The largest checkpoint known now; store it before using the keys.
-    public let view: LogView
-    /// The log entries that were checked: the state record first, then the devices' leaves.
-    public let leaves: [LookupLeaf]
+    /// The log entry for the step that led to this state.
+    public let record: StateRecord
+    /// That it is in the log.
+    public let inclusion: InclusionProof
+    /// All entries of the label; what a contact remembers.
+    public let history: LabelHead
+    /// The moment for which it holds.
+    public let epoch: VerifiedEpoch
     private let vrfProof: VRFProof
 
     init(
-        handle: Handle, label: VRFHash, state: AccountState, kind: StateKind,
-        checkpoint: VerifiedCheckpoint, age: UInt64, view: LogView, leaves: [LookupLeaf],
-        response: LookupResponse
+        handle: Handle, label: VRFHash, state: AccountState, record: StateRecord, inclusion: InclusionProof,
+        history: LabelHead, epoch: VerifiedEpoch, vrfProof: VRFProof
     ) {
         self.handle = handle
         self.label = label
         self.state = state
-        self.kind = kind
-        self.checkpoint = checkpoint
-        self.age = age
-        self.view = view
-        self.leaves = leaves
-        vrfProof = response.vrfProof
+        self.record = record
+        self.inclusion = inclusion
+        self.history = history
+        self.epoch = epoch
+        self.vrfProof = vrfProof
     }
 
-    /// An offline proof of one of the entries, in the form of C2SP tlog-proof, with the VRF proof in
-    /// its `extra` line.
+    /// Kind of the step that led to this state.
+    public var kind: StateKind { record.kind }
+    /// The checkpoint that covers it, with the signatures that counted.
+    public var checkpoint: VerifiedCheckpoint { epoch.checkpoint }
+    /// Seconds since the quorum vouched for the checkpoint.
+    public var age: UInt64 { epoch.age }
+    /// The largest checkpoint known now; store it before using the keys.
+    public var view: LogView { epoch.view }
+
+    /// An offline proof of the state record, in the form of C2SP tlog-proof, with the VRF proof in its `extra` line.
     ///
     /// - Throws: `TlogProofError`: the parts do not make a proof, which is a bug of ours.
-    public func tlogProof(of leaf: LookupLeaf) throws(TlogProofError) -> TlogProof {
-        try TlogProof(extra: vrfProof.bytes, inclusion: leaf.inclusion, note: checkpoint.note)
-    }
-}
-
-/// A log entry that an answer rests on, rebuilt by the client, with its proof.
-public struct LookupLeaf: Hashable, Sendable {
-    /// What the entry says.
-    public enum Content: Hashable, Sendable {
-        /// The latest step of the account's state.
-        case state(StateRecord)
-        /// One device's key.
-        case device(DeviceLeaf)
-    }
-
-    /// What the entry says.
-    public let content: Content
-    /// The path to the root.
-    public let inclusion: InclusionProof
-
-    /// The raw entry whose hash is the leaf.
-    public var entry: [UInt8] {
-        switch content {
-        case .state(let record): record.entry
-        case .device(let leaf): leaf.entry
-        }
+    public func tlogProof() throws(TlogProofError) -> TlogProof {
+        try TlogProof(extra: vrfProof.bytes, inclusion: inclusion, note: checkpoint.note)
     }
 }

@@ -10,6 +10,8 @@ public struct PinnedPeer: Hashable, Sendable {
     public let stateHash: [UInt8]
     /// The devices at that version.
     public let devices: [PinnedDevice]
+    /// The label's whole history up to that version: every later answer must extend it.
+    public let history: LabelHead
     /// When they were pinned, in seconds since 1970.
     public let pinnedAt: UInt64
 
@@ -18,7 +20,7 @@ public struct PinnedPeer: Hashable, Sendable {
         self.init(
             uncheckedHandle: lookup.handle, identityKey: lookup.state.identityKey,
             version: lookup.state.version, stateHash: lookup.state.hash,
-            devices: lookup.state.devices.map(PinnedDevice.init), pinnedAt: now)
+            devices: lookup.state.devices.map(PinnedDevice.init), history: lookup.history, pinnedAt: now)
     }
 
     /// Takes what the client's own store kept.
@@ -26,13 +28,14 @@ public struct PinnedPeer: Hashable, Sendable {
     /// Security: nothing is verified here; the store must be as trustworthy as the program.
     public init(
         uncheckedHandle handle: Handle, identityKey: [UInt8], version: UInt64, stateHash: [UInt8],
-        devices: [PinnedDevice], pinnedAt: UInt64
+        devices: [PinnedDevice], history: LabelHead, pinnedAt: UInt64
     ) {
         self.handle = handle
         self.identityKey = identityKey
         self.version = version
         self.stateHash = stateHash
         self.devices = devices
+        self.history = history
         self.pinnedAt = pinnedAt
     }
 }

@@ -1,0 +1,53 @@
+public import VerifiableMap
+
+/// The index and its epochs: takes what an epoch changed, and gives or checks the record that ends it.
+public struct EpochIndex: ~Copyable, Sendable {
+    /// The epochs so far.
+    public private(set) var epochs = EpochChain()
+    private var trie = MapTrie()
+
+    /// An index before the first epoch.
+    public init() {}
+
+    /// The index after the last epoch.
+    public var current: MapVersion { trie.current }
+
+    /// Ends an epoch.
+    ///
+    /// - Parameters:
+    ///   - changes: what ``LabelHistories/settle()`` gave.
+    ///   - time: in milliseconds since 1970.
+    ///   - index: where the record is to stand.
+    /// - Returns: the record.
+    /// - Throws: ``IndexFault/tooLarge``. Nothing has changed then.
+    public mutating func close(
+        _ changes: [MapEntry], at time: UInt64, index: UInt64
+    ) throws(IndexFault) -> EpochRecord {
+        let prediction = try predict(changes)
+        let record = epochs.next(
+            at: time, index: index, labelCount: UInt64(prediction.next.count), root: prediction.root)
+        try take(record, prediction, at: index)
+        return record
+    }
+
+    /// Ends an epoch as its record says.
+    ///
+    /// - Throws: ``IndexFault``: the record is not the one that these changes lead to. Nothing has changed then.
+    public mutating func close(
+        _ changes: [MapEntry], with record: EpochRecord, index: UInt64
+    ) throws(IndexFault) {
+        try take(record, predict(changes), at: index)
+    }
+
+    private mutating func predict(_ changes: [MapEntry]) throws(IndexFault) -> MapPrediction {
+        do { return try trie.predict(changes) } catch { throw .tooLarge }
+    }
+
+    private mutating func take(
+        _ record: EpochRecord, _ prediction: MapPrediction, at index: UInt64
+    ) throws(IndexFault) {
+        try epochs.append(
+            record, at: index, labelCount: UInt64(prediction.next.count), root: prediction.root)
+        do { try trie.commit(prediction) } catch { throw .tooLarge }
+    }
+}

@@ -1,0 +1,132 @@
+public import TransparencyLog
+public import VerifiableMap
+
+/// Every label's entries, and which labels the epoch that is under way has touched.
+///
+/// In memory: 36 bytes for each log entry and about 60 to 90 for each label.
+///
+/// Security: a value of this type holds what the log holds; it vouches for nothing by itself.
+public struct LabelHistories: Sendable {
+    /// What is known of a label.
+    private struct Label {
+        /// The log index of its last entry.
+        var last: UInt32
+        var count: UInt32
+        /// Version of its last state record; 0 before the first.
+        var version: UInt32
+    }
+
+    /// What the epoch under way did to a label.
+    private struct Touch {
+        var hasRecord = false
+        var endsInRecord = false
+    }
+
+    private static let none = UInt32.max
+
+    private var labels: [MapKey: Label] = [:]
+    /// For each log entry, the one before it under the same label.
+    private var before: [UInt32] = []
+    private var leaves: [TreeHash] = []
+    private var touched: [MapKey: Touch] = [:]
+
+    /// The histories of an empty log.
+    public init() {}
+
+    /// How many log entries have been added.
+    public var size: UInt64 { UInt64(leaves.count) }
+
+    /// How many labels have entries.
+    public var labelCount: UInt64 { UInt64(labels.count) }
+
+    /// Adds the next entry of the log.
+    ///
+    /// - Throws: ``IndexFault``: a rule is broken. Nothing has changed then.
+    public mutating func add(_ entry: LogEntry, leaf: TreeHash) throws(IndexFault) {
+        guard leaves.count < Self.none else { throw .tooLarge }
+        switch entry {
+        case .device(let device): add(leaf, under: LabelIndex(device.label).key)
+        case .state(let record):
+            try demandStep(record)
+            add(leaf, under: record.label.key)
+            touched[record.label.key] = Touch(hasRecord: true, endsInRecord: true)
+            labels[record.label.key]?.version = UInt32(truncatingIfNeeded: record.version)
+        case .epoch:
+            before.append(Self.none)
+            leaves.append(leaf)
+        }
+    }
+
+    private mutating func add(_ leaf: TreeHash, under key: MapKey) {
+        let index = UInt32(truncatingIfNeeded: leaves.count)
+        var label = labels[key] ?? Label(last: Self.none, count: 0, version: 0)
+        before.append(label.last)
+        leaves.append(leaf)
+        label.last = index
+        label.count += 1
+        labels[key] = label
+        touched[key, default: Touch()].endsInRecord = false
+    }
+
+    /// Rule S, first half: one step a label and epoch, each version one more than the last.
+    private func demandStep(_ record: StateRecord) throws(IndexFault) {
+        let version = UInt64(labels[record.label.key]?.version ?? 0)
+        guard record.version == version + 1 else {
+            throw .version(label: record.label, expected: version + 1, found: record.version, at: size)
+        }
+        guard touched[record.label.key]?.hasRecord != true else { throw .secondStep(label: record.label, at: size) }
+    }
+
+    /// Ends the epoch: what the index is to hold for each label that it touched.
+    ///
+    /// - Throws: ``IndexFault/unsettled(label:)``: rule S, second half: a label's last entry must be a state record.
+    public mutating func settle() throws(IndexFault) -> [MapEntry] {
+        for (key, touch) in touched where !touch.endsInRecord {
+            throw .unsettled(label: key)
+        }
+        let batch = touched.keys.map { MapEntry(key: $0, value: head(of: $0, size: size).value) }
+        touched.removeAll(keepingCapacity: touched.count < 4096)
+        return batch
+    }
+}
+
+// MARK: Reading
+
+extension LabelHistories {
+    /// Whether the epoch under way has a step of this label, so that another one must wait for the next epoch.
+    public func isTouched(_ label: LabelIndex) -> Bool { touched[label.key] != nil }
+
+    /// The version of a label's last state record; 0 if it has none.
+    public func version(of label: LabelIndex) -> UInt64 { UInt64(labels[label.key]?.version ?? 0) }
+
+    /// The log indexes of a label's entries among the first `size` entries of the log, in order.
+    public func indexes(of label: MapKey, size: UInt64) -> [UInt64] {
+        guard let known = labels[label] else { return [] }
+        var indexes: [UInt64] = []
+        indexes.reserveCapacity(Int(known.count))
+        var index = known.last
+        while index != Self.none {
+            if index < size { indexes.append(UInt64(index)) }
+            index = before[Int(index)]
+        }
+        indexes.reverse()
+        return indexes
+    }
+
+    /// The leaf hash of an entry.
+    public func leaf(at index: UInt64) -> TreeHash? {
+        index < size ? leaves[Int(index)] : nil
+    }
+
+    /// A label's entries among the first `size` entries of the log, as the tree they are the leaves of.
+    public func tree(of label: MapKey, size: UInt64) -> MerkleTree {
+        var tree = MerkleTree()
+        for index in indexes(of: label, size: size) { tree.append(leaves[Int(index)]) }
+        return tree
+    }
+
+    private func head(of label: MapKey, size: UInt64) -> LabelHead {
+        let hashes = indexes(of: label, size: size).map { leaves[Int($0)] }
+        return LabelHead(TreeHead(size: UInt64(hashes.count), root: .root(of: hashes)))
+    }
+}

@@ -1,0 +1,48 @@
+import CanonicalCoding
+
+/// What a client asks: the keys of a handle, and the growth of log and label since what it knows of them.
+///
+/// Wire form, integers big-endian: `signet-lookup-request/v2` LF; u64 known size; u64 known count; the handle to the
+/// end.
+public struct LookupRequest: Hashable, Sendable {
+    /// Whose keys.
+    public let handle: Handle
+    /// Size of the largest checkpoint the client has verified; 0 for none.
+    public let knownSize: UInt64
+    /// How many entries of the handle's label the client has verified; 0 for none.
+    public let knownCount: UInt64
+
+    private static let format = Array("signet-lookup-request/v2\n".utf8)
+
+    /// A request.
+    public init(handle: Handle, knownSize: UInt64, knownCount: UInt64 = 0) {
+        self.handle = handle
+        self.knownSize = knownSize
+        self.knownCount = knownCount
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(knownSize)
+        writer.write(knownCount)
+        writer.write(handle.bytes)
+        return writer.bytes
+    }
+
+    /// Reads the wire form.
+    ///
+    /// - Throws: ``LookupMessageError``.
+    public init(decoding bytes: [UInt8]) throws(LookupMessageError) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
+                throw LookupMessageError.unknownFormat
+            }
+            knownSize = try reader.uint64()
+            knownCount = try reader.uint64()
+            handle = try Handle(canonical: Array(reader.rest()))
+        } catch { throw LookupMessageError(error) }
+    }
+}
