@@ -29,6 +29,9 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Open connections of one address.", valueName: "n"))
     var connectionsPerAddress: Int = ServerLimits().connectionsPerAddress
 
+    @Option(help: ArgumentHelp("The least time between two epochs, unless 4,096 changes wait.", valueName: "ms"))
+    var epoch: UInt32 = 1000
+
     @Option(help: ArgumentHelp("How often the checkpoint is signed anew; 0 for never.", valueName: "seconds"))
     var republish: UInt32 = 60
 
@@ -55,7 +58,8 @@ struct Run: AsyncParsableCommand {
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(
-                DataDirectory(path: data.data), identity: try identity(), logger: logger)
+                DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
+                logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         let server: HTTPSServer
         do {

@@ -10,6 +10,8 @@ public enum IndexFault: Error, Hashable, Sendable {
     case secondStep(label: LabelIndex, at: UInt64)
     /// Rule S: in this epoch a label got an entry after its last state record, or got none.
     case unsettled(label: MapKey)
+    /// Rule S: a group of entries that does not end in a state record was to be logged.
+    case noStateRecord
     /// Rule E: the published log does not end in an epoch record.
     case noEpochRecord(size: UInt64)
     /// An epoch record's number, times, counts or milestone are not those of the log.

@@ -3,40 +3,86 @@ public import KeyTransparency
 public import SignetAPI
 import TransparencyLog
 import VRF
+import VerifiableMap
 
 extension Directory {
-    /// Answers "which keys has this handle?" with the latest published state and its proofs.
+    /// Answers "which keys has this handle?": with the latest published state and its proofs, or with the proof that
+    /// there is none.
     ///
     /// A client that knows a larger checkpoint than ours is answered all the same, without a consistency proof: that we
     /// are behind is a rollback, and the client is to see it.
     ///
-    /// - Throws: ``DirectoryError``; `notFound`: no state of the handle is published.
+    /// - Throws: ``DirectoryError``; `unavailable`: the account is being closed.
     public func lookup(_ request: LookupRequest) async throws(DirectoryError) -> LookupResponse {
-        let published = log.published
-        guard let account = try await account(request.handle, size: published.head.size) else {
-            throw .refused(.notFound)
-        }
-        return try response(account, request, published)
+        let (published, epoch) = try publishedEpoch()
+        let account = try await account(request.handle, size: published.head.size)
+        return try response(account, request, published, epoch)
     }
 
     /// Answers with the latest state whose record is among the first `size` entries, as only a liar would.
     package func lookup(
         _ request: LookupRequest, stateWithin size: UInt64
     ) async throws(DirectoryError) -> LookupResponse {
-        guard let account = try await storedAccount(request.handle, size: size) else { throw .refused(.notFound) }
-        return try response(account, request, log.published)
+        let (published, epoch) = try publishedEpoch()
+        let account = try await storedAccount(request.handle, size: size)
+        return try response(account, request, published, epoch)
+    }
+
+    /// The checkpoint published last and the epoch that it ends in.
+    func publishedEpoch() throws(DirectoryError) -> (PublishedCheckpoint, Epoch) {
+        for _ in 0..<16 {
+            let published = log.published
+            if let epoch = epochs.epoch(size: published.head.size) { return (published, epoch) }
+        }
+        throw .refused(.unavailable)
     }
 
     private func response(
-        _ account: PublishedAccount, _ request: LookupRequest, _ published: PublishedCheckpoint
+        _ account: PublishedAccount?, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: Epoch
     ) throws(DirectoryError) -> LookupResponse {
-        LookupResponse(
-            vrfProof: account.account.vrfProof, kind: account.state.kind, opening: account.state.opening,
-            state: account.state.encoding, stateInclusion: try inclusion(account.index, published),
-            deviceInclusions: try account.devices.map { (device) throws(DirectoryError) in
-                try inclusion(device.index, published)
-            },
+        let (label, proof) =
+            if let account { (account.account.label, account.account.vrfProof) } else {
+                try self.label(of: request.handle)
+            }
+        return LookupResponse(
+            vrfProof: proof, epoch: epoch.record, epochPath: try inclusion(epoch.size - 1, published).hashes,
+            answer: try answer(account, LabelIndex(label), request, published, epoch),
             consistency: try consistency(from: request.knownSize, published), note: published.bytes)
+    }
+
+    private func answer(
+        _ account: PublishedAccount?, _ label: LabelIndex, _ request: LookupRequest,
+        _ published: PublishedCheckpoint, _ epoch: Epoch
+    ) throws(DirectoryError) -> LookupResponse.Answer {
+        let history = epochs.history(of: label, size: epoch.size)
+        let proof = epoch.index.proof(of: label.key)
+        guard let last = history.indexes.last, case .present(value: _, path: let path) = proof else {
+            return .absent(proof)
+        }
+        let head: TreeHead
+        let (lastPath, consistency): ([TreeHash], ConsistencyProof)
+        do {
+            let size = history.tree.size
+            head = try history.tree.head(size: size)
+            lastPath = try history.tree.inclusionProof(index: size - 1, size: size).hashes
+            consistency = try history.tree.consistencyProof(from: min(request.knownCount, size), to: size)
+        } catch { throw .stopped }
+        return .present(
+            LabelAnswer(
+                indexPath: path, head: LabelHead(head), lastPath: lastPath, historyConsistency: consistency,
+                inclusion: try inclusion(last, published), step: try step(account, label, last)))
+    }
+
+    /// What the last entry of the label's history says, which stands at `index`.
+    private func step(
+        _ account: PublishedAccount?, _ label: LabelIndex, _ index: UInt64
+    ) throws(DirectoryError) -> LabelAnswer.Step {
+        if let state = account?.state { return .state(state.kind, opening: state.opening, encoded: state.encoding) }
+        let version = epochs.version(of: label)
+        let closing = TreeHash.leaf(StateRecord(closing: label, version: version).entry)
+        // Erased in the database, and the record of that is not published yet.
+        guard log.index(ofLeaf: closing) == index else { throw .refused(.unavailable) }
+        return .closed(version: version)
     }
 
     /// The latest state of a handle that a checkpoint of this size covers.

@@ -43,35 +43,52 @@ extension Directory {
     ///   - path: the data directory.
     ///   - keys: the keys it was created with.
     ///   - clock: seconds since 1970.
+    ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
     ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
     /// - Throws: ``DirectoryOpenError``: the operator has to act.
     public static func open(
         at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
-        onFatal: @escaping @Sendable () -> Void = {}
+        epochInterval: Duration = .zero, onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(DirectoryOpenError) -> Directory {
         try await open(
             at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
-            logger: logger, onFatal: onFatal)
+            logger: logger, epochInterval: epochInterval, onFatal: onFatal)
     }
 
     /// Opens a directory whose log is on any storage.
     package static func open(
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
-        logger: Logger, onFatal: @escaping @Sendable () -> Void
+        logger: Logger, epochInterval: Duration = .zero, onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
+        let epochs = EpochSealer(clock: clock)
+        var configuration = logConfiguration(keys, clock, onFatal: onFatal)
+        configuration.sealing = epochs
+        configuration.frameInterval = epochInterval
+        configuration.onPublished = { epochs.published(size: $0.head.size) }
         let log: DurableLog
-        do throws(LogOpenError) {
-            log = try await DurableLog.open(in: logFiles, logConfiguration(keys, clock, onFatal: onFatal))
-        } catch { throw .log(error) }
+        do throws(LogOpenError) { log = try await DurableLog.open(in: logFiles, configuration) } catch {
+            throw .log(error)
+        }
         do throws(DirectoryOpenError) {
             let database = try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
-            let directory = Directory(log: log, keys: keys, database: database, clock: clock, logger: logger)
-            try await Reconciliation(log: log, database: database).run(keys)
+            let directory = Directory(
+                log: log, epochs: epochs, keys: keys, database: database, clock: clock, logger: logger)
+            try await directory.beginFirstEpoch()
+            try await Reconciliation(log: log, epochs: epochs, database: database).run(keys)
             return directory
         } catch {
             await log.close()
             throw error
         }
+    }
+
+    /// Even the first answer, that somebody is not registered, rests on an epoch.
+    private func beginFirstEpoch() async throws(DirectoryOpenError) {
+        guard log.statistics.durableSize == 0 else { return }
+        do {
+            try log.seal()
+            _ = try await log.awaitPublished(size: 1)
+        } catch { throw .logStopped }
     }
 
     private static func logConfiguration(

@@ -46,15 +46,21 @@ extension Directory {
         }
     }
 
-    /// Removes everything personal of an account from the database. The log, which shows nothing of it, stays.
+    /// Removes everything personal of an account from the database, and logs that the account is closed.
     ///
-    /// The handle cannot be registered again: its label already has a history in the log.
+    /// The log, which shows nothing of the person, stays. The handle cannot be registered again: its label has a
+    /// history.
     ///
-    /// - Throws: ``DirectoryError``; `notFound`.
+    /// - Throws: ``DirectoryError``; `notFound`; `unavailable`: the data is gone, and the log will have the closing
+    ///   record when the directory is opened the next time.
     public func erase(_ handle: Handle) async throws(DirectoryError) {
         try await turns.run(handle) { () throws(DirectoryError) in
             defer { self.cache.forget(handle) }
-            try await self.database.erase(handle, at: self.clock())
+            let (label, _) = try self.label(of: handle)
+            let index = LabelIndex(label)
+            let version = self.epochs.version(of: index) + 1
+            try await self.database.erase(handle, closing: version, at: self.clock())
+            _ = try await self.publish([StateRecord(closing: index, version: version).entry])
         }
     }
 }
@@ -104,7 +110,8 @@ extension Directory {
 
     private func rules(at now: UInt64) -> SubmissionRules { SubmissionRules(sealingKey: sealingKey, now: now) }
 
-    private func label(of handle: Handle) throws(DirectoryError) -> (VRFHash, VRFProof) {
+    /// The hidden label of a handle, with the proof of it.
+    func label(of handle: Handle) throws(DirectoryError) -> (VRFHash, VRFProof) {
         do { return try vrf.prove(handle.vrfInput) } catch { throw .stopped }
     }
 
@@ -140,8 +147,13 @@ extension Directory {
         let entries = LogEntries(
             label: account.label, state: state, kind: row.kind, opening: row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })
+        return try await publish(entries.entries)
+    }
+
+    /// Gives one step of an account to the log, and waits until a published checkpoint covers it.
+    private func publish(_ entries: [[UInt8]]) async throws(DirectoryError) -> StateReceipt {
         let range: Range<UInt64>
-        do { range = try await log.append(entries.entries) } catch {
+        do { range = try await log.append(entries) } catch {
             switch error {
             case .queueFull, .closed: throw .refused(.unavailable)
             default: throw .stopped

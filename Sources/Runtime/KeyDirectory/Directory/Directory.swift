@@ -20,6 +20,7 @@ public final class Directory: Sendable {
     public let origin: [UInt8]
 
     let vrf: VRFPrivateKey
+    let epochs: EpochSealer
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
     let logger: Logger
@@ -30,10 +31,11 @@ public final class Directory: Sendable {
     let cache = AccountCache()
 
     init(
-        log: DurableLog, keys: DirectoryKeys, database: DirectoryDatabase, clock: @escaping @Sendable () -> UInt64,
-        logger: Logger, nonceCapacity: Int = 1 << 20
+        log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
+        clock: @escaping @Sendable () -> UInt64, logger: Logger, nonceCapacity: Int = 1 << 20
     ) {
         self.log = log
+        self.epochs = epochs
         self.database = database
         self.clock = clock
         self.logger = logger

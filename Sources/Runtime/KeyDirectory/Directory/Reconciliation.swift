@@ -9,6 +9,7 @@ import VRF
 /// Each start looks only at what is newer than the last comparison, on both sides.
 struct Reconciliation: Sendable {
     let log: DurableLog
+    let epochs: EpochSealer
     let database: DirectoryDatabase
 
     /// What the database remembers of the last comparison.
@@ -41,6 +42,7 @@ struct Reconciliation: Sendable {
         guard mark.vrfKey == keys.vrf.publicKey.bytes else { throw .databaseOfOtherVRFKey }
         try await checkLog(from: mark.checkedSize)
         let newest = try await appendPendingStates(after: mark.checkedState)
+        try await closeErased()
         try remember(size: log.published.head.size, state: newest)
     }
 
@@ -106,8 +108,28 @@ struct Reconciliation: Sendable {
             label: pending.label, state: state, kind: pending.row.kind, opening: pending.row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })
         guard entries.recordLeaf == pending.row.leaf else { throw .databaseDamaged }
+        try await append(entries.entries)
+    }
+
+    /// Logs the end of accounts that were erased just before the last process ended.
+    private func closeErased() async throws(DirectoryOpenError) {
+        let erased = try opening {
+            try database.pool.read { database in
+                try database.rows("SELECT label, version FROM erased", []).map {
+                    (label: LabelIndex(try $0.bytes(0)), version: try $0.version(1))
+                }
+            }
+        }
+        for (label, version) in erased {
+            guard let label else { throw .databaseDamaged }
+            guard epochs.version(of: label) == version - 1 else { continue }
+            try await append([StateRecord(closing: label, version: version).entry])
+        }
+    }
+
+    private func append(_ entries: [[UInt8]]) async throws(DirectoryOpenError) {
         do {
-            let range = try await log.append(entries.entries)
+            let range = try await log.append(entries)
             _ = try await log.awaitPublished(size: range.upperBound)
         } catch { throw .logStopped }
     }

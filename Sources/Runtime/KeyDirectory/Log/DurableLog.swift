@@ -99,6 +99,11 @@ extension DurableLog {
         return try outcome.get()
     }
 
+    /// Ends a frame, and with it an epoch, even if nothing waits to be written. It is published a little later.
+    ///
+    /// - Throws: ``LogAppendError``.
+    func seal() throws(LogAppendError) { try parts.commit.seal() }
+
     /// The checkpoint published last.
     public var published: PublishedCheckpoint { parts.publications.published }
 

@@ -6,8 +6,11 @@ public struct LogLimits: Hashable, Sendable {
     public var queuedEntries = 32_768
     /// How many bytes of entries may wait.
     public var queuedByteCount = 32 << 20
-    /// The longest group, in bytes, each entry with 2 more: at most 8 MiB, so that it fits into one frame.
+    /// The longest group, in bytes, each entry with 2 more: less than 8 MiB, so that it fits into one frame.
     public var groupByteCount = 4 << 20
+
+    /// How many waiting entries are a full batch, which does not wait for ``LogConfiguration/frameInterval``.
+    public var batchEntries = 4_096
 
     /// The limits that suit a server.
     public init() {}
@@ -28,6 +31,11 @@ public struct LogConfiguration: Sendable {
     public var onFatal: @Sendable (LogFailure) -> Void = { _ in }
     /// Called on a thread of the log after each publication, in order. Must be short.
     public var onPublished: @Sendable (PublishedCheckpoint) -> Void = { _ in }
+    /// The least time between two frames, unless a full batch waits: what bounds the number of epochs. A log that was
+    /// idle for as long commits at once.
+    public var frameInterval = Duration.zero
+    /// What ends every frame; nil for a log whose frames end in what was appended.
+    var sealing: (any LogSealing)?
     var walSizes = WriteAheadLog.Sizes()
 
     /// A configuration with the usual limits.

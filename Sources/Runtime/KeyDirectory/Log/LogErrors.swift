@@ -1,3 +1,4 @@
+public import KeyTransparency
 public import TransparencyLog
 
 /// Why entries were not appended.
@@ -12,6 +13,8 @@ public enum LogAppendError: Error, Hashable, Sendable {
     case groupTooLarge(byteCount: Int, maximum: Int)
     /// Too many entries wait already. Nothing was appended; the environment is busy, and trying again later helps.
     case queueFull(waiting: Int)
+    /// The group breaks a rule of the log's index. The caller's mistake.
+    case breaksRule(IndexFault)
     /// The log holds as many entries as this engine can (2^32 - 1).
     case logFull
     /// The log was closed. Nothing was appended.
@@ -61,6 +64,8 @@ public enum LogFailure: Error, Hashable, Sendable {
     case lockRecord(LockRecordError)
     /// A full tile or bundle could not be written.
     case tiles(LogFileError)
+    /// A frame could not be sealed: our bug, or bad memory.
+    case sealing(IndexFault)
     /// A checkpoint could not be signed.
     case signing(LogSigningError)
     /// The tree lacks a node that it must have: our bug, or bad memory.

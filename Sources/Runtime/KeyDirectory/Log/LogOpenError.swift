@@ -1,4 +1,5 @@
 import Foundation
+public import KeyTransparency
 public import TransparencyLog
 
 /// Why a log was not opened or created. Nothing was signed, and what is on the disk was not changed by the refusal.
@@ -32,6 +33,8 @@ public enum LogOpenError: Error, Hashable, Sendable {
     case segmentDamaged(firstIndex: UInt64)
     /// A frame in the middle of the log is damaged.
     case frameDamaged(segment: UInt64, offset: UInt64)
+    /// The entries break a rule of the log's index: they were not written by this program.
+    case breaksRule(IndexFault)
     /// The log has more entries than this engine keeps.
     case tooLarge
     /// The checkpoint could not be signed.
@@ -71,7 +74,7 @@ public enum LogOpenError: Error, Hashable, Sendable {
         case .noLog: .createLog
         case .logExists: .openExistingLog
         case .lockRecordMissing, .lockRecordDamaged, .lockRecordAhead, .rootMismatch: .restoreNewestCopy
-        case .segmentMissing, .segmentDamaged, .frameDamaged: .restoreNewestCopy
+        case .segmentMissing, .segmentDamaged, .frameDamaged, .breaksRule: .restoreNewestCopy
         case .lockRecordOfOtherLog, .signing, .tooLarge: .correctConfiguration
         case .lockRecord, .file: .repairStorage
         }

@@ -1,3 +1,4 @@
+import KeyTransparency
 import TransparencyLog
 
 /// Creating a log, and opening one: everything that is checked before anything is signed.
@@ -101,10 +102,24 @@ struct LogOpening: Sendable {
         var tree = LogTree()
         let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
             guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
-            frame.forEachEntry { entry in tree.appendReplayed(entry, leaf: TreeHash.leaf(entry.span)) }
+            var leaves: [TreeHash] = []
+            leaves.reserveCapacity(frame.entryCount)
+            frame.forEachEntry { entry in
+                leaves.append(TreeHash.leaf(entry.span))
+                tree.appendReplayed(entry, leaf: leaves[leaves.count - 1])
+            }
+            try replay(frame, leaves)
         }
         tree.indexLeaves()
         return (tree, end)
+    }
+
+    private func replay(_ frame: Frame, _ leaves: [TreeHash]) throws(LogOpenError) {
+        guard let sealing = configuration.sealing else { return }
+        var entries: [[UInt8]] = []
+        entries.reserveCapacity(frame.entryCount)
+        frame.forEachEntry { entries.append([UInt8]($0)) }
+        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves) } catch { throw .breaksRule(error) }
     }
 
     /// The head of the whole tree, which must extend what was signed last.

@@ -36,7 +36,9 @@ struct LogParts: Sendable {
         publisher = CheckpointPublisher(
             tree: self.tree, lockRecord: lockRecord, keys: configuration.keys, publications: publications,
             archiver: archiver, latch: latch, onPublished: configuration.onPublished)
-        commit = GroupCommit(wal, queue: queue, publisher: publisher, latch: latch)
+        commit = GroupCommit(
+            wal, queue: queue, publisher: publisher, latch: latch, sealing: configuration.sealing,
+            interval: configuration.frameInterval)
         configuration.onPublished(first)
     }
 

@@ -23,10 +23,11 @@ public struct StoredDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - identity: another one than the one in the data directory.
+    ///   - epochInterval: the least time between two epochs, unless a full batch of changes waits.
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
-        _ data: DataDirectory, identity: TLSIdentity? = nil, logger: Logger
+        _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero, logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
@@ -34,7 +35,8 @@ public struct StoredDirectory: Sendable {
         let directory: Directory
         do {
             directory = try await Directory.open(
-                at: data.records, keys: keys, clock: ServerClock.system.time, logger: logger)
+                at: data.records, keys: keys, clock: ServerClock.system.time, logger: logger,
+                epochInterval: epochInterval)
         } catch { throw .directory(error) }
         return StoredDirectory(profile: profile, directory: directory, identity: identity)
     }

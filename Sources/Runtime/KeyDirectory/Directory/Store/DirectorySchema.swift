@@ -62,7 +62,8 @@ enum DirectorySchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX friends_by_invitee ON friends (invitee);
         CREATE TABLE erased (            -- labels whose history in the log is over: they cannot begin again
-            label BLOB PRIMARY KEY
+            label BLOB PRIMARY KEY,
+            version INTEGER NOT NULL     -- of the record that closes it
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE audit (
             id INTEGER PRIMARY KEY,

@@ -10,11 +10,14 @@ extension DirectoryDatabase {
     /// What stays is public in the log anyway: the label, so that nobody begins its history again. The overwriting is
     /// SQLite's `secure_delete`; copies that the file system or the disk keep of overwritten blocks are beyond it.
     ///
+    /// - Parameter version: the version of the record that closes the account in the log.
     /// - Throws: `notFound`: there is no such account, any more or ever; the write-ahead file was emptied all the same.
-    func erase(_ handle: Handle, at time: UInt64) async throws(DirectoryError) {
+    func erase(_ handle: Handle, closing version: UInt64, at time: UInt64) async throws(DirectoryError) {
         let wasFound = try await write { database in
             guard let account = try AccountRow.find(handle, in: database) else { return false }
-            try database.run("INSERT INTO erased (label) VALUES (?)", [Data(LabelIndex(account.label).bytes)])
+            let label = Data(LabelIndex(account.label).bytes)
+            try database.run(
+                "INSERT INTO erased (label, version) VALUES (?, ?)", [label, Int64(clamping: version)])
             try database.run("DELETE FROM accounts WHERE id = ?", [account.id])
             try AuditEvent.erased.record(account.id, at: time, in: database)
             return true

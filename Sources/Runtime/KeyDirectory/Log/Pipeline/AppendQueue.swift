@@ -8,6 +8,16 @@ final class AppendQueue: Sendable {
         var byteCount = 0
         var end: UInt64
         var refusal: LogAppendError?
+        var wantsSeal = false
+    }
+
+    /// What the group commit is to write next.
+    struct Work {
+        let groups: [PendingGroup]
+        /// Whether somebody asked for a frame even if it holds nothing but its seal.
+        let wantsSeal: Bool
+
+        var isEmpty: Bool { groups.isEmpty && !wantsSeal }
     }
 
     private let state: Mutex<State>
@@ -38,21 +48,40 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Takes as many groups as fit into one frame; none when nobody waits.
-    func take() -> [PendingGroup] {
+    /// Asks for a frame even if nobody waits.
+    func askForSeal() throws(LogAppendError) {
+        try state.withLock { (state) throws(LogAppendError) in
+            if let refusal = state.refusal { throw refusal }
+            state.wantsSeal = true
+        }
+    }
+
+    /// How much waits: whether there is anything, and whether it is a full batch.
+    var demand: (isEmpty: Bool, isFull: Bool) {
+        state.withLock { ($0.groups.isEmpty && !$0.wantsSeal, $0.entryCount >= limits.batchEntries) }
+    }
+
+    /// Takes as many groups as may go into one frame.
+    ///
+    /// - Parameter fitting: how many of the groups, from the first, may be together.
+    func take(_ fitting: ([PendingGroup]) -> Int) -> Work {
         state.withLock { state in
             var byteCount = 0
-            let fitting = state.groups.prefix { group in
+            let short = state.groups.prefix { group in
                 byteCount += group.byteCount
-                return byteCount <= Frame.maximumPayloadByteCount
+                return byteCount <= Frame.maximumPayloadByteCount - Frame.sealByteCount
             }
-            let taken = [PendingGroup](fitting)
+            let taken = [PendingGroup](short.prefix(fitting([PendingGroup](short))))
             state.groups.removeFirst(taken.count)
             state.entryCount -= taken.reduce(0) { $0 + $1.entries.count }
             state.byteCount -= taken.reduce(0) { $0 + $1.byteCount }
-            return taken
+            defer { state.wantsSeal = false }
+            return Work(groups: taken, wantsSeal: state.wantsSeal)
         }
     }
+
+    /// Counts an entry that nobody waits for.
+    func countSeal() { state.withLock { $0.end += 1 } }
 
     /// Accepts nothing more; what waits is still written.
     func close() {

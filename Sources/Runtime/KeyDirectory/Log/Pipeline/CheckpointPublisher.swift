@@ -12,7 +12,7 @@ final class CheckpointPublisher: Sendable {
     private let archiver: TileArchiver
     private let latch: FailureLatch
     private let onPublished: @Sendable (PublishedCheckpoint) -> Void
-    private let durable = Mutex<[PendingGroup]>([])
+    private let durable = Mutex<[DurableEntries]>([])
     private let stage = Stage("signet.log.publish")
 
     init(
@@ -29,7 +29,7 @@ final class CheckpointPublisher: Sendable {
     }
 
     /// Takes groups that are durable, in the order of the log.
-    func absorb(_ groups: [PendingGroup]) {
+    func absorb(_ groups: [DurableEntries]) {
         durable.withLock { $0.append(contentsOf: groups) }
         wake()
     }

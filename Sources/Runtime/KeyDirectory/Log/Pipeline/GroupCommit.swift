@@ -1,22 +1,32 @@
+import KeyTransparency
 import Synchronization
+import TransparencyLog
 
 /// The first stage: writes what waits as one frame, and begins the next one the moment the last is durable.
 ///
-/// Nothing is timed. An idle log commits each group at once; under load the groups that come in during one `fdatasync`
-/// are the next frame.
+/// Without an interval nothing is timed. An idle log commits each group at once; under load the groups that come in
+/// during one `fdatasync` are the next frame. With one, frames begin at least that far apart unless a full batch waits.
 final class GroupCommit: Sendable {
     private let wal: Mutex<WriteAheadLog>
     private let queue: AppendQueue
     private let publisher: CheckpointPublisher
     private let latch: FailureLatch
+    private let sealing: (any LogSealing)?
+    private let interval: Duration
+    private let last = Mutex<ContinuousClock.Instant?>(nil)
     private let stage = Stage("signet.log.commit")
     private let commits = Atomic<UInt64>(0)
 
-    init(_ wal: WriteAheadLog, queue: AppendQueue, publisher: CheckpointPublisher, latch: FailureLatch) {
+    init(
+        _ wal: WriteAheadLog, queue: AppendQueue, publisher: CheckpointPublisher, latch: FailureLatch,
+        sealing: (any LogSealing)?, interval: Duration
+    ) {
         self.wal = Mutex(wal)
         self.queue = queue
         self.publisher = publisher
         self.latch = latch
+        self.sealing = sealing
+        self.interval = interval
     }
 
     /// How many frames have been written.
@@ -28,39 +38,87 @@ final class GroupCommit: Sendable {
         stage.schedule { [self] in drain() }
     }
 
-    /// Returns when everything in the queue has been written.
-    func finish() async { await stage.finish() }
+    /// Ends a frame soon, whether or not anything waits.
+    func seal() throws(LogAppendError) {
+        try queue.askForSeal()
+        stage.schedule { [self] in drain() }
+    }
 
-    private func drain() {
+    /// Writes what is in the queue, without regard to the interval, and returns when it has been written.
+    func finish() async { await stage.run { [self] in drain(isLast: true) } }
+
+    private func drain(isLast: Bool = false) {
         while latch.failure == nil {
-            let groups = queue.take()
-            guard !groups.isEmpty else { return }
-            commit(groups)
+            let demand = queue.demand
+            guard !demand.isEmpty else { return }
+            if !isLast, !demand.isFull, let rest = restOfInterval() {
+                return stage.schedule(after: rest) { [self] in drain() }
+            }
+            let work = queue.take { sealing?.fitting($0) ?? $0.count }
+            commit(work)
         }
     }
 
-    private func commit(_ groups: [PendingGroup]) {
-        do throws(LogFileError) {
-            var index = try write(groups)
-            publisher.absorb(groups)
+    /// How long the next frame must wait; nil when it need not. Says nil once for each frame.
+    private func restOfInterval() -> Duration? {
+        guard interval > .zero else { return nil }
+        return last.withLock { last in
+            let now = ContinuousClock.now
+            if let last, last + interval > now { return last + interval - now }
+            last = now
+            return nil
+        }
+    }
+
+    private func commit(_ work: AppendQueue.Work) {
+        let groups = accepted(work.groups)
+        guard !groups.isEmpty || work.wantsSeal else { return }
+        do throws(LogFailure) {
+            let seal = try seal(groups)
+            var index = try write(groups, seal)
+            publisher.absorb(groups.map(DurableEntries.init) + (seal.map { [DurableEntries(seal: $0)] } ?? []))
             for group in groups {
                 let end = index + UInt64(group.entries.count)
                 group.waiter.resume(returning: .success(index..<end))
                 index = end
             }
         } catch {
-            latch.fail(.writeAheadLog(error))
+            latch.fail(error)
             for group in groups { group.waiter.resume(returning: .failure(.stopped)) }
         }
     }
 
-    /// Makes the groups durable and returns the index of the first entry.
-    private func write(_ groups: [PendingGroup]) throws(LogFileError) -> UInt64 {
+    /// The groups that keep the rules; the others are sent away.
+    private func accepted(_ groups: [PendingGroup]) -> [PendingGroup] {
+        guard let sealing else { return groups }
+        return groups.filter { group in
+            do throws(IndexFault) {
+                try sealing.check(group)
+                return true
+            } catch {
+                group.waiter.resume(returning: .failure(.breaksRule(error)))
+                return false
+            }
+        }
+    }
+
+    private func seal(_ groups: [PendingGroup]) throws(LogFailure) -> [UInt8]? {
+        guard let sealing else { return nil }
+        queue.countSeal()
+        do throws(IndexFault) { return try sealing.seal(groups) } catch { throw .sealing(error) }
+    }
+
+    /// Makes the groups and the seal durable and returns the index of the first entry.
+    private func write(_ groups: [PendingGroup], _ seal: [UInt8]?) throws(LogFailure) -> UInt64 {
         commits.add(1, ordering: .relaxed)
-        return try wal.withLock { (wal) throws(LogFileError) in
-            let first = wal.nextIndex
-            try wal.append(groups.map(\.entries))
-            return first
+        do throws(LogFileError) {
+            return try wal.withLock { (wal) throws(LogFileError) in
+                let first = wal.nextIndex
+                try wal.append(groups.map(\.entries) + (seal.map { [[$0]] } ?? []))
+                return first
+            }
+        } catch {
+            throw .writeAheadLog(error)
         }
     }
 }

@@ -12,6 +12,23 @@ struct PendingGroup: Sendable {
     let waiter: CheckedContinuation<Outcome, Never>
 }
 
+/// Entries that are durable, on their way into the tree.
+struct DurableEntries: Sendable {
+    let entries: [[UInt8]]
+    let leaves: [TreeHash]
+
+    init(_ group: PendingGroup) {
+        entries = group.entries
+        leaves = group.leaves
+    }
+
+    /// The entry that seals a frame.
+    init(seal entry: [UInt8]) {
+        entries = [entry]
+        leaves = [TreeHash.leaf(entry)]
+    }
+}
+
 /// Entries that were checked and hashed, on the caller's own time.
 struct PreparedGroup: Sendable {
     let entries: [[UInt8]]

@@ -21,6 +21,12 @@ final class Stage: Sendable {
         }
     }
 
+    /// Runs `work` after `delay`, unless this stage is scheduled to do it earlier.
+    func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+        let nanoseconds = delay.components.seconds * 1_000_000_000 + delay.components.attoseconds / 1_000_000_000
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { work() }
+    }
+
     /// Runs `work` on this stage and returns what it returns.
     func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in

@@ -18,7 +18,7 @@ final class SharedTree: Sendable {
     }
 
     /// Adds the entries of a group.
-    func append(_ group: PendingGroup) {
+    func append(_ group: DurableEntries) {
         for start in stride(from: 0, to: group.entries.count, by: Self.stepCount) {
             let end = min(start + Self.stepCount, group.entries.count)
             state.withLock { tree in

@@ -17,6 +17,8 @@ struct Frame: Sendable, Equatable {
     static let checksumByteCount = Checksum.byteCount
     /// The most bytes of payload in a frame: what a reader must be ready to allocate.
     static let maximumPayloadByteCount = 8 << 20
+    /// What is left free for the entry that seals a frame.
+    static let sealByteCount = 1 << 10
     static let magic: StaticString = "SIGNETf1"
 
     let firstIndex: UInt64

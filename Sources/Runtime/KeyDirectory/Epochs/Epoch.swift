@@ -1,0 +1,45 @@
+import KeyTransparency
+import VerifiableMap
+
+/// An epoch that is in the log: its record, and the index that the record names.
+struct Epoch: Sendable {
+    /// The log's size with the record.
+    let size: UInt64
+    let record: EpochRecord
+    let index: MapVersion
+}
+
+/// The epochs whose index can still be proved from: the published one, those after it, and the daily milestones.
+struct RecentEpochs: Sendable {
+    /// For how many days milestones are kept.
+    static let milestoneCount = 90
+
+    /// In rising order of size.
+    private var epochs: [Epoch] = []
+    private var milestones: [Epoch] = []
+
+    /// Adds the newest epoch.
+    mutating func append(_ epoch: Epoch, isMilestone: Bool) {
+        epochs.append(epoch)
+        guard isMilestone else { return }
+        milestones.append(epoch)
+        if milestones.count > Self.milestoneCount { milestones.removeFirst() }
+    }
+
+    /// Forgets the epochs before the one of a log of this size; the one right before it stays for answers under way.
+    mutating func forget(before size: UInt64) {
+        guard let current = epochs.lastIndex(where: { $0.size <= size }), current > 1 else { return }
+        epochs.removeFirst(current - 1)
+    }
+
+    /// Forgets all but the last epoch; milestones stay.
+    mutating func keepLast() { epochs.removeFirst(max(0, epochs.count - 1)) }
+
+    /// The epoch that ends a log of this size.
+    func epoch(size: UInt64) -> Epoch? {
+        epochs.last { $0.size == size } ?? milestones.last { $0.size == size }
+    }
+
+    /// The newest milestone in a log of at most this size.
+    func milestone(size: UInt64) -> Epoch? { milestones.last { $0.size <= size } }
+}

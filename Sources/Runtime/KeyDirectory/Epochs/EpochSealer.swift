@@ -1,0 +1,148 @@
+import KeyTransparency
+import Synchronization
+import TransparencyLog
+import VerifiableMap
+
+/// Makes the log index itself: every frame ends in an epoch record, and every group is one step of one account.
+///
+/// One thread writes, and many read: what readers need is behind locks that are never held while the index grows.
+final class EpochSealer: LogSealing {
+    /// How many entries are added before readers get their turn.
+    private static let stepCount = 256
+
+    private let histories = Mutex(LabelHistories())
+    private let recent = Mutex(RecentEpochs())
+    private let index = Mutex(EpochIndex())
+    private let clock: @Sendable () -> UInt64
+
+    /// A sealer for a log that has not been read yet.
+    ///
+    /// - Parameter clock: seconds since 1970.
+    init(clock: @escaping @Sendable () -> UInt64) { self.clock = clock }
+
+    // MARK: Writing
+
+    func replay(_ entries: [[UInt8]], leaves: [TreeHash]) throws(IndexFault) {
+        for (entry, leaf) in zip(entries, leaves) {
+            let position = histories.withLock { $0.size }
+            let content: LogEntry
+            do { content = try LogEntry(decoding: entry) } catch { throw .unknownEntry(at: position) }
+            if case .epoch(let record) = content { try close(with: record, at: position) }
+            try add([content], [leaf])
+        }
+        let size = histories.withLock { $0.size }
+        guard index.withLock({ $0.epochs.last != nil && $0.epochs.lastIndex + 1 == size }) else {
+            throw .noEpochRecord(size: size)
+        }
+        recent.withLock { $0.keepLast() }
+    }
+
+    private func close(with record: EpochRecord, at position: UInt64) throws(IndexFault) {
+        let changes = try settle()
+        try index.withLock { (index) throws(IndexFault) in
+            try index.close(changes, with: record, index: position)
+            remember(record, index, size: position + 1)
+        }
+    }
+
+    func check(_ group: PendingGroup) throws(IndexFault) {
+        let (label, version) = try Step(group).demandWhole()
+        let known = histories.withLock { $0.version(of: label) }
+        guard version == known + 1 else {
+            throw .version(label: label, expected: known + 1, found: version, at: histories.withLock { $0.size })
+        }
+    }
+
+    func fitting(_ groups: [PendingGroup]) -> Int {
+        var labels: Set<LabelIndex> = []
+        return groups.prefix { group in
+            guard let label = try? Step(group).demandWhole().label else { return true }
+            return labels.insert(label).inserted
+        }.count
+    }
+
+    func seal(_ groups: [PendingGroup]) throws(IndexFault) -> [UInt8] {
+        for group in groups { try add(Step(group).contents, group.leaves) }
+        let changes = try settle()
+        let position = histories.withLock { $0.size }
+        let record = try index.withLock { (index) throws(IndexFault) in
+            let record = try index.close(changes, at: clock() * 1000, index: position)
+            remember(record, index, size: position + 1)
+            return record
+        }
+        let entry = record.entry
+        try add([.epoch(record)], [TreeHash.leaf(entry)])
+        return entry
+    }
+
+    /// A checkpoint of this size was published: what belongs to smaller ones may be forgotten.
+    func published(size: UInt64) { recent.withLock { $0.forget(before: size) } }
+
+    private func add(_ contents: [LogEntry], _ leaves: [TreeHash]) throws(IndexFault) {
+        for start in stride(from: 0, to: contents.count, by: Self.stepCount) {
+            try histories.withLock { (histories) throws(IndexFault) in
+                for place in start..<min(start + Self.stepCount, contents.count) {
+                    try histories.add(contents[place], leaf: leaves[place])
+                }
+            }
+        }
+    }
+
+    private func settle() throws(IndexFault) -> [MapEntry] {
+        try histories.withLock { (histories) throws(IndexFault) in try histories.settle() }
+    }
+
+    private func remember(_ record: EpochRecord, _ index: borrowing EpochIndex, size: UInt64) {
+        let epoch = Epoch(size: size, record: record, index: index.current)
+        let isMilestone = index.epochs.endsInMilestone
+        recent.withLock { $0.append(epoch, isMilestone: isMilestone) }
+    }
+
+    // MARK: Reading
+
+    /// The epoch that ends a log of this size; nil when it is not published, or no longer held.
+    func epoch(size: UInt64) -> Epoch? { recent.withLock { $0.epoch(size: size) } }
+
+    /// The newest milestone in a log of at most this size, if it is one of the last ``RecentEpochs/milestoneCount``.
+    func milestone(size: UInt64) -> Epoch? { recent.withLock { $0.milestone(size: size) } }
+
+    /// The log indexes of a label's entries in a log of this size, and the tree they are the leaves of.
+    func history(of label: LabelIndex, size: UInt64) -> (indexes: [UInt64], tree: MerkleTree) {
+        histories.withLock { histories in
+            let indexes = histories.indexes(of: label.key, size: size)
+            var tree = MerkleTree()
+            for index in indexes {
+                if let leaf = histories.leaf(at: index) { tree.append(leaf) }
+            }
+            return (indexes, tree)
+        }
+    }
+
+    /// The version of a label's last state record, published or not; 0 if it has none.
+    func version(of label: LabelIndex) -> UInt64 { histories.withLock { $0.version(of: label) } }
+}
+
+/// A group of entries read as one step of one account.
+private struct Step {
+    let contents: [LogEntry]
+
+    init(_ group: PendingGroup) throws(IndexFault) {
+        var contents: [LogEntry] = []
+        contents.reserveCapacity(group.entries.count)
+        for (place, entry) in group.entries.enumerated() {
+            do { contents.append(try LogEntry(decoding: entry)) } catch { throw .unknownEntry(at: UInt64(place)) }
+        }
+        self.contents = contents
+    }
+
+    /// Rule S: leaves of one label's devices, then one state record of that label.
+    func demandWhole() throws(IndexFault) -> (label: LabelIndex, version: UInt64) {
+        guard case .state(let record) = contents.last else { throw .noStateRecord }
+        for content in contents.dropLast() {
+            guard case .device(let leaf) = content, LabelIndex(leaf.label) == record.label else {
+                throw .unsettled(label: record.label.key)
+            }
+        }
+        return (record.label, record.version)
+    }
+}

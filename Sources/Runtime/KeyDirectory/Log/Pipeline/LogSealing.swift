@@ -1,0 +1,25 @@
+import KeyTransparency
+import TransparencyLog
+
+/// Ends every frame of a log with an entry of its own, so that every checkpoint that is ever signed does.
+///
+/// Called on the thread of the group commit, or while the log is being opened, never from two threads at once.
+protocol LogSealing: Sendable {
+    /// Takes a frame that is in the write-ahead log already.
+    ///
+    /// - Throws: ``KeyTransparency/IndexFault``: it cannot have been written by this sealer.
+    func replay(_ entries: [[UInt8]], leaves: [TreeHash]) throws(IndexFault)
+
+    /// Whether a group may be the next one, alone.
+    ///
+    /// - Throws: ``KeyTransparency/IndexFault``: it breaks a rule.
+    func check(_ group: PendingGroup) throws(IndexFault)
+
+    /// How many of these groups, from the first, may share a frame; each was checked.
+    func fitting(_ groups: [PendingGroup]) -> Int
+
+    /// The entry that ends a frame of these groups.
+    ///
+    /// - Throws: ``KeyTransparency/IndexFault``: the log has failed for good.
+    func seal(_ groups: [PendingGroup]) throws(IndexFault) -> [UInt8]
+}
