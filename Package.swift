@@ -73,6 +73,9 @@ let coreTargets: [Target] = [
     .target(
         name: "VerifiableMap", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Formats/VerifiableMap", swiftSettings: optimised),
+    .target(
+        name: "DIDKey", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Formats/DIDKey", swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -95,6 +98,8 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "VerifiableMapTests", dependencies: ["CanonicalCoding", "VerifiableMap", crypto],
         swiftSettings: strict),
+    .testTarget(
+        name: "DIDKeyTests", dependencies: ["CanonicalCoding", "DIDKey", crypto], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
@@ -162,7 +167,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto, arguments,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "DIDKey", "KeyTransparency", crypto,
+            arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
@@ -216,6 +222,7 @@ let coreProducts: [Product] = [
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
     .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
+    .library(name: "DIDKey", targets: ["DIDKey"]),
 ]
 
 let runtimeProducts: [Product] = [

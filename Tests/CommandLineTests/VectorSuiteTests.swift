@@ -15,7 +15,7 @@ struct VectorSuiteTests {
     static let suites: [any VectorSuite.Type] = [
         MerkleSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
         CosignedCheckpointsSuite.self,
-        TilesLogSuite.self,
+        TilesLogSuite.self, DIDKeySuite.self,
     ]
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
@@ -36,6 +36,7 @@ struct VectorSuiteTests {
             (VRFSuite.self, "vrf-r255/vrf-r255.json", 60), (TlogProofSuite.self, "tlog-proof", 70),
             (TlogProofSuite.self, "tlog-proof/index.json", 70),
             (CosignedCheckpointsSuite.self, "cosigned-checkpoints/cosigned-checkpoints.json", 30),
+            (DIDKeySuite.self, "did-key/nist-curves.json", 7),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
