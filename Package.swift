@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
@@ -73,6 +74,9 @@ let coreTargets: [Target] = [
     .target(
         name: "VerifiableMap", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Formats/VerifiableMap", swiftSettings: optimised),
+    .target(
+        name: "SFrame", dependencies: ["CanonicalCoding", crypto, cryptoExtras],
+        path: "Sources/Formats/SFrame", swiftSettings: optimised),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -95,6 +99,8 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "VerifiableMapTests", dependencies: ["CanonicalCoding", "VerifiableMap", crypto],
         swiftSettings: strict),
+    .testTarget(
+        name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
@@ -162,7 +168,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto, arguments,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "SFrame", "KeyTransparency", crypto,
+            arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
@@ -216,6 +223,7 @@ let coreProducts: [Product] = [
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
     .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
+    .library(name: "SFrame", targets: ["SFrame"]),
 ]
 
 let runtimeProducts: [Product] = [

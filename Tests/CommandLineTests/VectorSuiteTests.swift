@@ -36,6 +36,7 @@ struct VectorSuiteTests {
             (VRFSuite.self, "vrf-r255/vrf-r255.json", 60), (TlogProofSuite.self, "tlog-proof", 70),
             (TlogProofSuite.self, "tlog-proof/index.json", 70),
             (CosignedCheckpointsSuite.self, "cosigned-checkpoints/cosigned-checkpoints.json", 30),
+            (SFrameSuite.self, "sframe/rfc9605.json", 300),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
