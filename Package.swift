@@ -77,6 +77,8 @@ let coreTargets: [Target] = [
     .target(
         name: "SFrame", dependencies: ["CanonicalCoding", crypto, cryptoExtras],
         path: "Sources/Formats/SFrame", swiftSettings: optimised),
+    .target(
+        name: "STOMP", dependencies: ["CanonicalCoding"], path: "Sources/Formats/STOMP", swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -101,6 +103,7 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
+    .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
