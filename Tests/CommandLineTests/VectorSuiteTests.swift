@@ -15,7 +15,9 @@ struct VectorSuiteTests {
     static let suites: [any VectorSuite.Type] = [
         MerkleSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
         CosignedCheckpointsSuite.self,
-        TilesLogSuite.self, DIDKeySuite.self,
+        TilesLogSuite.self,
+        DIDKeySuite.self,
+        SFrameSuite.self,
     ]
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
@@ -37,6 +39,7 @@ struct VectorSuiteTests {
             (TlogProofSuite.self, "tlog-proof/index.json", 70),
             (CosignedCheckpointsSuite.self, "cosigned-checkpoints/cosigned-checkpoints.json", 30),
             (DIDKeySuite.self, "did-key/nist-curves.json", 7),
+            (SFrameSuite.self, "sframe/rfc9605.json", 300),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
