@@ -18,6 +18,7 @@ struct VectorSuiteTests {
         TilesLogSuite.self,
         DIDKeySuite.self,
         SFrameSuite.self,
+        TilesLogSuite.self, WitnessSuite.self,
     ]
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
@@ -40,6 +41,7 @@ struct VectorSuiteTests {
             (CosignedCheckpointsSuite.self, "cosigned-checkpoints/cosigned-checkpoints.json", 30),
             (DIDKeySuite.self, "did-key/nist-curves.json", 7),
             (SFrameSuite.self, "sframe/rfc9605.json", 300),
+            (WitnessSuite.self, "witness", 14), (WitnessSuite.self, "witness/litewitness.txt", 10),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
@@ -65,6 +67,9 @@ struct VectorSuiteTests {
         let checkpoints = try opposite(
             "cosigned-checkpoints/cosigned-checkpoints.json", [("\"valid\": true", "\"valid\": false")])
         #expect(try run(CosignedCheckpointsSuite.self, checkpoints).failed == 30)
+        let transcript = try opposite(
+            "witness/litewitness.txt", [("HTTP 200", "HTTP 422"), ("HTTP 409", "HTTP 403"), ("size\":5", "size\":6")])
+        #expect(try run(WitnessSuite.self, transcript).failed == 10)
     }
 
     @Test(arguments: [

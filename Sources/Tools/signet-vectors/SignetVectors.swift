@@ -16,5 +16,6 @@ import ArgumentParser
             DIDKeySuite.self,
             SFrameSuite.self,
             Generate.self,
+            CosignedCheckpointsSuite.self, MPTSuite.self, WitnessSuite.self, Generate.self,
         ])
 }
