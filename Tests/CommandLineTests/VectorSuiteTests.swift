@@ -18,7 +18,7 @@ struct VectorSuiteTests {
         TilesLogSuite.self,
         DIDKeySuite.self,
         SFrameSuite.self,
-        TilesLogSuite.self, WitnessSuite.self,
+        WitnessSuite.self,
     ]
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {

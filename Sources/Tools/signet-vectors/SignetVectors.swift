@@ -15,7 +15,7 @@ import ArgumentParser
             CosignedCheckpointsSuite.self, MPTSuite.self,
             DIDKeySuite.self,
             SFrameSuite.self,
+            WitnessSuite.self,
             Generate.self,
-            CosignedCheckpointsSuite.self, MPTSuite.self, WitnessSuite.self, Generate.self,
         ])
 }
