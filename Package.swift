@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
@@ -73,6 +74,14 @@ let coreTargets: [Target] = [
     .target(
         name: "VerifiableMap", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Formats/VerifiableMap", swiftSettings: optimised),
+    .target(
+        name: "DIDKey", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Formats/DIDKey", swiftSettings: strict),
+    .target(
+        name: "SFrame", dependencies: ["CanonicalCoding", crypto, cryptoExtras],
+        path: "Sources/Formats/SFrame", swiftSettings: optimised),
+    .target(
+        name: "STOMP", dependencies: ["CanonicalCoding"], path: "Sources/Formats/STOMP", swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -96,6 +105,11 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "VerifiableMapTests", dependencies: ["CanonicalCoding", "VerifiableMap", crypto],
         swiftSettings: strict),
+    .testTarget(
+        name: "DIDKeyTests", dependencies: ["CanonicalCoding", "DIDKey", crypto], swiftSettings: strict),
+    .testTarget(
+        name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
+    .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
@@ -163,7 +177,10 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto, arguments,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "DIDKey",
+            "SFrame",
+            crypto, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
@@ -217,6 +234,8 @@ let coreProducts: [Product] = [
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
     .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
+    .library(name: "DIDKey", targets: ["DIDKey"]),
+    .library(name: "SFrame", targets: ["SFrame"]),
 ]
 
 let runtimeProducts: [Product] = [

@@ -16,6 +16,9 @@ struct VectorSuiteTests {
         MerkleSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
         CosignedCheckpointsSuite.self,
         TilesLogSuite.self,
+        DIDKeySuite.self,
+        SFrameSuite.self,
+        WitnessSuite.self,
     ]
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
@@ -36,6 +39,9 @@ struct VectorSuiteTests {
             (VRFSuite.self, "vrf-r255/vrf-r255.json", 60), (TlogProofSuite.self, "tlog-proof", 70),
             (TlogProofSuite.self, "tlog-proof/index.json", 70),
             (CosignedCheckpointsSuite.self, "cosigned-checkpoints/cosigned-checkpoints.json", 30),
+            (DIDKeySuite.self, "did-key/nist-curves.json", 7),
+            (SFrameSuite.self, "sframe/rfc9605.json", 300),
+            (WitnessSuite.self, "witness", 14), (WitnessSuite.self, "witness/litewitness.txt", 10),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
@@ -61,6 +67,9 @@ struct VectorSuiteTests {
         let checkpoints = try opposite(
             "cosigned-checkpoints/cosigned-checkpoints.json", [("\"valid\": true", "\"valid\": false")])
         #expect(try run(CosignedCheckpointsSuite.self, checkpoints).failed == 30)
+        let transcript = try opposite(
+            "witness/litewitness.txt", [("HTTP 200", "HTTP 422"), ("HTTP 409", "HTTP 403"), ("size\":5", "size\":6")])
+        #expect(try run(WitnessSuite.self, transcript).failed == 10)
     }
 
     @Test(arguments: [

@@ -12,6 +12,10 @@ import ArgumentParser
             """,
         subcommands: [
             MerkleSuite.self, TilesLogSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
-            CosignedCheckpointsSuite.self, MPTSuite.self, Generate.self,
+            CosignedCheckpointsSuite.self, MPTSuite.self,
+            DIDKeySuite.self,
+            SFrameSuite.self,
+            WitnessSuite.self,
+            Generate.self,
         ])
 }

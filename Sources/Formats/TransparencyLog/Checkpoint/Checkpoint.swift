@@ -67,11 +67,11 @@ public struct Checkpoint: Hashable, Sendable {
         return lines.flatMap { $0 + [0x0A] }
     }
 
-    private static func size(_ line: ArraySlice<UInt8>) throws(CheckpointError) -> UInt64 {
+    static func size(_ line: ArraySlice<UInt8>) throws(CheckpointError) -> UInt64 {
         do throws(CanonicalCodingError) { return try Decimal.decode(line) } catch { throw .size(error) }
     }
 
-    private static func root(_ line: ArraySlice<UInt8>) throws(CheckpointError) -> TreeHash {
+    static func root(_ line: ArraySlice<UInt8>) throws(CheckpointError) -> TreeHash {
         let bytes: [UInt8]
         do throws(CanonicalCodingError) { bytes = try Base64.decode(line) } catch { throw .root(error) }
         guard let root = TreeHash(bytes) else { throw .rootLength(bytes.count) }

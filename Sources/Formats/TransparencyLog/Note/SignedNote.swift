@@ -62,7 +62,7 @@ public struct SignedNote: Hashable, Sendable {
         throw .separatorMissing
     }
 
-    private static func signatures(in lines: ArraySlice<UInt8>) throws(NoteError) -> [NoteSignature] {
+    static func signatures(in lines: ArraySlice<UInt8>) throws(NoteError) -> [NoteSignature] {
         guard !lines.isEmpty else { throw .signaturesMissing }
         var signatures: [NoteSignature] = []
         var rest = lines

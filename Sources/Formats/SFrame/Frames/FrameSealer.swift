@@ -1,0 +1,60 @@
+/// Encrypts the frames of one sender under one key, numbering them.
+///
+/// A reference, so that nobody gets two copies of one counter: the same number under the same key twice would give the
+/// plaintexts away.
+///
+/// Spec: RFC 9605, section 4.4.3.
+public final class FrameSealer {
+    /// No key encrypts more frames.
+    ///
+    /// Spec: NIST SP 800-38D, section 8.3, for GCM with any nonce; far below the bounds for deterministic ones.
+    public static let maximumFrameCount: UInt64 = 1 << 32
+
+    /// Key, suite and key id.
+    public let key: FrameKey
+    /// The number that the next frame gets.
+    public private(set) var nextCounter: UInt64
+
+    /// A sealer whose first frame is number `firstCounter`.
+    ///
+    /// Security: whoever continues a key after a restart must know a number above every one used before. Deriving a
+    /// new key is the safe way.
+    public init(key: FrameKey, firstCounter: UInt64 = 0) {
+        self.key = key
+        nextCounter = firstCounter
+    }
+
+    /// Header, ciphertext and tag of the next frame.
+    ///
+    /// - Parameter metadata: authenticated with the frame and not part of it; the receiver must have the same bytes.
+    /// - Throws: ``FrameSealError``. The number counts as used even then.
+    public func seal(_ plaintext: ArraySlice<UInt8>, metadata: [UInt8] = []) throws(FrameSealError) -> [UInt8] {
+        let counter = nextCounter
+        guard counter < Self.maximumFrameCount else { throw .exhausted }
+        nextCounter += 1
+        let header = FrameHeader(keyID: key.keyID, counter: counter)
+        var frame: [UInt8] = []
+        frame.reserveCapacity(FrameHeader.maximumByteCount + plaintext.count + key.suite.tagByteCount)
+        header.write(to: &frame)
+        do {
+            try key.cipher.seal(
+                plaintext, nonce: key.nonce(counter), authenticating: frame + metadata, into: &frame)
+        } catch { throw .cipher(error) }
+        return frame
+    }
+
+    /// Header, ciphertext and tag of the next frame.
+    ///
+    /// - Throws: ``FrameSealError``. The number counts as used even then.
+    public func seal(_ plaintext: [UInt8], metadata: [UInt8] = []) throws(FrameSealError) -> [UInt8] {
+        try seal(plaintext[...], metadata: metadata)
+    }
+}
+
+/// Why a frame could not be encrypted. Drop it; never send it in the clear.
+public enum FrameSealError: Error, Hashable, Sendable {
+    /// The key has encrypted all it may; a new one is due.
+    case exhausted
+    /// The back end failed: our bug.
+    case cipher(FrameCipherError)
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Crypto
+import SFrame
+
+/// SFrame vectors in the schema of the working group's repository.
+struct SFrameSuite: VectorSuite {
+    static let configuration = CommandConfiguration(
+        commandName: "sframe",
+        abstract: "SFrame (RFC 9605): headers, AES-CTR-HMAC ciphers, and whole frames with every derived value.")
+
+    @Argument(help: "The JSON file.") var path: String
+
+    func fill(_ report: inout VectorReport) throws(VectorFileError) {
+        let file: File = try VectorFile(path).json()
+        let ciphers = (file.aes_ctr_hmac ?? []) + (file.aes_256_ctr_hmac ?? [])
+        let (headers, frames) = (file.header ?? [], file.sframe ?? [])
+        guard !headers.isEmpty || !ciphers.isEmpty || !frames.isEmpty else { throw .noCases(path: path) }
+        for (number, entry) in headers.enumerated() { report.add("header/\(number)", failure: entry.failure) }
+        for (number, entry) in ciphers.enumerated() { report.add("aes_ctr_hmac/\(number)", failure: entry.failure) }
+        for (number, entry) in frames.enumerated() { report.add("sframe/\(number)", failure: entry.failure) }
+    }
+
+    struct File: Decodable {
+        let header: [Header]?
+        let aes_ctr_hmac: [Cipher]?
+        let aes_256_ctr_hmac: [Cipher]?
+        let sframe: [Frame]?
+    }
+
+    struct Header: Decodable {
+        let kid: UInt64
+        let ctr: UInt64
+        let encoded: HexField
+
+        var failure: String? {
+            let header = FrameHeader(keyID: kid, counter: ctr)
+            guard header.encoded == encoded.bytes else { return "encodes otherwise" }
+            guard let read = try? FrameHeader(startOf: encoded.bytes) else { return "refused, must be accepted" }
+            return read == header && read.byteCount == encoded.bytes.count ? nil : "decodes to another header"
+        }
+    }
+
+    struct Cipher: Decodable {
+        let cipher_suite: UInt16
+        let key: HexField
+        let nonce: HexField
+        let aad: HexField
+        let pt: HexField
+        let ct: HexField
+
+        var failure: String? {
+            guard let suite = CipherSuite(rawValue: cipher_suite) else { return "unknown suite \(cipher_suite)" }
+            guard let cipher = try? suite.makeCipher(key: SymmetricKey(data: key.bytes)) else {
+                return "the key is refused"
+            }
+            var sealed: [UInt8] = []
+            try? cipher.seal(pt.bytes[...], nonce: nonce.bytes, authenticating: aad.bytes, into: &sealed)
+            guard sealed == ct.bytes else { return "encrypts otherwise" }
+            let opened = try? cipher.open(ct.bytes[...], nonce: nonce.bytes, authenticating: aad.bytes)
+            return opened == pt.bytes ? nil : "decrypts otherwise"
+        }
+    }
+
+    struct Frame: Decodable {
+        let cipher_suite: UInt16
+        let kid: UInt64
+        let ctr: UInt64
+        let base_key: HexField
+        let sframe_key: HexField
+        let sframe_salt: HexField
+        let metadata: HexField
+        let nonce: HexField
+        let pt: HexField
+        let ct: HexField
+
+        var failure: String? {
+            guard let suite = CipherSuite(rawValue: cipher_suite) else { return "unknown suite \(cipher_suite)" }
+            let baseKey = SymmetricKey(data: base_key.bytes)
+            let derived = DerivedKey(baseKey: baseKey, keyID: kid, suite: suite)
+            guard derived.key == SymmetricKey(data: sframe_key.bytes) else { return "derives another key" }
+            guard derived.salt == sframe_salt.bytes else { return "derives another salt" }
+            guard let key = try? FrameKey(baseKey: baseKey, keyID: kid, suite: suite) else { return "no key" }
+            guard key.nonce(ctr) == nonce.bytes else { return "forms another nonce" }
+            return frameFailure(key)
+        }
+
+        private func frameFailure(_ key: FrameKey) -> String? {
+            let sealer = FrameSealer(key: key, firstCounter: ctr)
+            guard let sealed = try? sealer.seal(pt.bytes, metadata: metadata.bytes) else { return "not encrypted" }
+            guard sealed == ct.bytes else { return "encrypts otherwise" }
+            var opener = FrameOpener()
+            opener.insert(key)
+            guard let opened = try? opener.open(ct.bytes, metadata: metadata.bytes) else { return "refused" }
+            return opened.plaintext == pt.bytes ? nil : "decrypts otherwise"
+        }
+    }
+}
