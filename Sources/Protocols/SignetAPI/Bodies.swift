@@ -123,4 +123,6 @@ public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case tooManyRequests = "too_many_requests"
     /// The server cannot do it now; a retry may help.
     case unavailable = "unavailable"
+    /// Stored, and to be published as soon as enough witnesses cosign; the same request later gets the receipt.
+    case unwitnessed = "unwitnessed"
 }

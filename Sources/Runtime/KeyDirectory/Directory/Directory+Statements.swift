@@ -162,6 +162,9 @@ extension Directory {
         do {
             let published = try await log.awaitPublished(size: range.upperBound)
             return StateReceipt(index: range.upperBound - 1, size: published.head.size)
-        } catch { throw .stopped }
+        } catch {
+            if case .belowQuorum = error { throw .refused(.unwitnessed) }
+            throw .stopped
+        }
     }
 }

@@ -31,6 +31,8 @@ public struct LogConfiguration: Sendable {
     public var onFatal: @Sendable (LogFailure) -> Void = { _ in }
     /// Called on a thread of the log after each publication, in order. Must be short.
     public var onPublished: @Sendable (PublishedCheckpoint) -> Void = { _ in }
+    /// Who must cosign a checkpoint before it is published; nil: nobody.
+    public var witnessing: (any CheckpointWitnessing)?
     /// The least time between two frames, unless a full batch waits: what bounds the number of epochs. A log that was
     /// idle for as long commits at once.
     public var frameInterval = Duration.zero

@@ -35,6 +35,8 @@ public enum LogWaitError: Error, Hashable, Sendable {
     case cancelled
     /// The log was closed.
     case closed
+    /// Too few witnesses cosigned: what was appended is durable, and is published as soon as enough do.
+    case belowQuorum(missing: [KeyName])
     /// The log has failed for good.
     case stopped
 }
@@ -62,6 +64,8 @@ public enum LogFailure: Error, Hashable, Sendable {
     case writeAheadLog(LogFileError)
     /// A checkpoint could not be recorded.
     case lockRecord(LockRecordError)
+    /// The last checkpoint that was witnessed could not be kept.
+    case publishedFile(LogFileError)
     /// A full tile or bundle could not be written.
     case tiles(LogFileError)
     /// A frame could not be sealed: our bug, or bad memory.

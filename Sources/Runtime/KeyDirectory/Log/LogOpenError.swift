@@ -20,6 +20,8 @@ public enum LogOpenError: Error, Hashable, Sendable {
     case lockRecordMissing
     /// Neither half of the lock record is intact.
     case lockRecordDamaged
+    /// The checkpoint published last is damaged, or of another log. Showing a smaller one would look like a rollback.
+    case publishedCheckpointDamaged
     /// The lock record is of the log with this origin, not of ours.
     case lockRecordOfOtherLog(origin: KeyName)
     /// A checkpoint was signed for more entries than the write-ahead log has: an older copy of it was restored, or
@@ -74,6 +76,7 @@ public enum LogOpenError: Error, Hashable, Sendable {
         case .noLog: .createLog
         case .logExists: .openExistingLog
         case .lockRecordMissing, .lockRecordDamaged, .lockRecordAhead, .rootMismatch: .restoreNewestCopy
+        case .publishedCheckpointDamaged: .restoreNewestCopy
         case .segmentMissing, .segmentDamaged, .frameDamaged, .breaksRule: .restoreNewestCopy
         case .lockRecordOfOtherLog, .signing, .tooLarge: .correctConfiguration
         case .lockRecord, .file: .repairStorage

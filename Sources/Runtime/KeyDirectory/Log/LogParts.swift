@@ -23,7 +23,11 @@ struct LogParts: Sendable {
         self.hold = hold
         self.tree = SharedTree(tree)
         var lockRecord = lockRecord
-        let first = try Self.publish(head, in: &lockRecord, configuration.keys)
+        let published = PublishedFile(fileSystem: fileSystem)
+        let first =
+            if configuration.witnessing == nil {
+                try Self.publish(head, in: &lockRecord, published, configuration.keys)
+            } else { try Self.lastPublished(lockRecord, published, tree.merkle, configuration.keys.origin) }
         queue = AppendQueue(size: head.size, limits: configuration.limits)
         publications = Publications(first)
         let latch = FailureLatch { [queue, publications] failure in
@@ -34,18 +38,35 @@ struct LogParts: Sendable {
         archiver = TileArchiver(
             files: TileFiles(fileSystem: fileSystem), tree: self.tree, size: head.size, hold: hold, latch: latch)
         publisher = CheckpointPublisher(
-            tree: self.tree, lockRecord: lockRecord, keys: configuration.keys, publications: publications,
-            archiver: archiver, latch: latch, onPublished: configuration.onPublished)
+            tree: self.tree, lockRecord: lockRecord, published: published, publications: publications,
+            archiver: archiver, latch: latch, configuration)
         commit = GroupCommit(
             wal, queue: queue, publisher: publisher, latch: latch, sealing: configuration.sealing,
             interval: configuration.frameInterval)
         configuration.onPublished(first)
+        if configuration.witnessing != nil {
+            publications.want()
+            publisher.wake()
+        }
+    }
+
+    /// What the log showed last. A log that had no witnesses before showed what it signed last.
+    private static func lastPublished(
+        _ lockRecord: LockRecordFile, _ published: PublishedFile, _ tree: MerkleTree, _ origin: KeyName
+    ) throws(LogOpenError) -> PublishedCheckpoint {
+        if let checkpoint = try published.read(origin: origin, tree: tree) { return checkpoint }
+        guard let checkpoint = PublishedFile.checkpoint(lockRecord.current.note, origin: origin) else {
+            throw .lockRecordDamaged
+        }
+        do throws(LogFileError) { try published.write(checkpoint) } catch { throw LogOpenError(opening: error) }
+        return checkpoint
     }
 
     /// Signs a head that was found to be consistent with the lock record, and records it.
     private static func publish(
-        _ head: TreeHead, in lockRecord: inout LockRecordFile, _ keys: CheckpointKeys
+        _ head: TreeHead, in lockRecord: inout LockRecordFile, _ published: PublishedFile, _ keys: CheckpointKeys
     ) throws(LogOpenError) -> PublishedCheckpoint {
+        do throws(LogFileError) { try published.remove() } catch { throw LogOpenError(opening: error) }
         let checkpoint: PublishedCheckpoint
         do throws(LogSigningError) { checkpoint = try keys.sign(head) } catch { throw .signing(error) }
         do throws(LockRecordError) {

@@ -92,6 +92,7 @@ package struct HonestDirectory: DirectoryAnswering {
         do { try await directory.log.republish() } catch {
             switch error {
             case .stopped: throw .stopped
+            case .belowQuorum: throw .refused(.unwitnessed)
             case .cancelled, .closed: return
             }
         }

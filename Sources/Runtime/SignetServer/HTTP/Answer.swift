@@ -29,7 +29,7 @@ struct Answer {
         switch code {
         case .notSigned, .wrongTime, .replayed:
             answer.headers.append((.wwwAuthenticate, RequestSignature.headerName))
-        case .unavailable: answer.headers.append((.retryAfter, "1"))
+        case .unavailable, .unwitnessed: answer.headers.append((.retryAfter, "1"))
         default: break
         }
         return answer
@@ -64,7 +64,7 @@ extension ErrorCode {
         case .handleTaken, .versionConflict, .keyInUse: .conflict
         case .notFound: .notFound
         case .tooManyRequests: .tooManyRequests
-        case .unavailable: .serviceUnavailable
+        case .unavailable, .unwitnessed: .serviceUnavailable
         }
     }
 }

@@ -1,31 +1,42 @@
 import Synchronization
 import TransparencyLog
 
-/// The second stage: grows the tree by what is durable, signs it, records what was signed, and only then publishes.
+/// The second stage: grows the tree by what is durable, signs it, records what was signed, has it witnessed, and only
+/// then publishes.
 ///
-/// It runs while the next group commit is being written.
+/// It runs while the next group commit is being written. While a checkpoint is with the witnesses the tree grows on; the
+/// next one covers all of that.
 final class CheckpointPublisher: Sendable {
+    /// How long to wait after a round below the quorum.
+    private static let pause = Duration.seconds(1)
+
     private let tree: SharedTree
     private let lockRecord: Mutex<LockRecordFile>
     private let keys: CheckpointKeys
     private let publications: Publications
     private let archiver: TileArchiver
     private let latch: FailureLatch
+    private let witnessing: (any CheckpointWitnessing)?
+    private let published: PublishedFile
     private let onPublished: @Sendable (PublishedCheckpoint) -> Void
     private let durable = Mutex<[DurableEntries]>([])
+    private let round = WitnessRound()
+    private let isClosed = Atomic<Bool>(false)
     private let stage = Stage("signet.log.publish")
 
     init(
-        tree: SharedTree, lockRecord: LockRecordFile, keys: CheckpointKeys, publications: Publications,
-        archiver: TileArchiver, latch: FailureLatch, onPublished: @escaping @Sendable (PublishedCheckpoint) -> Void
+        tree: SharedTree, lockRecord: LockRecordFile, published: PublishedFile, publications: Publications,
+        archiver: TileArchiver, latch: FailureLatch, _ configuration: LogConfiguration
     ) {
         self.tree = tree
         self.lockRecord = Mutex(lockRecord)
-        self.keys = keys
+        self.published = published
         self.publications = publications
         self.archiver = archiver
         self.latch = latch
-        self.onPublished = onPublished
+        keys = configuration.keys
+        witnessing = configuration.witnessing
+        onPublished = configuration.onPublished
     }
 
     /// Takes groups that are durable, in the order of the log.
@@ -37,11 +48,62 @@ final class CheckpointPublisher: Sendable {
     /// Looks for work soon: durable groups, or somebody who wants a fresh signature.
     func wake() { stage.schedule { [self] in drain() } }
 
-    /// Returns when everything that was durable has been published.
-    func finish() async { await stage.finish() }
+    /// Returns when everything that was durable has been signed, and published unless that takes witnesses.
+    func finish() async {
+        await stage.finish()
+        isClosed.store(true, ordering: .releasing)
+        await round.end()
+        await stage.finish()
+    }
+
+    private func drain() {
+        if let outcome = round.take() { finish(outcome) }
+        while latch.failure == nil, !round.isUnderWay, !isClosed.load(ordering: .acquiring) {
+            let groups = durable.withLock { groups in
+                defer { groups = [] }
+                return groups
+            }
+            guard publications.beginRound() || !groups.isEmpty else { return }
+            for group in groups { tree.append(group) }
+            beginRound()
+        }
+    }
+
+    private func beginRound() {
+        do throws(LogFailure) {
+            let checkpoint = try signAndRecord()
+            guard let witnessing else { return publish(checkpoint) }
+            round.begin(checkpoint, witnessing, consistency: consistency(to: checkpoint.head.size)) { [self] in wake() }
+        } catch {
+            latch.fail(error)
+        }
+    }
+
+    private func finish(_ outcome: WitnessRound.Outcome) {
+        switch outcome {
+        case .success(let checkpoint):
+            do throws(LogFileError) {
+                try published.write(checkpoint)
+                publish(checkpoint)
+            } catch { latch.fail(.publishedFile(error)) }
+        case .failure(.shortfall(let shortfall)):
+            publications.fail(.belowQuorum(missing: shortfall.missing))
+            stage.schedule(after: Self.pause) { [self] in
+                publications.want()
+                drain()
+            }
+        case .failure(.note(let error)): latch.fail(.signing(.note(error)))
+        }
+    }
+
+    private func publish(_ checkpoint: PublishedCheckpoint) {
+        publications.complete(checkpoint)
+        onPublished(checkpoint)
+        archiver.archive(upTo: checkpoint.head.size)
+    }
 
     /// Signs and records the present tree.
-    private func publish() throws(LogFailure) -> PublishedCheckpoint {
+    private func signAndRecord() throws(LogFailure) -> PublishedCheckpoint {
         try lockRecord.withLock { (lockRecord) throws(LogFailure) in
             let (head, ancestor) = try heads(lockedSize: lockRecord.current.head.size)
             let checkpoint = try sign(head)
@@ -54,27 +116,8 @@ final class CheckpointPublisher: Sendable {
         }
     }
 
-    private func drain() {
-        while latch.failure == nil {
-            let groups = durable.withLock { groups in
-                defer { groups = [] }
-                return groups
-            }
-            guard publications.beginRound() || !groups.isEmpty else { return }
-            for group in groups { tree.append(group) }
-            publishRound()
-        }
-    }
-
-    private func publishRound() {
-        do throws(LogFailure) {
-            let checkpoint = try publish()
-            publications.complete(checkpoint)
-            onPublished(checkpoint)
-            archiver.archive(upTo: checkpoint.head.size)
-        } catch {
-            latch.fail(error)
-        }
+    private func consistency(to size: UInt64) -> @Sendable (UInt64) -> ConsistencyProof? {
+        { [tree] old in tree.read { try? $0.merkle.consistencyProof(from: old, to: size) } }
     }
 
     /// The head of the whole tree, and the root of the same tree at the size signed last.

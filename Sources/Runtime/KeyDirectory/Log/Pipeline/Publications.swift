@@ -44,6 +44,18 @@ final class Publications: Sendable {
         }
     }
 
+    /// Asks for a round of signing that nobody waits for.
+    func want() { state.withLock { $0.wantedRound = $0.roundsBegun + 1 } }
+
+    /// Sends everybody who waits away; who comes later waits again.
+    func fail(_ reason: LogWaitError) {
+        let waiters = state.withLock { state in
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.continuation.resume(returning: .failure(reason)) }
+    }
+
     /// Publishes the checkpoint of the round that was begun last.
     func complete(_ checkpoint: PublishedCheckpoint) {
         let satisfied = state.withLock { state in

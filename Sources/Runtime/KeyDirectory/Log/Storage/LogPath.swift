@@ -5,12 +5,14 @@ import TransparencyLog
 /// ```
 /// wal/00000000000000000000        segments of the write-ahead log, named by their first entry
 /// checkpoint.lock                 the last checkpoint signed
+/// checkpoint.published            the last one that a quorum of witnesses cosigned; none without witnesses
 /// tile/0/000  tile/entries/000    full tiles and bundles, rebuilt when missing
 /// ```
 enum LogPath {
     static let root = ""
     static let segments = "wal"
     static let lockRecord = "checkpoint.lock"
+    static let published = "checkpoint.published"
     static let tiles = "tile"
     static let bundles = "tile/entries"
     static let temporarySuffix = ".new"

@@ -1,0 +1,41 @@
+import TransparencyLog
+
+/// The file `checkpoint.published`: the last checkpoint that a quorum of witnesses cosigned, so that a log that opens
+/// while they are away still shows what it showed before. A log that needs no witnesses has no such file.
+struct PublishedFile: Sendable {
+    let fileSystem: any LogFileSystem
+
+    /// Replaces the file, durably.
+    func write(_ checkpoint: PublishedCheckpoint) throws(LogFileError) {
+        _ = try fileSystem.createDurably(LogPath.published, in: LogPath.root, checkpoint.bytes)
+    }
+
+    /// Removes the file, durably, if it is there.
+    func remove() throws(LogFileError) {
+        guard try fileSystem.list(LogPath.root).contains(LogPath.published) else { return }
+        try fileSystem.remove(LogPath.published)
+        try fileSystem.synchronizeDirectory(LogPath.root)
+    }
+
+    /// Reads the file, which must be of a tree that `tree` extends.
+    ///
+    /// - Returns: nil when there is no file.
+    func read(origin: KeyName, tree: MerkleTree) throws(LogOpenError) -> PublishedCheckpoint? {
+        let bytes: [UInt8]
+        do throws(LogFileError) {
+            guard try fileSystem.list(LogPath.root).contains(LogPath.published) else { return nil }
+            bytes = try fileSystem.contents(of: LogPath.published)
+        } catch { throw LogOpenError(opening: error) }
+        guard let checkpoint = Self.checkpoint(bytes, origin: origin),
+            (try? tree.root(size: checkpoint.head.size)) == checkpoint.head.root
+        else { throw .publishedCheckpointDamaged }
+        return checkpoint
+    }
+
+    static func checkpoint(_ bytes: [UInt8], origin: KeyName) -> PublishedCheckpoint? {
+        guard let note = try? SignedNote(decoding: bytes), let checkpoint = try? Checkpoint(decoding: note.text),
+            checkpoint.origin == origin
+        else { return nil }
+        return PublishedCheckpoint(head: checkpoint.head, note: note)
+    }
+}
