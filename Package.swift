@@ -132,7 +132,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetClient",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
         ] + nio,
@@ -155,7 +155,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetTesting",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
             "KeyDirectory", "SignetServer", "SignetClient", crypto, logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
@@ -164,7 +164,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "SignetClient",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "SignetClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -199,7 +199,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory",
             "SignetServer", "SignetClient", "SignetTesting", crypto, logging,
         ] + nio,
         swiftSettings: strict),
@@ -215,14 +215,14 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetTestingTests",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient",
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient",
             "SignetTesting", logging,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "KeyTransparency",
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "VerifiableMap", "KeyTransparency",
             "SignetAPI", "SignetClient", "SignetTesting",
         ],
         swiftSettings: strict),

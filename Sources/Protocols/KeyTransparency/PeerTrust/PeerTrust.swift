@@ -38,6 +38,15 @@ public struct PinnedPeer: Hashable, Sendable {
         self.history = history
         self.pinnedAt = pinnedAt
     }
+
+    /// The same peer with more of its history known.
+    ///
+    /// - Parameter history: proved to extend ``history``, by ``LookupVerifier``.
+    package func extended(to history: LabelHead) -> PinnedPeer {
+        PinnedPeer(
+            uncheckedHandle: handle, identityKey: identityKey, version: version, stateHash: stateHash,
+            devices: devices, history: history, pinnedAt: pinnedAt)
+    }
 }
 
 /// A device as it was when its owner's keys were pinned.

@@ -65,7 +65,7 @@ extension Client {
     private func ownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
         guard secrets.identityKey != nil else { throw .misuse(.identityKeyElsewhere) }
         _ = try await finishPending(secrets)
-        let verdict = try await lookup(secrets.handle)
+        let verdict = try await lookup(secrets.handle).verdict
         switch verdict.outcome {
         case .matched, .firstPinned, .accepted: return verdict.lookup.state
         case .changed(let change): throw .ownAccountChanged(change)

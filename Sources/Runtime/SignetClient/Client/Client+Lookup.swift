@@ -8,10 +8,19 @@ extension Client {
     /// The first verified answer about somebody the user added is pinned. The log's new checkpoint is
     /// stored before any key is returned.
     ///
+    /// - Returns: what was proved, which may be that nobody has registered the handle.
     /// - Throws: ``ClientError``; evidence of a log's misbehaviour has been kept by then, or the error says why
     ///   it could not be (``LookupRefusal/evidenceNotKept``).
-    public func lookup(_ handle: Handle) async throws(ClientError) -> LookupVerdict {
-        try await compare(try await verifiedLookup(handle))
+    public func lookup(_ handle: Handle) async throws(ClientError) -> LookupAnswer {
+        let found = try await verifiedAnswer(handle)
+        switch found.answer {
+        case .registered(let lookup):
+            return .registered(try await compare(StoredLookup(lookup: lookup, known: found.known)))
+        case .closed(let closure):
+            try await remember(closure)
+            return .closed(closure, known: found.known)
+        case .absent(let absence): return .absent(absence, known: found.known)
+        }
     }
 
     /// Accepts a change of somebody's devices or identity.
@@ -38,34 +47,47 @@ extension Client {
         return verdict(found, .accepted(PeerKeys(lookup)))
     }
 
-    /// A lookup whose view of the log has been stored.
-    func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
+    /// A lookup of somebody who must be registered, after the view of the log has been stored.
+    private func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
+        let found = try await verifiedAnswer(handle)
+        switch found.answer {
+        case .registered(let lookup): return StoredLookup(lookup: lookup, known: found.known)
+        case .closed(let closure): throw .accountClosed(closure)
+        case .absent(let absence): throw .notRegistered(absence)
+        }
+    }
+
+    /// A verified answer whose view of the log has been stored.
+    func verifiedAnswer(_ handle: Handle) async throws(ClientError) -> StoredAnswer {
         for _ in 0..<8 {
-            let known = try await logView()
-            let bytes = try await answer(about: handle, knownSize: known?.head.size ?? 0)
-            let lookup = try await verify(bytes, handle, known)
+            let (known, history) = (try await logView(), try await pinnedPeer(handle)?.history)
+            let request = LookupRequest(
+                handle: handle, knownSize: known?.head.size ?? 0, knownCount: history?.count ?? 0)
+            let bytes = try await response(to: request)
+            let answer = try await verify(bytes, handle, known, history)
             let isStored = try await stored { () throws(StoreError) in
-                try await store.advance(to: lookup.view, from: known)
+                try await store.advance(to: answer.epoch.view, from: known)
             }
-            if isStored { return StoredLookup(lookup: lookup, known: known) }
+            if isStored { return StoredAnswer(answer: answer, known: known) }
         }
         throw .viewKeepsMoving
     }
 
-    private func answer(about handle: Handle, knownSize: UInt64) async throws(ClientError) -> [UInt8] {
-        do { return try await calls.lookup(LookupRequest(handle: handle, knownSize: knownSize)) } catch {
-            guard case .refused(.notFound, _) = error, try await pinnedPeer(handle) != nil else {
-                throw error
-            }
-            throw .withheld(handle)
+    private func response(to request: LookupRequest) async throws(ClientError) -> [UInt8] {
+        do { return try await calls.lookup(request) } catch {
+            // Whoever says that there is nobody has to prove it.
+            guard case .refused(.notFound, _) = error else { throw error }
+            throw .withheld(request.handle)
         }
     }
 
     private func verify(
-        _ bytes: [UInt8], _ handle: Handle, _ known: LogView?
-    ) async throws(ClientError) -> VerifiedLookup {
+        _ bytes: [UInt8], _ handle: Handle, _ known: LogView?, _ history: LabelHead?
+    ) async throws(ClientError) -> VerifiedAnswer {
         let now = surroundings.now()
-        do { return try verifier.verify(bytes, for: handle, knowing: known, at: now) } catch {
+        do {
+            return try verifier.verify(bytes, for: handle, knowing: known, history: history, at: now)
+        } catch {
             // A store that fails must not hide what the directory did.
             var fault: StoreError?
             if case .consistency(let contradiction) = error { fault = await keep(contradiction) }
@@ -106,6 +128,15 @@ extension Client {
         throw .viewKeepsMoving
     }
 
+    /// Keeps that the history of somebody pinned has ended, so that no later answer may go back behind it.
+    private func remember(_ closure: VerifiedClosure) async throws(ClientError) {
+        guard let pinned = try await pinnedPeer(closure.handle), pinned.history.count < closure.history.count
+        else { return }
+        let peer = pinned.extended(to: closure.history)
+        // Lost to another process, the next lookup does it.
+        _ = try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
+    }
+
     /// People the user chose, and the own account once it lists this device.
     private func mayPinFirst(_ lookup: VerifiedLookup) async throws(ClientError) -> Bool {
         if let owner, owner.handle == lookup.handle {
@@ -132,7 +163,14 @@ extension Client {
     }
 }
 
-/// A verified lookup after its view of the log was stored.
+/// A verified answer after its view of the log was stored.
+struct StoredAnswer {
+    let answer: VerifiedAnswer
+    /// The view before it.
+    let known: LogView?
+}
+
+/// A verified lookup of somebody registered, after its view of the log was stored.
 struct StoredLookup {
     let lookup: VerifiedLookup
     /// The view before it.

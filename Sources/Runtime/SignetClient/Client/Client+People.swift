@@ -50,7 +50,7 @@ extension Client {
         let person = Person(handle: handle, since: surroundings.now())
         try await stored { () throws(StoreError) in try await store.remember(person) }
         let pinning = Task { () -> Result<LookupVerdict, ClientError> in
-            do throws(ClientError) { return .success(try await lookup(handle)) } catch {
+            do throws(ClientError) { return .success(try await lookup(handle).verdict) } catch {
                 return .failure(error)
             }
         }

@@ -52,24 +52,18 @@ extension Client {
         do { _ = try await calls.submit(submission, by: secrets) } catch {
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             // It may be the second copy of a submission that did arrive.
-            if let verdict = try await loggedAfterRefusal(submission) { return verdict }
+            if let verdict = try await logged(submission) { return verdict }
             try await giveUpPending()
             throw error
         }
         return try await logged(submission)
     }
 
-    /// The verdict on the own account if the log shows this very state.
+    /// The verdict on the own account if the log shows this very state; nil if it provably shows another one or none.
     private func logged(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
-        try await confirmPending(try await verifiedLookup(submission.state.handle))
-    }
-
-    /// Nothing registered at all also means that this state is not logged.
-    private func loggedAfterRefusal(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
-        do { return try await logged(submission) } catch {
-            guard case .refused(.notFound, _) = error else { throw error }
-            return nil
-        }
+        let found = try await verifiedAnswer(submission.state.handle)
+        guard case .registered(let lookup) = found.answer else { return nil }
+        return try await confirmPending(StoredLookup(lookup: lookup, known: found.known))
     }
 
     private static func isFinal(_ code: ErrorCode) -> Bool {

@@ -13,8 +13,12 @@ public enum ClientError: Error, Hashable, Sendable {
     case malformedAnswer(Route)
     /// The directory's answer to a lookup failed a check.
     case lookup(LookupRefusal)
-    /// The directory denies an account that it proved before. It cannot prove absence yet.
+    /// The directory says without proof that nobody has registered the handle.
     case withheld(Handle)
+    /// Nobody has registered the handle: proved.
+    case notRegistered(VerifiedAbsence)
+    /// The account was closed: proved.
+    case accountClosed(VerifiedClosure)
     /// The directory accepted a state of this account, and its log shows another one.
     case notWhatWasSent
     /// The log shows devices or an identity key in this account that this device knows nothing of.
@@ -47,7 +51,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
         case .keystore(let error): error.family
-        case .submission, .misuse: .caller
+        case .submission, .misuse, .notRegistered, .accountClosed: .caller
         case .account: .bug
         }
     }

@@ -17,16 +17,17 @@ public struct LogReplay: Hashable, Sendable {
         public internal(set) var devices: UInt64 = 0
         /// State records.
         public internal(set) var states: UInt64 = 0
+        /// Epoch records.
+        public internal(set) var epochs: UInt64 = 0
         /// Entries that this program does not know.
         public internal(set) var others: UInt64 = 0
 
         mutating func count(_ entry: [UInt8]) {
-            if (try? DeviceLeaf(decoding: entry)) != nil {
-                devices += 1
-            } else if (try? StateRecord(decoding: entry)) != nil {
-                states += 1
-            } else {
-                others += 1
+            switch try? LogEntry(decoding: entry) {
+            case .device: devices += 1
+            case .state: states += 1
+            case .epoch: epochs += 1
+            case nil: others += 1
             }
         }
     }
@@ -79,7 +80,7 @@ extension Client {
     /// - Throws: ``ClientError``.
     public func logTail(
         _ count: UInt64, from start: UInt64 = 0
-    ) async throws(ClientError) -> (entries: [LogEntry], size: UInt64) {
+    ) async throws(ClientError) -> (entries: [LoggedEntry], size: UInt64) {
         let files = LogFiles(calls: calls)
         for _ in 0..<8 {
             // Read before the checkpoint, so that an honest log is never behind it.
@@ -97,8 +98,8 @@ extension Client {
 
     private func entries(
         from start: UInt64, in head: TreeHead, _ files: LogFiles, _ reader: inout TileReader
-    ) async throws(ClientError) -> [LogEntry] {
-        var entries: [LogEntry] = []
+    ) async throws(ClientError) -> [LoggedEntry] {
+        var entries: [LoggedEntry] = []
         var index = start
         while index < head.size {
             let bundle = index / UInt64(Tile.fullWidth)
@@ -110,7 +111,7 @@ extension Client {
                 do { try proof.verify(leaf: .leaf(entry), in: head) } catch {
                     throw .log(.inclusion(index: index, error))
                 }
-                entries.append(LogEntry(index: index, bytes: entry))
+                entries.append(LoggedEntry(index: index, bytes: entry))
                 index += 1
             }
         }
@@ -157,7 +158,7 @@ extension Client {
 }
 
 /// An entry that was proven to be in the log.
-public struct LogEntry: Hashable, Sendable {
+public struct LoggedEntry: Hashable, Sendable {
     /// Its place, from zero.
     public let index: UInt64
     /// The raw entry.

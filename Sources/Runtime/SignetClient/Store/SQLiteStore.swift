@@ -50,11 +50,11 @@ public struct SQLiteStore: ClientStore {
         try await write { db in
             guard try Self.pinnedPeer(peer.handle, in: db) == expected else { return false }
             try db.execute(
-                sql: "INSERT OR REPLACE INTO pinned_peer VALUES (?, ?, ?, ?, ?, ?)",
+                sql: "INSERT OR REPLACE INTO pinned_peer VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     Data(peer.handle.bytes), Data(peer.identityKey), Int64(bitPattern: peer.version),
                     Data(peer.stateHash), Data(StoreRow.encode(peer.devices)),
-                    Int64(bitPattern: peer.pinnedAt),
+                    Int64(bitPattern: peer.pinnedAt), Data(StoreRow.encode(peer.history)),
                 ])
             return true
         }
@@ -170,7 +170,8 @@ extension SQLiteStore {
             uncheckedHandle: try Handle(canonical: row.bytes("handle")),
             identityKey: try row.bytes("identity_key", count: 33), version: try row.number("version"),
             stateHash: try row.bytes("state_hash", count: 32),
-            devices: try StoreRow.devices(row.bytes("devices")), pinnedAt: try row.number("pinned_at"))
+            devices: try StoreRow.devices(row.bytes("devices")),
+            history: try StoreRow.history(row.bytes("history")), pinnedAt: try row.number("pinned_at"))
     }
 
     private static func logView(origin: [UInt8], in db: Database) throws -> LogView? {

@@ -31,27 +31,62 @@ enum StoreRow {
         } catch { throw .damaged }
     }
 
-    /// u64 size, 32-byte root, u16 origin length, origin, note to the end.
+    /// u64 count and 32-byte root.
+    static func encode(_ history: LabelHead) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(history.count)
+        writer.write(history.root.bytes)
+        return writer.bytes
+    }
+
+    static func history(_ bytes: [UInt8]) throws(StoreError) -> LabelHead {
+        do {
+            var reader = ByteReader(bytes)
+            let count = try reader.uint64()
+            guard let root = TreeHash(try reader.bytes(TreeHash.byteCount)) else { throw StoreError.damaged }
+            try reader.end()
+            return LabelHead(TreeHead(size: count, root: root))
+        } catch { throw .damaged }
+    }
+
+    /// u64 size, 32-byte root, u8 whether an epoch follows, its u64 number and time, u16 origin length, origin, note to
+    /// the end.
     static func encode(_ view: LogView) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(view.head.size)
         writer.write(view.head.root.bytes)
+        writer.write(UInt8(view.epoch == nil ? 0 : 1))
+        if let epoch = view.epoch {
+            writer.write(epoch.number)
+            writer.write(epoch.time)
+        }
         writer.write(UInt16(truncatingIfNeeded: view.origin.bytes.count))
         writer.write(view.origin.bytes)
         writer.write(view.note)
         return writer.bytes
     }
 
-    static func view(_ bytes: [UInt8]) throws(StoreError) -> LogView {
+    /// - Parameter hasEpoch: whether it was written by version 2 of the store or later.
+    static func view(_ bytes: [UInt8], hasEpoch: Bool = true) throws(StoreError) -> LogView {
         do {
             var reader = ByteReader(bytes)
             let size = try reader.uint64()
             let root = TreeHash(try reader.bytes(TreeHash.byteCount))
+            let epoch = hasEpoch ? try Self.epoch(&reader) : nil
             let origin = try KeyName(reader.bytes(Int(reader.uint16())))
             guard let root else { throw StoreError.damaged }
             return LogView(
-                uncheckedOrigin: origin, head: TreeHead(size: size, root: root), note: Array(reader.rest()))
+                uncheckedOrigin: origin, head: TreeHead(size: size, root: root), note: Array(reader.rest()),
+                epoch: epoch)
         } catch { throw .damaged }
+    }
+
+    private static func epoch(_ reader: inout ByteReader) throws -> EpochMark? {
+        switch try reader.uint8() {
+        case 0: nil
+        case 1: EpochMark(number: try reader.uint64(), time: try reader.uint64())
+        default: throw StoreError.damaged
+        }
     }
 
     /// A code and two numbers, u64 each.

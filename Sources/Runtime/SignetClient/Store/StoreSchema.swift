@@ -5,7 +5,7 @@ import KeyTransparency
 enum StoreSchema {
     /// Marks the file as ours: "SGNT".
     private static let applicationID = 0x5347_4E54
-    private static let version = 1
+    private static let version = 2
 
     static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
@@ -25,6 +25,9 @@ enum StoreSchema {
             try db.execute(sql: tables)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         case (applicationID, version): break
+        case (applicationID, 1):
+            try StoreMigration.fromVersion1(db)
+            try db.execute(sql: "PRAGMA user_version = \(version)")
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
         }
@@ -33,7 +36,8 @@ enum StoreSchema {
     private static let tables = """
         CREATE TABLE pinned_peer (
             handle BLOB PRIMARY KEY NOT NULL, identity_key BLOB NOT NULL, version INTEGER NOT NULL,
-            state_hash BLOB NOT NULL, devices BLOB NOT NULL, pinned_at INTEGER NOT NULL
+            state_hash BLOB NOT NULL, devices BLOB NOT NULL, pinned_at INTEGER NOT NULL,
+            history BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE log_view (origin BLOB PRIMARY KEY NOT NULL, view BLOB NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE evidence (

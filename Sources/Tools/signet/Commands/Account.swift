@@ -193,7 +193,7 @@ extension Account {
                 offline
                 ? nil
                 : try await session.run { client throws(ClientError) in
-                    try await client.lookup(keystore.handle)
+                    try await client.lookup(keystore.handle).verdict
                 }
             output.emit(json(session, keystore, verdict), text(session, keystore, verdict))
             if let verdict { try OwnAccount.check(verdict, keystore) }

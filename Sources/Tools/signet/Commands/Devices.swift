@@ -40,7 +40,7 @@ extension Devices {
             let session = try Session(home)
             let keystore = try session.owner()
             let verdict = try await session.run { client throws(ClientError) in
-                try await client.lookup(keystore.handle)
+                try await client.lookup(keystore.handle).verdict
             }
             let devices = verdict.lookup.state.devices
             output.emit(

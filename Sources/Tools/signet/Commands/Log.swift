@@ -35,7 +35,7 @@ extension Log {
                 ],
                 """
                 \(Paint.output.strong(JSONValue.printable(view.origin.bytes)))
-                  \(Moment.count(view.head.size, "entry").replacingEntrys)
+                  \(Moment.entries(view.head.size))
                   root \(JSONValue.printable(Base64.encode(view.head.root.bytes)))
                 """)
         }
@@ -60,13 +60,13 @@ extension Log {
             output.emit(
                 [
                     "age": .number(replay.age), "devices": .number(replay.counts.devices),
-                    "others": .number(replay.counts.others), "root": .base64(head.root.bytes),
+                    "epochs": .number(replay.counts.epochs), "others": .number(replay.counts.others), "root": .base64(head.root.bytes),
                     "size": .number(head.size), "states": .number(replay.counts.states),
                 ],
                 """
                 \(Paint.output.good("✓")) All \(head.size) entries add up to what the directory signed, and every hash in the log is right.
                   \(Moment.count(replay.counts.devices, "device key")), \(Moment.count(replay.counts.states, "account version")), \
-                \(replay.counts.others) of other kinds; signed \(Moment.span(replay.age)) ago
+                \(Moment.count(replay.counts.epochs, "epoch")), \(replay.counts.others) of other kinds; signed \(Moment.span(replay.age)) ago
                 """)
         }
     }
@@ -100,22 +100,19 @@ extension Log {
             } while follow && !Output.isUnread
         }
 
-        private static func json(_ entry: LogEntry) -> JSONValue {
+        private static func json(_ entry: LoggedEntry) -> JSONValue {
             ["entry": .base64(entry.bytes), "index": .number(entry.index), "kind": .string(kind(entry).name)]
         }
 
-        private static func text(_ entry: LogEntry) -> String { "  \(entry.index)  \(kind(entry).words)" }
+        private static func text(_ entry: LoggedEntry) -> String { "  \(entry.index)  \(kind(entry).words)" }
 
-        private static func kind(_ entry: LogEntry) -> (name: String, words: String) {
-            if (try? DeviceLeaf(decoding: entry.bytes)) != nil { return ("device", "a device key") }
-            if let record = try? StateRecord(decoding: entry.bytes) {
-                return ("state", "version \(record.version) of an account")
+        private static func kind(_ entry: LoggedEntry) -> (name: String, words: String) {
+            switch try? LogEntry(decoding: entry.bytes) {
+            case .device: ("device", "a device key")
+            case .state(let record): ("state", "version \(record.version) of an account")
+            case .epoch(let record): ("epoch", "the end of epoch \(record.number)")
+            case nil: ("other", "\(entry.bytes.count) bytes of another kind")
             }
-            return ("other", "\(entry.bytes.count) bytes of another kind")
         }
     }
-}
-
-extension String {
-    fileprivate var replacingEntrys: String { hasSuffix("entrys") ? dropLast(6) + "entries" : self }
 }

@@ -16,14 +16,17 @@ import TransparencyLog
 struct Lookup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look somebody up, check everything, and say what was checked.",
-        discussion: "Exit status 0 only if every check held and the devices are not others than you accepted."
+        discussion: """
+            Exit status 0 only if every check held and the devices are not others than you accepted; 4 if it is proven \
+            that nobody has registered the handle, or that the account was closed.
+            """
     )
 
     @Argument(help: "Their handle.") var handle: String
     @Flag(help: "Show the values that were compared, and what is not proven.") var explain = false
     @Option(
         help: ArgumentHelp(
-            "Write offline proofs into this folder, for 'signet proof verify'.", valueName: "dir"))
+            "Write an offline proof into this folder, for 'signet proof verify'.", valueName: "dir"))
     var saveProof: String?
     @OptionGroup var other: DirectoryOptions
     @OptionGroup var home: HomeOptions
@@ -32,13 +35,13 @@ struct Lookup: AsyncParsableCommand {
     func run() async throws {
         let handle = try Handle.typed(handle)
         let session = try Session(home, directory: other.directory)
-        let verdict: LookupVerdict
-        do { verdict = try await session.client.lookup(handle) } catch {
+        let answer: LookupAnswer
+        do { answer = try await session.client.lookup(handle) } catch {
             guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
             return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
         }
-        if let saveProof { try save(verdict.lookup, saveProof, session) }
-        try LookupPage(verdict: verdict, session: session).finish(output, isExplained: explain)
+        if let saveProof, case .registered(let verdict) = answer { try save(verdict.lookup, saveProof, session) }
+        try LookupPage(answer: answer, session: session).finish(output, isExplained: explain)
     }
 
     private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
@@ -46,14 +49,13 @@ struct Lookup: AsyncParsableCommand {
             throw CommandFailure(
                 .badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
         }
-        let names = ["account"] + lookup.state.devices.map { "device-\($0.number)" }
-        var files = [("policy", session.profile.trust.policy.encoded)]
-        for (leaf, name) in zip(lookup.leaves, names) {
-            guard let proof = try? lookup.tlogProof(of: leaf) else {
-                throw CommandFailure(.bug, "The proof cannot be written down.", CommandFailure.bugRemedy)
-            }
-            files += [("\(name).tlog-proof", proof.encoded), ("\(name).entry", leaf.entry)]
+        guard let proof = try? lookup.tlogProof() else {
+            throw CommandFailure(.bug, "The proof cannot be written down.", CommandFailure.bugRemedy)
         }
+        let files = [
+            ("policy", session.profile.trust.policy.encoded), ("account.tlog-proof", proof.encoded),
+            ("account.entry", lookup.record.entry),
+        ]
         for (name, bytes) in files {
             let path = "\(folder)/\(name)"
             do { try DurableFile(path: path).replace(with: bytes) } catch {

@@ -37,7 +37,7 @@ extension People {
                 "outcome": .string(verdict.outcome.name),
             ],
             "\(Paint.output.good("✓")) \(handle) \(done).")
-        try LookupPage(verdict: verdict, session: session).finish(output, isExplained: false, isBrief: true)
+        try LookupPage(answer: .registered(verdict), session: session).finish(output, isExplained: false, isBrief: true)
     }
 
     /// `signet people add`
@@ -202,7 +202,7 @@ extension People {
             let handle = try Handle.typed(handle)
             let session = try Session(home)
             let verdict = try await session.run { client throws(ClientError) in
-                try await client.lookup(handle)
+                try await client.lookup(handle).verdict
             }
             switch verdict.outcome {
             case .changed(let change): try agree(to: change, verdict)

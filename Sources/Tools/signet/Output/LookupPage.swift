@@ -11,15 +11,15 @@ struct LookupPage {
 
     private let handle: Handle
     private let marks: [(LookupCheck, Mark)]
-    private let verdict: LookupVerdict?
+    private let answer: LookupAnswer?
     private let refusal: LookupRefusal?
     private let session: Session
 
     /// Of a lookup whose every check held.
-    init(verdict: LookupVerdict, session: Session) {
-        handle = verdict.handle
+    init(answer: LookupAnswer, session: Session) {
+        handle = answer.handle
         marks = LookupCheck.allCases.map { ($0, .passed) }
-        self.verdict = verdict
+        self.answer = answer
         refusal = nil
         self.session = session
     }
@@ -32,7 +32,7 @@ struct LookupPage {
             if check == failed { return (check, .failed(refusal.sentence)) }
             return (check, refusal.error.wasPassed(check) ? .passed : .notReached)
         }
-        verdict = nil
+        answer = nil
         self.refusal = refusal
         self.session = session
     }
@@ -44,14 +44,31 @@ struct LookupPage {
         } else {
             Output.line(text(isExplained: isExplained, isBrief: isBrief))
         }
-        if let refusal {
-            throw CommandFailure(refusal.error.status, refusal.sentence)
+        if let failure { throw failure }
+    }
+
+    private var failure: CommandFailure? {
+        if let refusal { return CommandFailure(refusal: refusal, session: session) }
+        switch answer {
+        case .registered(let verdict): return failure(verdict.outcome)
+        case .closed(let closure, _):
+            return CommandFailure(.noKeys, closure.sentence(isOwn: handle == session.keystore?.handle))
+        case .absent(let absence, _): return CommandFailure(.noKeys, absence.sentence)
+        case nil: return nil
         }
-        switch verdict?.outcome {
-        case .changed(let change): throw CommandFailure(.needsDecision, changeSentence(change))
-        case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
-        default: return
+    }
+
+    private func failure(_ outcome: TrustOutcome) -> CommandFailure? {
+        switch outcome {
+        case .changed(let change): CommandFailure(.needsDecision, changeSentence(change))
+        case .contradicted(let contradiction): CommandFailure(.notProven, contradiction.sentence)
+        default: nil
         }
+    }
+
+    private var verdict: LookupVerdict? {
+        guard case .registered(let verdict) = answer else { return nil }
+        return verdict
     }
 
     private func changeSentence(_ change: PeerKeyChange) -> Sentence {
@@ -89,7 +106,18 @@ struct LookupPage {
 
     private var decision: String {
         let paint = Paint.output
-        guard let verdict else { return "  \(paint.bad("✗ blocked"))" }
+        return switch answer {
+        case .registered(let verdict): decision(verdict)
+        case .closed(let closure, _):
+            "  \(paint.warning("–")) the account was closed: proved in epoch \(closure.epoch.record.number)"
+        case .absent(let absence, _):
+            "  \(paint.warning("–")) nobody has registered \(handle): proved absent in epoch \(absence.epoch.record.number)"
+        case nil: "  \(paint.bad("✗ blocked"))"
+        }
+    }
+
+    private func decision(_ verdict: LookupVerdict) -> String {
+        let paint = Paint.output
         let devices = Moment.count(UInt64(verdict.lookup.state.devices.count), "device")
         let age =
             verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
@@ -106,10 +134,12 @@ struct LookupPage {
 
     private var unproven: [String] {
         var unproven = [
-            "that no newer version of the account exists than the one shown",
-            "that nobody else holds the person's devices: compare keys in another way if it matters",
+            "that the directory keeps its index by the rules: auditors replay the log to find out"
         ]
-        if let checkpoint = verdict?.lookup.checkpoint, !Self.hasOutsideWitness(checkpoint) {
+        if verdict != nil {
+            unproven.append("that nobody else holds the person's devices: compare keys in another way if it matters")
+        }
+        if let checkpoint = answer?.epoch.checkpoint, !Self.hasOutsideWitness(checkpoint) {
             unproven.append("that anybody outside the directory saw the same log: every witness is its own")
         }
         return unproven
@@ -142,34 +172,54 @@ struct LookupPage {
         }
         var page: [String: JSONValue] = [
             "checks": .array(checks), "handle": .string(handle.description),
-            "outcome": .string(verdict?.outcome.name ?? "refused"), "usable": .bool(verdict?.keys != nil),
+            "outcome": .string(answer?.name ?? "refused"), "usable": .bool(verdict?.keys != nil),
         ]
-        if let verdict {
-            page["age"] = .number(verdict.age)
-            page["stateHash"] = .base64(verdict.stateHash)
-            page["version"] = .number(verdict.version)
-            if let keys = verdict.keys {
-                page["devices"] = .array(
-                    keys.devices.map {
-                        ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))]
-                    })
-            }
-            if case .changed(let change) = verdict.outcome { page["change"] = .string(change.words) }
+        if let epoch = answer?.epoch {
+            page["age"] = .number(epoch.age)
+            page["epoch"] = .number(epoch.record.number)
         }
+        if case .closed(let closure, _) = answer { page["version"] = .number(closure.version) }
+        if let verdict { page.merge(Self.json(verdict)) { first, _ in first } }
         if isExplained { page["unproven"] = .array(unproven.map { .string($0) }) }
         return .object(page)
     }
 
+    private static func json(_ verdict: LookupVerdict) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "stateHash": .base64(verdict.stateHash), "version": .number(verdict.version),
+        ]
+        if let keys = verdict.keys {
+            members["devices"] = .array(
+                keys.devices.map { ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))] })
+        }
+        if case .changed(let change) = verdict.outcome { members["change"] = .string(change.words) }
+        return members
+    }
+
     /// The values that a check compared: of a verified lookup, or as received of a refused one.
     private func facts(_ check: LookupCheck) -> [(String, String)] {
-        if let verdict { return LookupFacts.proven(verdict, check, session.profile.trust) }
+        if let answer { return LookupFacts.proven(answer, check, session.profile.trust) }
         return refusal.map { LookupFacts.received($0, check) } ?? []
+    }
+}
+
+extension LookupAnswer {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch self {
+        case .registered(let verdict): verdict.outcome.name
+        case .closed: "closed"
+        case .absent: "absent"
+        }
     }
 }
 
 extension LookupError {
     /// The clock and the network are the environment's; everything else is the directory's doing.
     var status: ExitStatus {
-        if case .freshness(.fromTheFuture) = self { .environment } else { .notProven }
+        switch self {
+        case .freshness(.fromTheFuture), .epoch(.fromTheFuture): .environment
+        default: .notProven
+        }
     }
 }

@@ -23,6 +23,9 @@ enum Moment {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
+    /// `1 entry`, `2 entries`.
+    static func entries(_ number: UInt64) -> String { number == 1 ? "1 entry" : "\(number) entries" }
+
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     /// The Gregorian date so many days after 1970-01-01: years begin in March, so that leap days come last.

@@ -11,14 +11,27 @@ extension CommandFailure {
         case .refused(let code, let wait):
             self.init(error.family == .environment ? .environment : .notProven, code.sentence(wait))
         case .submission(let error): self.init(.badFile, error.sentence)
-        case .withheld(let handle) where handle == session.keystore?.handle:
-            self.init(
-                .notProven,
-                "The directory says that there is no \(handle), but it proved that account, yours, to you before.",
-                "If you did not close it, the directory lies: keep this folder, and tell your friends in another way.")
+        case .lookup(let refusal): self.init(refusal: refusal, session: session)
+        case .notRegistered(let absence): self.init(.noKeys, absence.sentence)
+        case .accountClosed(let closure):
+            self.init(.noKeys, closure.sentence(isOwn: closure.handle == session.keystore?.handle))
         case .ownAccountChanged: self.init(.needsDecision, error.sentence(session.profile.url))
         default: self.init(error.family.status, error.sentence(session.profile.url))
         }
+    }
+}
+
+extension CommandFailure {
+    /// An answer that failed a check. That one's own account is gone is a matter of its own.
+    init(refusal: LookupRefusal, session: Session) {
+        guard case .history(.vanished) = refusal.error, refusal.handle == session.keystore?.handle else {
+            self.init(refusal.error.status, refusal.sentence)
+            return
+        }
+        self.init(
+            .notProven,
+            "The directory says that nobody has registered \(refusal.handle), but it proved that account, yours, to you before.",
+            "The directory lies: keep this folder, and tell your friends in another way.")
     }
 }
 
@@ -40,8 +53,10 @@ extension ClientError {
         case .lookup(let refusal): refusal.sentence
         case .withheld(let handle):
             Sentence(
-                "The directory says that there is no \(handle), but it proved that account to you before.",
-                "Ask \(handle) in another way whether they closed it. If not, the directory lies.")
+                "The directory says that there is no \(handle), and does not prove it.",
+                "An honest directory proves it. Check its version, and ask whoever runs it.")
+        case .notRegistered(let absence): absence.sentence
+        case .accountClosed(let closure): closure.sentence(isOwn: false)
         case .notWhatWasSent:
             Sentence("The directory took your change, but its log shows something else.", alarm)
         case .ownAccountChanged(let change):
@@ -96,8 +111,8 @@ extension ErrorCode {
                 "Make a new card with 'signet account join' on the new device.")
         case .notFound:
             Sentence(
-                "The directory knows nobody and nothing of that name. It cannot prove that yet.",
-                "Check the spelling.")
+                "The directory knows nobody and nothing of that name.",
+                "Check the spelling; 'signet lookup' asks it for the proof.")
         case .tooManyRequests:
             Sentence(
                 "The directory asks to be left alone.",

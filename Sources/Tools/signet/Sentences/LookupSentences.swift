@@ -9,11 +9,13 @@ extension LookupCheck {
         case .envelope: "envelope"
         case .vrf: "vrf"
         case .accountState: "account-state"
-        case .leaves: "leaves"
         case .checkpointText: "checkpoint-text"
         case .origin: "origin"
         case .logSignature: "log-signature"
         case .cosignatures: "cosignatures"
+        case .epoch: "epoch"
+        case .index: "index"
+        case .history: "history"
         case .inclusion: "inclusion"
         case .freshness: "freshness"
         case .consistency: "consistency"
@@ -25,13 +27,15 @@ extension LookupCheck {
         switch self {
         case .envelope: "The answer is complete and well formed"
         case .vrf: "It is about this handle and nobody else's"
-        case .accountState: "The account is signed by the person's own identity"
-        case .leaves: "Every device has its own entry to be proven"
+        case .accountState: "An account in it is signed by the person's own identity"
         case .checkpointText: "The directory's statement is well formed"
         case .origin: "It comes from the directory you chose"
         case .logSignature: "The directory signed it"
         case .cosignatures: "The witnesses that the directory file names signed it too"
-        case .inclusion: "The account and every device are in the public log"
+        case .epoch: "The log ends in the record of its last epoch"
+        case .index: "That epoch's index says the same of this handle"
+        case .history: "Nothing came after it, and what you knew of the person's past is unchanged"
+        case .inclusion: "It is in the public log"
         case .freshness: "The witnesses saw it recently"
         case .consistency: "The log only grew since you last looked"
         }
@@ -51,24 +55,76 @@ extension LookupError {
         case .accountState:
             Sentence("The account in the answer is malformed, or its identity did not sign it.", lie)
         case .anotherAccount(let handle): Sentence("The account in the answer belongs to \(handle).", lie)
-        case .accountClosed:
-            Sentence("The person closed this account.", "Ask them in another way how to reach them.")
-        case .leafCount(let expected, let received):
-            Sentence(
-                "The account has \(Moment.count(UInt64(expected), "device")), and the answer proves \(received).",
-                lie)
         case .note: Sentence("The directory's statement is not a signed note.", lie)
         case .checkpointText: Sentence("The directory's signed statement is not a checkpoint.", lie)
         case .origin: Sentence("The statement comes from a directory that you did not choose.", lie)
         case .logSignature: Sentence("The directory's signature is missing or wrong.", lie)
         case .cosignatures(.quorumNotMet): Sentence("Too few witnesses signed the statement.", lie)
         case .cosignatures: Sentence("A witness's signature is wrong.", lie)
-        case .inclusion(let leaf, _):
-            Sentence((leaf == 0 ? "The account" : "Device entry \(leaf)") + " is not in the public log.", lie)
+        case .epoch(let error): error.sentence(lie)
+        case .index:
+            Sentence("The directory's index says something else about this handle than the answer.", lie)
+        case .history(let error): error.sentence(lie)
+        case .inclusion: Sentence("The account is not in the public log.", lie)
         case .freshness(let error): error.sentence
         case .consistency(let contradiction): contradiction.sentence
         case .uncalledForConsistencyProof: Sentence("The answer holds a proof that nobody asked for.", lie)
         }
+    }
+}
+
+extension EpochError {
+    func sentence(_ lie: String) -> Sentence {
+        switch self {
+        case .notTheLastEntry: Sentence("The log does not end in the epoch that the answer rests on.", lie)
+        case .emptyLog: Sentence("The answer rests on an empty log.", lie)
+        case .start: Sentence("The epoch begins where the log has ended already.", lie)
+        case .fromTheFuture(let ahead):
+            Sentence(
+                "The directory's last epoch ends \(Moment.span(ahead)) ahead of this device's clock.",
+                "Set the clock and try again.")
+        case .runsBack(let known, let received):
+            Sentence(
+                "The answer is of epoch \(received.number), older than epoch \(known.number), which you have seen.", lie)
+        }
+    }
+}
+
+extension HistoryError {
+    func sentence(_ lie: String) -> Sentence {
+        switch self {
+        case .empty, .uncalledForConsistencyProof:
+            Sentence("What the answer says of the person's history makes no sense.", lie)
+        case .notTheLastEntry: Sentence("The answer is not the latest: something came after it.", lie)
+        case .shrunk(let known, let received):
+            Sentence(
+                "The person's history has \(Moment.entries(received)); \(known) were proven before.", lie)
+        case .rewritten: Sentence("The person's past is not the one that was proven to you before.", lie)
+        case .vanished:
+            Sentence(
+                "The directory now says that nobody has registered this handle, but it proved the account to you before.",
+                "Nothing honest takes an account back out of the index. Do not use this directory, and tell the person in "
+                    + "another way.")
+        }
+    }
+}
+
+extension VerifiedAbsence {
+    var sentence: Sentence {
+        Sentence(
+            "Nobody has registered \(handle): proved absent in epoch \(epoch.record.number).", "Check the spelling.")
+    }
+}
+
+extension VerifiedClosure {
+    func sentence(isOwn: Bool) -> Sentence {
+        isOwn
+            ? Sentence(
+                "Your account \(handle) was closed: proved in epoch \(epoch.record.number).",
+                "If that was not you, the directory did it without you: keep this folder, and tell your friends.")
+            : Sentence(
+                "The account of \(handle) was closed: proved in epoch \(epoch.record.number).",
+                "Ask them in another way how to reach them.")
     }
 }
 
