@@ -81,7 +81,7 @@ extension Attack.Stop {
     func allows(_ outcome: Outcome) -> Bool {
         switch (self, outcome) {
         case (.check(let checks), .check(let check)): checks.contains(check)
-        case (.changedKeys, .changedKeys), (.contradiction, .contradiction), (.transport, .transport): true
+        case (.changedKeys, .changedKeys), (.transport, .transport): true
         default: false
         }
     }

@@ -2,7 +2,7 @@ import CanonicalCoding
 public import KeyTransparency
 public import SignetAPI
 import TransparencyLog
-import VRF
+package import VRF
 import VerifiableMap
 
 extension Directory {
@@ -28,6 +28,15 @@ extension Directory {
         return try response(account, request, published, epoch)
     }
 
+    /// Answers with a step of the caller's choice in place of the label's last one, as only a liar would.
+    package func lookup(
+        _ request: LookupRequest, under label: VRFHash, _ proof: VRFProof, as step: LabelAnswer.Step
+    ) throws(DirectoryError) -> LookupResponse {
+        let (published, epoch) = try publishedEpoch()
+        let answer = try answer(LabelIndex(label), request, published, epoch) { _ in step }
+        return try response(proof, answer, request, published, epoch)
+    }
+
     /// The checkpoint published last and the epoch that it ends in.
     func publishedEpoch() throws(DirectoryError) -> (PublishedCheckpoint, Epoch) {
         for _ in 0..<16 {
@@ -40,19 +49,29 @@ extension Directory {
     private func response(
         _ account: PublishedAccount?, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: Epoch
     ) throws(DirectoryError) -> LookupResponse {
-        let (label, proof) =
+        let (hash, proof) =
             if let account { (account.account.label, account.account.vrfProof) } else {
                 try self.label(of: request.handle)
             }
-        return LookupResponse(
+        let label = LabelIndex(hash)
+        let answer = try answer(label, request, published, epoch) { (last) throws(DirectoryError) in
+            try step(account, label, last)
+        }
+        return try response(proof, answer, request, published, epoch)
+    }
+
+    private func response(
+        _ proof: VRFProof, _ answer: LookupResponse.Answer, _ request: LookupRequest,
+        _ published: PublishedCheckpoint, _ epoch: Epoch
+    ) throws(DirectoryError) -> LookupResponse {
+        LookupResponse(
             vrfProof: proof, epoch: epoch.record, epochPath: try inclusion(epoch.size - 1, published).hashes,
-            answer: try answer(account, LabelIndex(label), request, published, epoch),
-            consistency: try consistency(from: request.knownSize, published), note: published.bytes)
+            answer: answer, consistency: try consistency(from: request.knownSize, published), note: published.bytes)
     }
 
     private func answer(
-        _ account: PublishedAccount?, _ label: LabelIndex, _ request: LookupRequest,
-        _ published: PublishedCheckpoint, _ epoch: Epoch
+        _ label: LabelIndex, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: Epoch,
+        step: (UInt64) throws(DirectoryError) -> LabelAnswer.Step
     ) throws(DirectoryError) -> LookupResponse.Answer {
         let history = epochs.history(of: label, size: epoch.size)
         let proof = epoch.index.proof(of: label.key)
@@ -70,7 +89,7 @@ extension Directory {
         return .present(
             LabelAnswer(
                 indexPath: path, head: LabelHead(head), lastPath: lastPath, historyConsistency: consistency,
-                inclusion: try inclusion(last, published), step: try step(account, label, last)))
+                inclusion: try inclusion(last, published), step: try step(last)))
     }
 
     /// What the last entry of the label's history says, which stands at `index`.

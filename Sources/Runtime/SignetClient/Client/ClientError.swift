@@ -58,7 +58,7 @@ public enum ClientError: Error, Hashable, Sendable {
 
     private static func family(of code: ErrorCode) -> ErrorFamily {
         switch code {
-        case .tooManyRequests, .unavailable, .wrongTime: .environment
+        case .tooManyRequests, .unavailable, .unwitnessed, .wrongTime: .environment
         default: .caller
         }
     }

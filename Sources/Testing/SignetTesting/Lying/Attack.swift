@@ -63,8 +63,6 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case check(Set<LookupCheck>)
         /// The answer is in the log, but not what was accepted before.
         case changedKeys
-        /// The directory contradicts what it proved before.
-        case contradiction
         /// The bounds on an answer.
         case transport
     }
@@ -72,13 +70,12 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     /// What must stop it.
     public var stop: Stop {
         switch self {
-        case .swappedKey: .check([.inclusion])
+        case .swappedKey, .oldState: .check([.history])
         case .anotherUsersLabel: .check([.vrf])
         case .editedRoot, .editedSize, .otherLogKey: .check([.logSignature])
         case .rollback, .splitView: .check([.consistency])
         case .staleCheckpoint: .check([.freshness])
-        case .omittedDevice: .check([.leaves])
-        case .oldState: .contradiction
+        case .omittedDevice: .check([.accountState])
         case .replacedAccount: .changedKeys
         case .garbage, .errorPage: .check([.envelope])
         case .truncated, .surplus: .check([.checkpointText])

@@ -36,22 +36,18 @@ struct Impostor {
     /// Logs a state of the impostor's under the handle's true label, and answers with it: everything in
     /// the answer holds but the person.
     func answer(
-        with state: AccountState, kind: StateKind, in log: DurableLog, vrf: VRFPrivateKey, knowing known: UInt64
+        to request: LookupRequest, with state: AccountState, kind: StateKind, in directory: Directory,
+        vrf: VRFPrivateKey
     ) async throws -> LookupResponse {
         let (label, proof) = try vrf.prove(state.handle.vrfInput)
         let record = StateRecord(
             label: LabelIndex(label), version: state.version, kind: kind,
             commitment: StateCommitment(to: state, opening: opening))
-        let indices = try await log.append([DeviceLeaf(label: label, device: device.keys).entry, record.entry])
-        let published = try await log.awaitPublished(size: indices.upperBound)
-        let size = published.head.size
-        return LookupResponse(
-            vrfProof: proof, kind: kind, opening: opening, state: state.encoded,
-            stateInclusion: try log.inclusionProof(index: indices.lowerBound + 1, size: size),
-            deviceInclusions: [try log.inclusionProof(index: indices.lowerBound, size: size)],
-            consistency: known == 0 || known >= size
-                ? ConsistencyProof(hashes: []) : try log.consistencyProof(from: known, to: size),
-            note: published.bytes)
+        let entries = [DeviceLeaf(label: label, device: device.keys).entry, record.entry]
+        let indices = try await directory.log.append(entries)
+        _ = try await directory.log.awaitPublished(size: indices.upperBound)
+        return try directory.lookup(
+            request, under: label, proof, as: .state(kind, opening: opening, encoded: state.encoded))
     }
 
     private var identityKey: [UInt8] { Array(identity.publicKey.compressedRepresentation) }

@@ -104,15 +104,13 @@ package struct LyingDirectory: DirectoryAnswering {
         switch attack {
         case .swappedKey:
             let mallory = try Impostor()
-            forgery.state = try mallory.state(as: request.handle).encoded
-            forgery.opening = mallory.opening
-            forgery.deviceInclusions = Array(forgery.deviceInclusions.prefix(1))
+            forgery.step = .state(
+                .set, opening: mallory.opening, encoded: try mallory.state(as: request.handle).encoded)
         case .anotherUsersLabel:
             let mallory = try Handle(typed: Array("mallory@example.org".utf8))
             let impostor = try Impostor()
             return try await impostor.answer(
-                with: impostor.state(as: mallory), kind: .set, in: directory.log, vrf: keys.vrf,
-                knowing: request.knownSize
+                to: request, with: impostor.state(as: mallory), kind: .set, in: directory, vrf: keys.vrf
             ).encoded
         case .editedRoot:
             forgery.note = try edited(answer.note, head: TreeHead(size: head.size, root: .emptyTree))
@@ -123,22 +121,30 @@ package struct LyingDirectory: DirectoryAnswering {
                 name: keys.log.verifierKey.name, algorithm: .ed25519, seed: Array(repeating: 0x66, count: 32))
             forgery.note = try sign(head, by: other)
         case .rollback:
-            forgery = try rolledBack(answer)
+            let size = answer.epoch.start
+            forgery.note = try sign(TreeHead(size: size, root: directory.log.root(size: size)))
         case .splitView:
-            forgery = try SecondLog(of: directory.log, extra: request.knownSize == head.size ? 1 : 0)
+            forgery = try SecondLog(of: directory.log, after: request.knownSize, answer.epoch)
                 .answer(answer, knowing: request.knownSize) { try sign($0) }
         case .staleCheckpoint:
             forgery.note = try sign(head, at: clock() - 2 * 86_400)
         case .omittedDevice:
-            forgery.deviceInclusions.removeLast()
+            guard case .state(let kind, let opening, let encoded) = forgery.step else { break }
+            let state = try AccountState(decoding: encoded)
+            let fewer = AccountStateBody(
+                handle: state.handle, version: state.version, previous: state.previous,
+                identityKey: state.identityKey, recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil,
+                devices: Array(state.devices.dropLast()))
+            forgery.step = .state(kind, opening: opening, encoded: fewer.encoded + state.signature)
         case .oldState:
-            forgery = try await Forgery(
-                directory.lookup(request, stateWithin: answer.stateInclusion.index))
+            guard let index = forgery.label?.inclusion.index else { break }
+            forgery = try await Forgery(directory.lookup(request, stateWithin: index))
         case .replacedAccount:
+            guard case .state(_, _, let encoded) = forgery.step else { break }
             let impostor = try Impostor()
             return try await impostor.answer(
-                with: impostor.state(after: AccountState(decoding: answer.state)), kind: .reset,
-                in: directory.log, vrf: keys.vrf, knowing: request.knownSize
+                to: request, with: impostor.state(after: AccountState(decoding: encoded)), kind: .reset,
+                in: directory, vrf: keys.vrf
             ).encoded
         case .garbage: return (0..<4096).map { _ in UInt8.random(in: 0...255) }
         case .truncated: return Array(answer.encoded.dropLast(17))
@@ -164,49 +170,58 @@ package struct LyingDirectory: DirectoryAnswering {
         let text = try Checkpoint(origin: keys.log.verifierKey.name, head: head).text
         return try SignedNote(text: text, signatures: honest.signatures).encoded
     }
-
-    /// The same entries in the smallest log that has them.
-    private func rolledBack(_ answer: LookupResponse) throws -> Forgery {
-        let proofs = [answer.stateInclusion] + answer.deviceInclusions
-        guard let last = proofs.map(\.index).max() else { throw DirectoryError.refused(.unavailable) }
-        let size = last + 1
-        let log = directory.log
-        var forgery = Forgery(answer)
-        forgery.stateInclusion = try log.inclusionProof(index: answer.stateInclusion.index, size: size)
-        forgery.deviceInclusions = try answer.deviceInclusions.map {
-            try log.inclusionProof(index: $0.index, size: size)
-        }
-        forgery.consistency = ConsistencyProof(hashes: [])
-        forgery.note = try sign(TreeHead(size: size, root: log.root(size: size)))
-        return forgery
-    }
 }
 
 /// An answer in the making, with every part replaceable.
 struct Forgery {
     var vrfProof: VRFProof
-    var kind: StateKind
-    var opening: [UInt8]
-    var state: [UInt8]
-    var stateInclusion: InclusionProof
-    var deviceInclusions: [InclusionProof]
+    var epoch: EpochRecord
+    var epochPath: [TreeHash]
+    var answer: LookupResponse.Answer
     var consistency: ConsistencyProof
     var note: [UInt8]
 
     init(_ answer: LookupResponse) {
         vrfProof = answer.vrfProof
-        kind = answer.kind
-        opening = answer.opening
-        state = answer.state
-        stateInclusion = answer.stateInclusion
-        deviceInclusions = answer.deviceInclusions
+        epoch = answer.epoch
+        epochPath = answer.epochPath
+        self.answer = answer.answer
         consistency = answer.consistency
         note = answer.note
     }
 
+    /// What is said of a label that is in the index.
+    var label: LabelAnswer? {
+        if case .present(let label) = answer { label } else { nil }
+    }
+
+    /// The label's last step; a step for a label that is not in the index is ignored.
+    var step: LabelAnswer.Step? {
+        get { label?.step }
+        set {
+            guard let label, let newValue else { return }
+            answer = .present(
+                LabelAnswer(
+                    indexPath: label.indexPath, head: label.head, lastPath: label.lastPath,
+                    historyConsistency: label.historyConsistency, inclusion: label.inclusion, step: newValue))
+        }
+    }
+
+    /// Where the state record is said to stand in the log.
+    var inclusion: InclusionProof? {
+        get { label?.inclusion }
+        set {
+            guard let label, let newValue else { return }
+            answer = .present(
+                LabelAnswer(
+                    indexPath: label.indexPath, head: label.head, lastPath: label.lastPath,
+                    historyConsistency: label.historyConsistency, inclusion: newValue, step: label.step))
+        }
+    }
+
     var response: LookupResponse {
         LookupResponse(
-            vrfProof: vrfProof, kind: kind, opening: opening, state: state, stateInclusion: stateInclusion,
-            deviceInclusions: deviceInclusions, consistency: consistency, note: note)
+            vrfProof: vrfProof, epoch: epoch, epochPath: epochPath, answer: answer, consistency: consistency,
+            note: note)
     }
 }

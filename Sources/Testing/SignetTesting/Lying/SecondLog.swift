@@ -5,9 +5,13 @@ import TransparencyLog
 /// A log that differs from the real one in its first entry, and holds every other.
 struct SecondLog {
     private var tree = MerkleTree()
+    private var epoch: EpochRecord
 
-    /// - Parameter extra: how many entries the second log has more.
-    init(of log: DurableLog, extra: Int) throws {
+    /// - Parameters:
+    ///   - known: how much the victim has seen of the real log; the second one is made longer.
+    ///   - last: the real log's last epoch.
+    init(of log: DurableLog, after known: UInt64, _ last: EpochRecord) throws {
+        epoch = last
         let size = log.published.head.size
         tree.append(.leaf(Array("not what everybody else sees".utf8)))
         var index: UInt64 = 1
@@ -21,7 +25,15 @@ struct SecondLog {
             }
             index = (tile + 1) * 256
         }
-        for number in 0..<extra { tree.append(.leaf(Array("and more \(number)".utf8))) }
+        if known >= size { endEpoch() }
+    }
+
+    /// An epoch in which nothing happened.
+    private mutating func endEpoch() {
+        epoch = EpochRecord(
+            number: epoch.number + 1, time: epoch.time, start: tree.size, labelCount: epoch.labelCount,
+            milestone: epoch.milestone, root: epoch.root)
+        tree.append(.leaf(epoch.entry))
     }
 
     /// The answer with all its proofs in the second log.
@@ -29,9 +41,10 @@ struct SecondLog {
         _ answer: LookupResponse, knowing known: UInt64, sign: (TreeHead) throws -> [UInt8]
     ) throws -> Forgery {
         var forgery = Forgery(answer)
-        forgery.stateInclusion = try tree.inclusionProof(index: answer.stateInclusion.index, size: tree.size)
-        forgery.deviceInclusions = try answer.deviceInclusions.map {
-            try tree.inclusionProof(index: $0.index, size: tree.size)
+        forgery.epoch = epoch
+        forgery.epochPath = try tree.inclusionProof(index: tree.size - 1, size: tree.size).hashes
+        if let index = forgery.inclusion?.index {
+            forgery.inclusion = try tree.inclusionProof(index: index, size: tree.size)
         }
         forgery.consistency =
             known == 0 || known >= tree.size

@@ -118,6 +118,10 @@ extension ErrorCode {
                 "The directory asks to be left alone.",
                 "Try again " + (wait.map { "in \(Moment.span($0))." } ?? "later."))
         case .unavailable: Sentence("The directory cannot do it now.", "Try again later.")
+        case .unwitnessed:
+            Sentence(
+                "The directory has your change, and cannot show it yet: too few witnesses have cosigned its log.",
+                "Say the same again later; nothing is done twice.")
         }
     }
 }
