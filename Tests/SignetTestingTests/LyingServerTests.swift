@@ -26,9 +26,9 @@ import TransparencyLog
     @Test func withoutAnAttackTheSameLookupPasses() async throws {
         try await Town.withTown { town in
             try await town.serving(HonestDirectory(town.stored.directory)) { profile in
-                let verdict = try await town.alice(profile, copyOfStore: "honest").lookup(town.bob)
-                guard case .matched = verdict.outcome else {
-                    Issue.record("not a match: \(verdict.outcome)")
+                let answer = try await town.alice(profile, copyOfStore: "honest").lookup(town.bob)
+                guard case .registered(let verdict) = answer, case .matched = verdict.outcome else {
+                    Issue.record("not a match: \(answer)")
                     return
                 }
             }
@@ -150,7 +150,7 @@ struct Town {
     /// Looks bob up and says what stopped it.
     func stop(of client: Client<SQLiteStore>) async -> Outcome {
         do {
-            let verdict = try await client.lookup(bob)
+            guard case .registered(let verdict) = try await client.lookup(bob) else { return .nothing }
             switch verdict.outcome {
             case .changed: return .changedKeys
             case .contradicted: return .contradiction

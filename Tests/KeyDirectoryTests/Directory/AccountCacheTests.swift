@@ -29,36 +29,36 @@ import TransparencyLog
 
     @Test func whatWasKeptIsFound() {
         let cache = AccountCache()
-        let (missing, ticket) = cache.find(handle, size: 2)
+        let (missing, ticket) = cache.find(handle, size: 4)
         #expect(missing == nil)
         cache.keep(account, ticket)
-        #expect(cache.find(handle, size: 2).0 != nil)
+        #expect(cache.find(handle, size: 4).0 != nil)
     }
 
     @Test func aSmallerCheckpointDoesNotCoverIt() {
         let cache = AccountCache()
-        cache.keep(account, cache.find(handle, size: 2).1)
-        #expect(cache.find(handle, size: 1).0 == nil)
+        cache.keep(account, cache.find(handle, size: 4).1)
+        #expect(cache.find(handle, size: 2).0 == nil)
     }
 
     @Test func aForgottenAccountIsGone() {
         let cache = AccountCache()
-        cache.keep(account, cache.find(handle, size: 2).1)
+        cache.keep(account, cache.find(handle, size: 4).1)
         cache.forget(handle)
-        #expect(cache.find(handle, size: 2).0 == nil)
+        #expect(cache.find(handle, size: 4).0 == nil)
     }
 
     @Test func whatWasReadBeforeForgettingIsNotKept() {
         let cache = AccountCache()
-        let (_, ticket) = cache.find(handle, size: 2)
+        let (_, ticket) = cache.find(handle, size: 4)
         cache.forget(handle)
         cache.keep(account, ticket)
-        #expect(cache.find(handle, size: 2).0 == nil)
+        #expect(cache.find(handle, size: 4).0 == nil)
     }
 
     @Test func aFullCacheForgetsWhatWasKeptFirst() {
         let cache = AccountCache(capacity: 1)
-        for account in accounts { cache.keep(account, cache.find(account.account.handle, size: 6).1) }
-        #expect(accounts.map { cache.find($0.account.handle, size: 6).0 != nil } == [false, true, true])
+        for account in accounts { cache.keep(account, cache.find(account.account.handle, size: 10).1) }
+        #expect(accounts.map { cache.find($0.account.handle, size: 10).0 != nil } == [false, true, true])
     }
 }

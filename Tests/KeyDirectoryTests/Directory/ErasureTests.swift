@@ -63,15 +63,17 @@ import TransparencyLog
         }
     }
 
-    @Test func anErasedAccountIsNotFoundAndCannotComeBack() async throws {
+    @Test func anErasedAccountIsProvenClosedAndCannotComeBack() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         _ = try await place.verifiedLookup(alice.handle, at: directory)
         try await directory.erase(alice.handle)
-        #expect(
-            try await refusal {
-                try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
-            } == .notFound)
+        guard case .closed(let closure) = try await place.verifiedAnswer(about: alice.handle, at: directory) else {
+            Issue.record("not closed")
+            return
+        }
+        #expect(closure.version == 2)
+        #expect(closure.history.count == 3)
         #expect(
             try await refusal { try await alice.caller(at: directory) } == .notYourAccount)
         alice.state = nil
@@ -81,13 +83,36 @@ import TransparencyLog
     @Test func theLogStaysAndOpensAgain() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
-        let head = directory.log.published.head
+        let before = directory.log.published.head
         try await directory.erase(alice.handle)
-        #expect(directory.log.published.head == head)
+        let head = directory.log.published.head
+        #expect(head.size == before.size + 2)
+        #expect(try directory.log.root(size: before.size) == before.root)
         await directory.close()
         let again = try await place.open()
         #expect(again.log.published.head == head)
         await again.close()
+    }
+
+    @Test func anAccountThatWasErasedAndNotYetClosedIsClosedWhenOpenedAgain() async throws {
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        try await directory.database.erase(alice.handle, closing: 2, at: place.clock.now)
+        directory.cache.forget(alice.handle)
+        #expect(
+            try await refusal {
+                try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
+            } == .unavailable)
+        await directory.close()
+        for _ in 0..<2 {
+            let again = try await place.open()
+            guard case .closed = try await place.verifiedAnswer(about: alice.handle, at: again) else {
+                Issue.record("not closed")
+                return
+            }
+            #expect(again.log.published.head.size == 6)
+            await again.close()
+        }
     }
 
     @Test func nobodyIsNotFound() async throws {

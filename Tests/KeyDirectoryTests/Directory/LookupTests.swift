@@ -21,12 +21,36 @@ import VRF
         try await alice.register(at: directory)
     }
 
-    @Test func nobodyIsNotFound() async throws {
+    @Test func nobodyIsProvenAbsent() async throws {
         let nobody = try Handle(typed: Array("nobody@example.org".utf8))
-        #expect(
-            try await refusal {
-                try await directory.lookup(LookupRequest(handle: nobody, knownSize: 0))
-            } == .notFound)
+        guard case .absent(let absence) = try await place.verifiedAnswer(about: nobody, at: directory) else {
+            Issue.record("not absent")
+            return
+        }
+        #expect(absence.epoch.record.number == 2)
+        #expect(absence.epoch.record.labelCount == 1)
+    }
+
+    @Test func inAnEmptyDirectoryEverybodyIsProvenAbsent() async throws {
+        let place = try Place()
+        let directory = try await place.create()
+        guard case .absent(let absence) = try await place.verifiedAnswer(about: alice.handle, at: directory) else {
+            Issue.record("not absent")
+            return
+        }
+        #expect(absence.epoch.record.number == 1)
+    }
+
+    @Test mutating func aContactSeesTheHistoryGrow() async throws {
+        let before = try await place.verifiedLookup(alice.handle, at: directory)
+        #expect(before.history.count == 3)
+        try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
+        try await alice.change(to: Array(alice.devices.dropLast()), at: directory)
+        guard
+            case .registered(let after) = try await place.verifiedAnswer(
+                about: alice.handle, at: directory, knowing: before.view, history: before.history)
+        else { throw LookupError.uncalledForConsistencyProof }
+        #expect(after.history.count == 6)
     }
 
     @Test func aReturningClientGetsAConsistencyProof() async throws {
@@ -34,11 +58,11 @@ import VRF
         var bob = try Person("bob@example.org")
         try await bob.register(at: directory)
         let second = try await place.verifiedLookup(bob.handle, at: directory, knowing: first.view)
-        #expect(second.view.head.size == 5)
+        #expect(second.view.head.size == 8)
         _ = try await place.verifiedLookup(alice.handle, at: directory, knowing: second.view)
     }
 
-    @Test(arguments: [0, 3, 4, UInt64.max]) func onlyASmallerKnownSizeGetsAConsistencyProof(
+    @Test(arguments: [0, 5, 6, UInt64.max]) func onlyASmallerKnownSizeGetsAConsistencyProof(
         known: UInt64
     ) async throws {
         let answer = try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: known))
@@ -73,7 +97,7 @@ import VRF
         var next = alice
         try await writeOnly(next.newDevice(), &next)
         let receipt = try await next.change(to: Array(next.devices.dropLast()), at: directory)
-        #expect(receipt.size == 6)
+        #expect(receipt.size == 10)
         #expect(try await place.verifiedLookup(alice.handle, at: directory).state.version == 3)
     }
 
@@ -81,7 +105,7 @@ import VRF
         var next = alice
         let submission = try await writeOnly(next.newDevice(), &next)
         let receipt = try await alice.send(submission, to: directory)
-        #expect(receipt == StateReceipt(index: 4, size: 5))
+        #expect(receipt == StateReceipt(index: 6, size: 8))
     }
 
     @Test func aDamagedRowIsNoAnswer() async throws {

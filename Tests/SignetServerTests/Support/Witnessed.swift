@@ -62,9 +62,10 @@ final class Witnessed: Sendable {
             try #require(answer.status == 200, "an acknowledged registration is gone")
             let found = try LookupVerifier(trust: profile.trust)
                 .verify(answer.body, for: handle, knowing: view, at: TestPerson.now)
+            guard case .registered = found else { throw LostRegistration() }
             state.withLock {
-                $0.view = found.view
-                $0.heads.insert(found.view.head)
+                $0.view = found.epoch.view
+                $0.heads.insert(found.epoch.view.head)
             }
         }
     }
@@ -88,3 +89,6 @@ final class Witnessed: Sendable {
         }
     }
 }
+
+/// An acknowledged registration of which the directory proves that it is not there.
+struct LostRegistration: Error {}

@@ -173,6 +173,8 @@ package enum StoreSample {
         return PinnedPeer(
             uncheckedHandle: try handle(name), identityKey: Array(repeating: 2, count: 33), version: version,
             stateHash: Array(repeating: UInt8(truncatingIfNeeded: version), count: 32), devices: devices,
+            history: LabelHead(
+                TreeHead(size: version * 3, root: TreeHash.leaf(Array("history \(version)".utf8)))),
             pinnedAt: pinnedAt)
     }
 
@@ -180,6 +182,7 @@ package enum StoreSample {
         let root = TreeHash.leaf(Array("\(size)".utf8))
         return LogView(
             uncheckedOrigin: try KeyName(origin.utf8), head: TreeHead(size: size, root: root),
-            note: Array("\(origin)\n\(size)\n".utf8))
+            note: Array("\(origin)\n\(size)\n".utf8),
+            epoch: size == 0 ? nil : EpochMark(number: size, time: size * 1000))
     }
 }

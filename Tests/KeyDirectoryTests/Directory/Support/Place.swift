@@ -91,8 +91,25 @@ final class Place: Sendable {
     func verifiedLookup(
         _ handle: Handle, at directory: Directory, knowing view: LogView? = nil
     ) async throws -> VerifiedLookup {
-        let answer = try await directory.lookup(LookupRequest(handle: handle, knownSize: view?.head.size ?? 0))
-        return try verifier().verify(answer.encoded, for: handle, knowing: view, at: clock.now)
+        let answer = try await verifiedAnswer(about: handle, at: directory, knowing: view)
+        guard case .registered(let lookup) = answer else { throw NotRegistered(answer: answer) }
+        return lookup
+    }
+
+    /// Asks about a handle as a client does, and verifies the answer.
+    func verifiedAnswer(
+        about handle: Handle, at directory: Directory, knowing view: LogView? = nil, history: LabelHead? = nil
+    ) async throws -> VerifiedAnswer {
+        let request = LookupRequest(
+            handle: handle, knownSize: view?.head.size ?? 0, knownCount: history?.count ?? 0)
+        let answer = try await directory.lookup(request)
+        return try verifier().verify(
+            answer.encoded, for: handle, knowing: view, history: history, at: clock.now)
+    }
+
+    /// The answer was true, and not what the test expected.
+    struct NotRegistered: Error {
+        let answer: VerifiedAnswer
     }
 
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

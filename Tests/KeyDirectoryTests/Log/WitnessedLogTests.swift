@@ -1,0 +1,147 @@
+import SignetTesting
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+/// A log that publishes nothing that its witnesses have not cosigned.
+@Suite struct WitnessedLogTests {
+    let fixture = LogFixture()
+    let witness: PaperWitness
+    let disk = SimulatedDisk()
+
+    init() async throws {
+        witness = try PaperWitness()
+        try await DurableLog.create(in: disk, try fixture.configuration())
+    }
+
+    private func open(on storage: (any LogFileSystem)? = nil) async throws -> DurableLog {
+        var configuration = try fixture.configuration()
+        configuration.witnessing = witness
+        return try await DurableLog.open(in: storage ?? disk, configuration)
+    }
+
+    private func isCosigned(_ checkpoint: PublishedCheckpoint) -> Bool {
+        checkpoint.note.signatures.contains { $0.keyID == witness.signer.verifierKey.keyID }
+    }
+
+    @Test func whatIsPublishedIsCosigned() async throws {
+        let log = try await open()
+        let range = try await log.append(LogFixture.entries(0..<3))
+        let published = try await log.awaitPublished(size: range.upperBound)
+        #expect(published.head.size == 3)
+        #expect(isCosigned(published))
+        #expect(witness.head == published.head)
+        await log.close()
+    }
+
+    @Test func nothingIsPublishedWhileTheWitnessThinks() async throws {
+        let log = try await open()
+        _ = try await log.append(LogFixture.entries(0..<1))
+        _ = try await log.awaitPublished(size: 1)
+        witness.hold()
+        _ = try await log.append(LogFixture.entries(1..<2))
+        await witness.awaitArrival()
+        #expect(log.published.head.size == 1)
+        #expect(log.statistics.durableSize == 2)
+        // What comes meanwhile is durable too, and published with the next round.
+        _ = try await log.append(LogFixture.entries(2..<5))
+        #expect(log.published.head.size == 1)
+        witness.release()
+        #expect(try await log.awaitPublished(size: 5).head.size == 5)
+        #expect(fixture.published.map(\.head.size).suffix(2) == [2, 5])
+        await log.close()
+    }
+
+    @Test func belowTheQuorumWhoeverWaitsIsToldAndNothingIsLost() async throws {
+        let log = try await open()
+        _ = try await log.awaitPublished(size: 0)
+        witness.goAway()
+        let range = try await log.append(LogFixture.entries(0..<2))
+        await #expect(throws: LogWaitError.belowQuorum(missing: [witness.signer.verifierKey.name])) {
+            try await log.awaitPublished(size: range.upperBound)
+        }
+        #expect(log.published.head.size == 0)
+        witness.goAway(false)
+        let published = try await log.republish()
+        #expect(published.head.size == 2)
+        #expect(isCosigned(published))
+        await log.close()
+    }
+
+    @Test func openedBelowTheQuorumItShowsWhatItShowedBefore() async throws {
+        let log = try await open()
+        _ = try await log.append(LogFixture.entries(0..<2))
+        let before = try await log.awaitPublished(size: 2)
+        witness.goAway()
+        _ = try await log.append(LogFixture.entries(2..<4))
+        await log.close()
+        let again = try await open()
+        #expect(again.published == before)
+        #expect(again.statistics.durableSize == 4)
+        witness.goAway(false)
+        #expect(try await again.republish().head.size == 4)
+        await again.close()
+    }
+
+    @Test func withoutWitnessesAnyMoreTheFileIsGone() async throws {
+        let log = try await open()
+        _ = try await log.append(LogFixture.entries(0..<2))
+        _ = try await log.awaitPublished(size: 2)
+        await log.close()
+        #expect(disk.paths.contains("checkpoint.published"))
+        let bare = try await DurableLog.open(in: disk, try fixture.configuration())
+        _ = try await bare.append(LogFixture.entries(2..<3))
+        _ = try await bare.awaitPublished(size: 3)
+        await bare.close()
+        #expect(!disk.paths.contains("checkpoint.published"))
+        // Otherwise this would show two entries again.
+        let again = try await open()
+        #expect(again.published.head.size == 3)
+        await again.close()
+    }
+
+    @Test func aDamagedLastCheckpointIsRefused() async throws {
+        let log = try await open()
+        _ = try await log.append(LogFixture.entries(0..<2))
+        _ = try await log.awaitPublished(size: 2)
+        await log.close()
+        _ = try disk.createDurably("checkpoint.published", in: "", Array("no note".utf8))
+        let refusal = try await LogOpenError.met { _ = try await open() }
+        #expect(refusal == .publishedCheckpointDamaged)
+    }
+
+    /// The process is killed at each call to its disk; the witness remembers everything and must never see a fork.
+    @Test(arguments: [Fault.Effect.nothing, .everything, .half])
+    func aKillAtAnyCallForksNothingAndLosesNothing(effect: Fault.Effect) async throws {
+        var ordinal = 0
+        while try await survives(ordinal, effect) { ordinal += 1 }
+        #expect(ordinal > 20)
+    }
+
+    private func survives(_ ordinal: Int, _ effect: Fault.Effect) async throws -> Bool {
+        let suite = try await WitnessedLogTests()
+        var fault = Fault(Set(LogFileKind.allCases), ordinal: ordinal, effect: effect)
+        fault.isFinal = true
+        let storage = FaultyFileSystem(suite.disk, fault: fault)
+        var acknowledged: UInt64 = 0
+        if let log = try? await suite.open(on: storage) {
+            for step in 0..<3 {
+                guard let range = try? await log.append(LogFixture.entries(2 * step..<2 * step + 2)) else { break }
+                acknowledged = range.upperBound
+                guard (try? await log.awaitPublished(size: acknowledged)) != nil else { break }
+            }
+            await log.close()
+        }
+        let shown = suite.fixture.published.last?.head ?? .empty
+        let disk = suite.disk.crashed(.some(seed: UInt64(ordinal)))
+        let again = try await suite.open(on: disk)
+        #expect(again.published.head.size >= shown.size, "rolled back after call \(ordinal)")
+        let published = try await again.republish()
+        #expect(published.head.size >= acknowledged, "lost after call \(ordinal)")
+        #expect(try again.root(size: shown.size) == shown.root)
+        #expect(suite.witness.refusals.isEmpty, "forked after call \(ordinal)")
+        await again.close()
+        return storage.hasFailed
+    }
+}
