@@ -93,6 +93,12 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
 
+    // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
+    .target(
+        name: "KeyTransparencyTesting",
+        dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
+        path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
+
     // MARK: Tests mirror Sources
     .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
     .testTarget(
@@ -112,7 +118,10 @@ let coreTargets: [Target] = [
     .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            crypto,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "SignetAPITests",
@@ -177,7 +186,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
             "DIDKey",
             "SFrame",
             crypto, arguments,

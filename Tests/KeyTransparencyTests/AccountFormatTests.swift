@@ -1,6 +1,7 @@
 import CanonicalCoding
 import Crypto
 import KeyTransparency
+import KeyTransparencyTesting
 import Testing
 import TransparencyLog
 import VRF
@@ -172,8 +173,16 @@ import VRF
     @Test(arguments: StateKind.allCases) func stateRecordReadsBack(kind: StateKind) throws {
         let record = StateRecord(
             label: LabelIndex(label), version: 7, kind: kind,
-            commitment: StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))
+            commitment: kind == .close
+                ? .toNothing : StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))
         #expect(try StateRecord(decoding: record.entry) == record)
+    }
+
+    @Test func theRecordOfAnEndCommitsToNothing() {
+        let record = StateRecord(
+            label: LabelIndex(label), version: 7, kind: .close,
+            commitment: StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))
+        #expect(throws: LogEntryError.invalidField) { try StateRecord(decoding: record.entry) }
     }
 
     @Test(arguments: [

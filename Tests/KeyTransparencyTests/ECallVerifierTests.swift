@@ -1,5 +1,6 @@
 import CanonicalCoding
 import KeyTransparency
+import KeyTransparencyTesting
 import Testing
 import TransparencyLog
 import VRF
@@ -135,7 +136,7 @@ import VRF
         _ = try verify(answer(about: bob))
         #expect(throws: LookupError.vrf(.challengeMismatch)) {
             try directory.verifier().verify(
-                directory.answer(about: bob).encoded, for: alice.handle, knowing: nil,
+                directory.answer(about: bob).response.encoded, for: alice.handle, knowing: nil,
                 at: PaperDirectory.now)
         }
     }

@@ -1,11 +1,18 @@
 import KeyTransparency
+import KeyTransparencyTesting
 import Testing
 import TransparencyLog
 import VRF
+import VerifiableMap
 
-/// Where is this byte checked? Every bit of a golden answer is flipped; each flip must be refused, and by
+/// Where is this byte checked? Every bit of a golden answer of each shape is flipped; each flip must be refused, and by
 /// a check that owns the byte.
 @Suite struct LookupBitFlipTests {
+    /// What a golden answer says.
+    enum Shape: CaseIterable {
+        case registered, closed, absent
+    }
+
     /// The parts of the wire form, in order, and the checks that may refuse a change in them.
     struct Region {
         let name: String
@@ -13,86 +20,129 @@ import VRF
         let owners: Set<LookupCheck>
     }
 
-    static func regions(_ response: LookupResponse) throws -> [Region] {
-        func proofs(_ proofs: [InclusionProof], _ name: String) -> [Region] {
-            proofs.flatMap { proof in
-                [
-                    Region(name: "\(name) index", byteCount: 8, owners: [.inclusion]),
-                    // Another count shifts everything behind it.
-                    Region(
-                        name: "\(name) path length", byteCount: 1,
-                        owners: [.envelope, .leaves, .checkpointText, .inclusion]),
-                    Region(name: "\(name) path", byteCount: 32 * proof.hashes.count, owners: [.inclusion]),
-                ]
-            }
-        }
-        let note = try SignedNote(decoding: response.note)
-        let checkpoint = try Checkpoint(decoding: note.text)
-        let originCount = checkpoint.origin.bytes.count
-        let logLineCount = note.signatures[0].encoded.count
-        return [
+    /// A count and what it counts. Another count shifts everything behind it.
+    static func counted(
+        _ name: String, _ countBytes: Int, _ byteCount: Int, _ owners: Set<LookupCheck>
+    ) -> [Region] {
+        [
+            Region(
+                name: "\(name) count", byteCount: countBytes,
+                owners: owners.union([.envelope, .accountState, .checkpointText])),
+            Region(name: name, byteCount: byteCount, owners: owners),
+        ]
+    }
+
+    static func head(_ answer: PaperAnswer) -> [Region] {
+        [
             Region(name: "format", byteCount: 17, owners: [.envelope]),
             Region(name: "VRF proof", byteCount: 80, owners: [.envelope, .vrf]),
-            Region(name: "kind", byteCount: 1, owners: [.envelope, .accountState, .inclusion]),
-            Region(name: "opening", byteCount: 32, owners: [.inclusion]),
-            Region(name: "state length", byteCount: 2, owners: [.envelope, .accountState]),
-            Region(name: "state", byteCount: response.state.count, owners: [.accountState]),
-        ] + proofs([response.stateInclusion], "state record") + [
+            Region(name: "epoch record", byteCount: 5 * 8 + 32, owners: [.epoch]),
+        ] + counted("epoch path", 1, 32 * answer.epochPath.count, [.epoch]) + [
             Region(
-                name: "device count", byteCount: 1, owners: [.envelope, .leaves, .checkpointText])
-        ] + proofs(response.deviceInclusions, "device leaf") + [
-            Region(name: "consistency length", byteCount: 1, owners: [.envelope, .checkpointText]),
+                name: "kind", byteCount: 1,
+                owners: [.envelope, .accountState, .checkpointText, .index, .history])
+        ]
+    }
+
+    static func label(_ answer: PaperAnswer) -> [Region] {
+        if case .absent(_, let path) = answer.absence {
+            return [
+                Region(name: "other leaf flag", byteCount: 1, owners: [.envelope, .checkpointText]),
+                Region(name: "other leaf", byteCount: 64, owners: [.index]),
+            ] + counted("index path", 2, 33 * path.steps.count, [.envelope, .index])
+        }
+        return counted("index path", 2, 33 * answer.indexPath.steps.count, [.envelope, .index])
+            + [Region(name: "history head", byteCount: 40, owners: [.index])]
+            + counted("last path", 1, 32 * answer.lastPath.count, [.history])
+            + counted("history growth", 1, 32 * answer.historyConsistency.hashes.count, [.history])
+            + [Region(name: "place in the log", byteCount: 8, owners: [.inclusion])]
+            + counted("path in the log", 1, 32 * answer.inclusion.hashes.count, [.inclusion])
+            + step(answer)
+    }
+
+    static func step(_ answer: PaperAnswer) -> [Region] {
+        guard case .state(_, let opening, let encoded) = answer.step else {
+            return [Region(name: "closing version", byteCount: 8, owners: [.history])]
+        }
+        return [Region(name: "opening", byteCount: opening.count, owners: [.history])]
+            + counted("state", 2, encoded.count, [.accountState])
+    }
+
+    static func checkpoint(_ answer: PaperAnswer) throws -> [Region] {
+        let note = try SignedNote(decoding: answer.note)
+        let origin = try Checkpoint(decoding: note.text).origin.bytes.count
+        let logLine = note.signatures[0].encoded.count
+        return counted("log growth", 1, 32 * answer.consistency.hashes.count, [.consistency]) + [
+            Region(name: "origin", byteCount: origin, owners: [.checkpointText, .origin]),
             Region(
-                name: "consistency proof", byteCount: 32 * response.consistency.hashes.count,
-                owners: [.consistency]),
-            Region(name: "origin", byteCount: originCount, owners: [.checkpointText, .origin]),
-            Region(
-                name: "size and root", byteCount: note.text.count - originCount,
+                name: "size and root", byteCount: note.text.count - origin,
                 owners: [.checkpointText, .origin, .logSignature]),
+            Region(name: "log's line", byteCount: 1 + logLine, owners: [.checkpointText, .logSignature]),
             Region(
-                name: "log signature line", byteCount: 1 + logLineCount,
-                owners: [.checkpointText, .logSignature]),
-            Region(
-                name: "cosignature lines",
-                byteCount: response.note.count - note.text.count - 1 - logLineCount,
+                name: "cosigners' lines", byteCount: answer.note.count - note.text.count - 1 - logLine,
                 owners: [.checkpointText, .cosignatures]),
         ]
     }
 
-    @Test func everyBitOfAnAnswerIsOwnedByACheck() async throws {
-        let alice = try PaperPerson("alice@example.org", seed: 10)
-        var directory = try PaperDirectory()
-        try directory.publish(alice)
-        for number in 0..<9 { directory.tree.append(.leaf(Array("later \(number)".utf8))) }
-        let known: UInt64 = 21
-        let response = try directory.answer(about: alice, knowing: known)
-        let view = try directory.view(size: known)
-        let golden = response.encoded
-        let verifier = try directory.verifier()
-        _ = try verifier.verify(golden, for: alice.handle, knowing: view, at: PaperDirectory.now)
-        let regions = try Self.regions(response)
-        #expect(regions.map(\.byteCount).reduce(0, +) == golden.count)
+    /// A client that has seen the log and the label before, and the answer that it gets.
+    struct Golden {
+        let handle: Handle
+        let verifier: LookupVerifier
+        let view: LogView
+        let history: LabelHead?
+        let answer: PaperAnswer
+
+        init(_ shape: Shape) throws {
+            var directory = try LookupScene().directory
+            let erin = try PaperPerson("erin@example.org", seed: 50, deviceCount: 1)
+            handle = shape == .absent ? try Handle(typed: Array("carol@example.org".utf8)) : erin.handle
+            try directory.publish(erin)
+            let known = directory.tree.size
+            view = try directory.view(epoch: directory.lastRecord.map { EpochMark($0) })
+            history = shape == .absent ? nil : try directory.history(erin.handle)
+            let next = shape == .closed ? erin.closed() : try erin.next()
+            try directory.publish(next)
+            verifier = try directory.verifier()
+            answer =
+                shape == .absent
+                ? try directory.answer(aboutAbsent: handle, knowing: known)
+                : try directory.answer(about: next, knowing: (known, 2))
+        }
+
+        func verify(_ bytes: [UInt8]) throws(LookupError) {
+            _ = try verifier.verify(bytes, for: handle, knowing: view, history: history, at: PaperDirectory.now)
+        }
+    }
+
+    @Test(arguments: Shape.allCases) func everyBitOfAnAnswerIsOwnedByACheck(shape: Shape) async throws {
+        let golden = try Golden(shape)
+        let bytes = golden.answer.response.encoded
+        try golden.verify(bytes)
+        let regions =
+            try Self.head(golden.answer) + Self.label(golden.answer) + Self.checkpoint(golden.answer)
+        #expect(regions.map(\.byteCount).reduce(0, +) == bytes.count)
+        #expect(regions.allSatisfy { $0.byteCount > 0 })
 
         await withTaskGroup(of: Void.self) { group in
             var start = 0
             for region in regions {
                 let range = start..<start + region.byteCount
                 start = range.upperBound
-                group.addTask {
-                    for bit in range.lowerBound * 8..<range.upperBound * 8 {
-                        var flipped = golden
-                        flipped[bit / 8] ^= 1 << (bit % 8)
-                        do throws(LookupError) {
-                            _ = try verifier.verify(
-                                flipped, for: alice.handle, knowing: view, at: PaperDirectory.now)
-                            Issue.record("bit \(bit) of \(region.name) may be flipped")
-                        } catch {
-                            #expect(
-                                region.owners.contains(error.check),
-                                "bit \(bit) of \(region.name) was refused by \(error)")
-                        }
-                    }
-                }
+                group.addTask { Self.flip(range, of: bytes, region, golden) }
+            }
+        }
+    }
+
+    private static func flip(_ range: Range<Int>, of bytes: [UInt8], _ region: Region, _ golden: Golden) {
+        for bit in range.lowerBound * 8..<range.upperBound * 8 {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            do throws(LookupError) {
+                try golden.verify(flipped)
+                Issue.record("bit \(bit) of \(region.name) may be flipped")
+            } catch {
+                #expect(
+                    region.owners.contains(error.check), "bit \(bit) of \(region.name) was refused by \(error)")
             }
         }
     }

@@ -1,106 +1,99 @@
 import CanonicalCoding
 import KeyTransparency
+import KeyTransparencyTesting
 import Testing
 import TransparencyLog
+import VerifiableMap
 
 /// Request and response: read back, and never a trap on anything.
 @Suite struct LookupMessageTests {
+    let scene: LookupScene
+    /// One of each shape, to a client that has seen log and label before.
+    let answers: [PaperAnswer]
+
+    init() throws {
+        scene = try LookupScene()
+        var directory = scene.directory
+        try directory.publish(scene.bob.closed())
+        answers = [
+            try directory.answer(about: scene.alice, knowing: (7, 2)),
+            try directory.answer(about: scene.bob.closed(), knowing: (7, 2)),
+            try directory.answer(aboutAbsent: scene.carol, knowing: 7),
+            try PaperDirectory(filler: 0).answer(aboutAbsent: scene.carol),
+        ]
+    }
+
     @Test func requestReadsBackAndRefusesOtherForms() throws {
-        let handle = try Handle(typed: Array("alice@example.org".utf8))
-        let request = LookupRequest(handle: handle, knownSize: 1 << 40)
+        let request = LookupRequest(handle: scene.alice.handle, knownSize: 1 << 40, knownCount: 3)
         #expect(try LookupRequest(decoding: request.encoded) == request)
         #expect(throws: LookupMessageError.unknownFormat) {
-            try LookupRequest(decoding: Array("signet-lookup-request/v2\n".utf8) + [UInt8](repeating: 0, count: 20))
+            try LookupRequest(decoding: Array("signet-lookup-request/v1\n".utf8) + [UInt8](repeating: 0, count: 20))
         }
         #expect(throws: LookupMessageError.malformed(.truncated(needed: 8, remaining: 3))) {
-            try LookupRequest(decoding: Array(request.encoded.prefix(25 + 3)))
+            try LookupRequest(decoding: Array(request.encoded.prefix(25 + 8 + 3)))
         }
         #expect(throws: LookupMessageError.invalidHandle(.notOneAtSign)) {
             try LookupRequest(decoding: request.encoded + Array("@x".utf8))
         }
     }
 
-    @Test func responseReadsBack() throws {
-        let alice = try PaperPerson("alice@example.org", seed: 10)
-        var directory = try PaperDirectory()
-        try directory.publish(alice)
-        let response = try directory.answer(about: alice, knowing: 7)
-        #expect(try LookupResponse(decoding: response.encoded) == response)
+    @Test func responseOfEachShapeReadsBack() throws {
+        for answer in answers {
+            #expect(try LookupResponse(decoding: answer.response.encoded) == answer.response)
+        }
+    }
+
+    /// How the answer is refused with one byte replaced; nil if it is not.
+    func refusal(_ answer: PaperAnswer, _ offset: Int, _ byte: UInt8) -> LookupMessageError? {
+        var bytes = answer.response.encoded
+        bytes[offset] = byte
+        do throws(LookupMessageError) {
+            _ = try LookupResponse(decoding: bytes)
+            return nil
+        } catch { return error }
     }
 
     @Test func responseRefusesEachPartByName() throws {
-        let alice = try PaperPerson("alice@example.org", seed: 10)
-        var directory = try PaperDirectory()
-        try directory.publish(alice)
-        let golden = try directory.answer(about: alice).encoded
-        func refusal(_ offset: Int, _ byte: UInt8) -> LookupMessageError? {
-            var bytes = golden
-            bytes[offset] = byte
-            do throws(LookupMessageError) {
-                _ = try LookupResponse(decoding: bytes)
-                return nil
-            } catch { return error }
-        }
-        #expect(refusal(0, 0) == .unknownFormat)
-        #expect(refusal(97, 0) == .unknownStateKind(0))
-        #expect(refusal(97, 9) == .unknownStateKind(9))
-        let pathLength = 97 + 1 + 32 + 2 + (try alice.state().encoded.count) + 8
-        #expect(refusal(pathLength, 64) == .pathTooLong(64))
-        guard case .invalidVRFProof = refusal(17 + 31, 0xFF) else {
+        let epochPath = 17 + 80 + 72
+        let kind = epochPath + 1 + 32 * answers[0].epochPath.count
+        #expect(refusal(answers[0], 0, 0) == .unknownFormat)
+        #expect(refusal(answers[0], 15, UInt8(ascii: "1")) == .unknownFormat)
+        #expect(refusal(answers[0], epochPath, 64) == .pathTooLong(64))
+        #expect(refusal(answers[0], kind, 9) == .unknownAnswer(9))
+        #expect(refusal(answers[0], kind + 1, 2) == .pathTooLong(512 + answers[0].indexPath.steps.count))
+        #expect(refusal(answers[0], kind + 3, 0) == .invalidIndexPath(.bitNotDecreasing(step: 1)))
+        guard case .invalidVRFProof = refusal(answers[0], 17 + 31, 0xFF) else {
             Issue.record("a proof that is no point was taken")
             return
+        }
+        let flag = 17 + 80 + 72 + 1 + 32 * answers[2].epochPath.count + 1
+        #expect(refusal(answers[2], flag, 2) == .unknownAnswer(2))
+    }
+
+    @Test func aPathOf63HashesIsTheLongest() throws {
+        var answer = answers[0]
+        answer.epochPath = Array(repeating: .emptyTree, count: 63)
+        #expect(try LookupResponse(decoding: answer.response.encoded) == answer.response)
+        answer.epochPath.append(.emptyTree)
+        #expect(throws: LookupMessageError.pathTooLong(64)) {
+            try LookupResponse(decoding: answer.response.encoded)
         }
     }
 
     /// Accepted bytes must print back unchanged, whatever was mutated.
     @Test(arguments: 0..<8) func mutatedMessagesNeverTrapAndNeverHaveTwoSpellings(seed: UInt64) throws {
         var random = SplitMix(state: seed)
-        let alice = try PaperPerson("alice@example.org", seed: 10)
-        var directory = try PaperDirectory()
-        try directory.publish(alice)
-        let golden = try directory.answer(about: alice, knowing: 9).encoded
-        let request = LookupRequest(handle: alice.handle, knownSize: 5).encoded
-        let state = try alice.state().encoded
-        for _ in 0..<400 {
-            let response = random.mutated(golden)
-            if let read = try? LookupResponse(decoding: response) { #expect(read.encoded == response) }
+        let golden = answers.map(\.response.encoded)
+        let request = LookupRequest(handle: scene.alice.handle, knownSize: 5).encoded
+        for _ in 0..<200 {
+            for answer in golden {
+                let response = random.mutated(answer)
+                if let read = try? LookupResponse(decoding: response) { #expect(read.encoded == response) }
+            }
             let question = random.mutated(request)
             if let read = try? LookupRequest(decoding: question) { #expect(read.encoded == question) }
-            let body = random.mutated(state)
+            let body = random.mutated(scene.bob.encodedState)
             if let read = try? AccountState(decoding: body) { #expect(read.encoded == body) }
         }
-    }
-}
-
-/// A small seeded generator (SplitMix64, Steele, Lea and Flood 2014): the same mutations on every run.
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-
-    /// One to four edits: flip, overwrite, insert, delete, repeat a run, cut.
-    mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
-        var bytes = bytes
-        for _ in 0...below(4) {
-            guard !bytes.isEmpty else { break }
-            let place = below(bytes.count)
-            switch below(6) {
-            case 0: bytes[place] ^= 1 << below(8)
-            case 1: bytes[place] = UInt8(truncatingIfNeeded: next())
-            case 2: bytes.insert(UInt8(truncatingIfNeeded: next()), at: place)
-            case 3: bytes.remove(at: place)
-            case 4: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + below(40))], at: place)
-            default: bytes.removeLast(below(min(bytes.count, 50)))
-            }
-        }
-        return bytes
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import KeyTransparency
+import KeyTransparencyTesting
 import Testing
 import TransparencyLog
 
@@ -17,15 +18,18 @@ import TransparencyLog
     }
 
     static func lookup(_ person: PaperPerson, in directory: PaperDirectory) throws -> VerifiedLookup {
-        try directory.verifier().verify(
-            directory.answer(about: person).encoded, for: person.handle, knowing: nil,
+        let answer = try directory.verifier().verify(
+            directory.answer(about: person).response.encoded, for: person.handle, knowing: nil,
             at: PaperDirectory.now)
+        guard case .registered(let lookup) = answer else { throw PaperFault.notThere }
+        return lookup
     }
 
-    func decision(about person: PaperPerson, pinned: PinnedPeer?) throws -> PeerTrustDecision {
-        var directory = directory
-        try directory.publish(person)
-        return PeerTrustDecision(try Self.lookup(person, in: directory), comparedWith: pinned)
+    /// What is decided when a directory shows this person, whose whole past is given.
+    func decision(about past: PaperPerson..., pinned: PinnedPeer?) throws -> PeerTrustDecision {
+        var directory = try PaperDirectory()
+        for person in past { try directory.publish(person) }
+        return PeerTrustDecision(try Self.lookup(past[past.count - 1], in: directory), comparedWith: pinned)
     }
 
     @Test func sameKeysMatch() throws {
@@ -44,7 +48,7 @@ import TransparencyLog
     @Test func addedDeviceIsNamed() throws {
         let phone = try PaperPerson.device(3, seed: 99)
         let changed = try alice.next(devices: alice.devices + [phone])
-        guard case .mismatch(let change) = try decision(about: changed, pinned: pinned) else {
+        guard case .mismatch(let change) = try decision(about: alice, changed, pinned: pinned) else {
             Issue.record("not a mismatch")
             return
         }
@@ -55,7 +59,7 @@ import TransparencyLog
 
     @Test func removedDeviceIsNamed() throws {
         let changed = try alice.next(devices: [alice.devices[0]])
-        guard case .mismatch(let change) = try decision(about: changed, pinned: pinned) else {
+        guard case .mismatch(let change) = try decision(about: alice, changed, pinned: pinned) else {
             Issue.record("not a mismatch")
             return
         }
@@ -66,7 +70,7 @@ import TransparencyLog
     @Test func anotherIdentityKeyIsAMismatchEvenWithTheSameDevices() throws {
         let mallory = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 77, count: 32))
         let impostor = try alice.next(devices: alice.devices, identity: mallory)
-        guard case .mismatch(let change) = try decision(about: impostor, pinned: pinned) else {
+        guard case .mismatch(let change) = try decision(about: alice, impostor, pinned: pinned) else {
             Issue.record("not a mismatch")
             return
         }
@@ -82,7 +86,7 @@ import TransparencyLog
             kem: key == "kem" ? other.kem : old.keys.kem)
         let rekeyed = DeviceRecord(number: old.number, addedAt: old.addedAt, keys: keys)
         let changed = try alice.next(devices: [rekeyed, alice.devices[1]])
-        guard case .mismatch(let change) = try decision(about: changed, pinned: pinned) else {
+        guard case .mismatch(let change) = try decision(about: alice, changed, pinned: pinned) else {
             Issue.record("not a mismatch")
             return
         }
@@ -94,21 +98,27 @@ import TransparencyLog
         // The same identity and devices, after another first version: a signature is never the same twice.
         let twin = try PaperPerson("alice@example.org", seed: 10)
         #expect(twin.encodedState != alice.encodedState)
-        let decision = try decision(about: twin.next(devices: twin.devices), pinned: pinned)
+        let decision = try decision(about: twin, twin.next(), pinned: pinned)
         #expect(decision == .contradiction(.doesNotFollow(pinned: 1)))
     }
 
     @Test func anotherVersionWithTheSameKeysMatches() throws {
-        #expect(try decision(about: alice.next(devices: alice.devices), pinned: pinned) == .match)
+        #expect(try decision(about: alice, alice.next(), pinned: pinned) == .match)
     }
 
     @Test func anOlderVersionIsAContradictionAndNoMatch() throws {
-        let later = try alice.next(devices: alice.devices)
+        let later = try alice.next()
         var directory = directory
         try directory.publish(later)
         let pinned = PinnedPeer(try Self.lookup(later, in: directory), at: 0)
-        let decision = PeerTrustDecision(try Self.lookup(alice, in: directory), comparedWith: pinned)
-        #expect(decision == .contradiction(.olderVersion(pinned: 2, received: 1)))
+        #expect(
+            try decision(about: alice, pinned: pinned)
+                == .contradiction(.olderVersion(pinned: 2, received: 1)))
+    }
+
+    @Test func theWholeHistoryIsPinned() throws {
+        #expect(try pinned.history == directory.history(alice.handle))
+        #expect(pinned.history.count == 3)
     }
 
     @Test func anotherStateAtThePinnedVersionIsAContradiction() throws {

@@ -68,7 +68,7 @@ public struct StateRecord: Hashable, Sendable {
     public let version: UInt64
     /// What kind of step it is.
     public let kind: StateKind
-    /// The commitment to the state.
+    /// The commitment to the state; ``StateCommitment/toNothing`` at the end.
     public let commitment: StateCommitment
 
     static let format = Array("kt-state/v1".utf8)
@@ -114,7 +114,8 @@ public struct StateRecord: Hashable, Sendable {
             let commitment = StateCommitment(try Base64.decode(reader.line(maximumLength: 64)))
             try reader.end()
             guard let label, let commitment, version > 0,
-                let kind = StateKind.allCases.first(where: { $0.text.elementsEqual(word) })
+                let kind = StateKind.allCases.first(where: { $0.text.elementsEqual(word) }),
+                kind != .close || commitment == .toNothing
             else { throw LogEntryError.invalidField }
             self.label = label
             self.kind = kind

@@ -8,6 +8,8 @@ public enum IndexFault: Error, Hashable, Sendable {
     case version(label: LabelIndex, expected: UInt64, found: UInt64, at: UInt64)
     /// Rule S: a second step of a label in one epoch.
     case secondStep(label: LabelIndex, at: UInt64)
+    /// Rule S: a step of a label whose account has been closed.
+    case stepAfterClose(label: LabelIndex, at: UInt64)
     /// Rule S: in this epoch a label got an entry after its last state record, or got none.
     case unsettled(label: MapKey)
     /// Rule S: a group of entries that does not end in a state record was to be logged.

@@ -14,6 +14,7 @@ public struct LabelHistories: Sendable {
         var count: UInt32
         /// Version of its last state record; 0 before the first.
         var version: UInt32
+        var isClosed = false
     }
 
     /// What the epoch under way did to a label.
@@ -51,6 +52,7 @@ public struct LabelHistories: Sendable {
             add(leaf, under: record.label.key)
             touched[record.label.key] = Touch(hasRecord: true, endsInRecord: true)
             labels[record.label.key]?.version = UInt32(truncatingIfNeeded: record.version)
+            labels[record.label.key]?.isClosed = record.kind == .close
         case .epoch:
             before.append(Self.none)
             leaves.append(leaf)
@@ -68,9 +70,11 @@ public struct LabelHistories: Sendable {
         touched[key, default: Touch()].endsInRecord = false
     }
 
-    /// Rule S, first half: one step a label and epoch, each version one more than the last.
+    /// Rule S, first half: one step a label and epoch, each version one more than the last, none after the end.
     private func demandStep(_ record: StateRecord) throws(IndexFault) {
-        let version = UInt64(labels[record.label.key]?.version ?? 0)
+        let label = labels[record.label.key]
+        guard label?.isClosed != true else { throw .stepAfterClose(label: record.label, at: size) }
+        let version = UInt64(label?.version ?? 0)
         guard record.version == version + 1 else {
             throw .version(label: record.label, expected: version + 1, found: record.version, at: size)
         }
@@ -81,9 +85,7 @@ public struct LabelHistories: Sendable {
     ///
     /// - Throws: ``IndexFault/unsettled(label:)``: rule S, second half: a label's last entry must be a state record.
     public mutating func settle() throws(IndexFault) -> [MapEntry] {
-        for (key, touch) in touched where !touch.endsInRecord {
-            throw .unsettled(label: key)
-        }
+        if let key = touched.filter({ !$0.value.endsInRecord }).keys.min() { throw .unsettled(label: key) }
         let batch = touched.keys.map { MapEntry(key: $0, value: head(of: $0, size: size).value) }
         touched.removeAll(keepingCapacity: touched.count < 4096)
         return batch

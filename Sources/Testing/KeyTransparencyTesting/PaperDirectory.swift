@@ -1,0 +1,135 @@
+package import KeyTransparency
+package import TransparencyLog
+package import VRF
+package import VerifiableMap
+
+/// A directory on paper: the honest construction of its log, its index and every part of an answer, in memory, with all
+/// keys at hand, so that a test can make exactly one part wrong and sign everything else properly.
+package struct PaperDirectory: Sendable {
+    /// The name of its log.
+    package static let origin = "directory.example/log"
+    /// The moment at which everything is signed, in seconds since 1970.
+    package static let now: UInt64 = 1_800_000_000
+
+    /// The log's key.
+    package var log: NoteSigner
+    /// Both must have cosigned.
+    package var witnesses: [NoteSigner]
+    /// The key under which handles become labels.
+    package var vrf: VRFPrivateKey
+    /// The log as a tree.
+    package private(set) var tree = MerkleTree()
+    /// Every log entry, in order.
+    package private(set) var entries: [[UInt8]] = []
+    /// Every label's entries. Has only what was logged by the rules.
+    package private(set) var histories = LabelHistories()
+    /// The epochs as they should be.
+    package private(set) var epochs = EpochChain()
+    /// What the index of the last epoch holds.
+    package private(set) var index: [MapKey: MapValue] = [:]
+    /// The last epoch's record, as it was logged.
+    package private(set) var lastRecord: EpochRecord?
+
+    /// A directory with this many people who do not matter.
+    package init(filler: Int = 12) throws {
+        log = try Self.signer(Self.origin, .ed25519, seed: 1)
+        witnesses = try [
+            Self.signer("witness.example/one", .cosignatureV1, seed: 2),
+            Self.signer("witness.example/two", .cosignatureV1, seed: 3),
+        ]
+        vrf = try VRFPrivateKey([7] + [UInt8](repeating: 0, count: 31))
+        for number in 0..<filler { try logStranger(UInt8(truncatingIfNeeded: number)) }
+        try endEpoch()
+    }
+
+    /// A key named `name`.
+    package static func signer(
+        _ name: String, _ algorithm: VerifierKey.Algorithm, seed: UInt8
+    ) throws -> NoteSigner {
+        try NoteSigner(
+            name: KeyName(Array(name.utf8)), algorithm: algorithm, seed: Array(repeating: seed, count: 32))
+    }
+
+    /// The hidden label of a handle.
+    package func label(_ handle: Handle) throws -> (hash: VRFHash, proof: VRFProof) {
+        try vrf.prove(handle.vrfInput)
+    }
+
+    /// Where a handle stands in the index.
+    package func key(_ handle: Handle) throws -> MapKey { LabelIndex(try label(handle).hash).key }
+}
+
+// MARK: Logging
+
+extension PaperDirectory {
+    /// Logs an entry by the rules.
+    ///
+    /// - Throws: `LogEntryError`, `IndexFault`.
+    package mutating func log(_ entry: [UInt8]) throws {
+        try histories.add(LogEntry(decoding: entry), leaf: .leaf(entry))
+        logUnseen(entry)
+    }
+
+    /// Logs anything, as if it were not there for the index.
+    package mutating func logUnseen(_ entry: [UInt8]) {
+        tree.append(.leaf(entry))
+        entries.append(entry)
+    }
+
+    /// Logs a person's device leaves that are not logged yet, then the state record, as a rule under their own handle.
+    package mutating func log(_ person: PaperPerson, under handle: Handle? = nil) throws {
+        let label = try label(handle ?? person.handle).hash
+        let known = Set(entries)
+        for entry in person.leaves(label) where !known.contains(entry) { try log(entry) }
+        try log(person.record(label).entry)
+    }
+
+    /// The same, in an epoch of its own.
+    package mutating func publish(_ person: PaperPerson, under handle: Handle? = nil) throws {
+        try log(person, under: handle)
+        try endEpoch()
+    }
+
+    /// Ends the epoch. The index and the record can be made to lie; the chain of epochs follows the lies.
+    ///
+    /// - Parameters:
+    ///   - time: in milliseconds since 1970.
+    ///   - lieInIndex: changes what the index holds, before its root is taken.
+    ///   - lieInRecord: changes the record.
+    package mutating func endEpoch(
+        at time: UInt64 = now * 1000, lieInIndex: (inout [MapKey: MapValue]) -> Void = { _ in },
+        lieInRecord: (EpochRecord) -> EpochRecord = { $0 }
+    ) throws {
+        for change in try histories.settle() { index[change.key] = change.value }
+        lieInIndex(&index)
+        let root = try map().root
+        let (place, count) = (tree.size, UInt64(index.count))
+        let record = epochs.next(at: time, index: place, labelCount: count, root: root)
+        try epochs.append(record, at: place, labelCount: count, root: root)
+        let logged = lieInRecord(record)
+        lastRecord = logged
+        try log(logged.entry)
+    }
+
+    /// The index as it is now.
+    package func map() throws -> MapVersion {
+        var trie = MapTrie()
+        try trie.update(index.map { MapEntry(key: $0, value: $1) })
+        return trie.current
+    }
+
+    private mutating func logStranger(_ number: UInt8) throws {
+        guard let label = VRFHash([UInt8](repeating: number, count: 64)),
+            let leaf = DeviceLeaf(label: label, publicKey: [UInt8](repeating: number, count: 32)),
+            let commitment = StateCommitment([UInt8](repeating: number, count: 32))
+        else { throw PaperFault.notThere }
+        try log(leaf.entry)
+        try log(StateRecord(label: LabelIndex(label), version: 1, kind: .set, commitment: commitment).entry)
+    }
+}
+
+/// What a directory on paper was asked for and does not have.
+package enum PaperFault: Error {
+    /// No such entry was logged, or no epoch ended.
+    case notThere
+}
