@@ -93,6 +93,11 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
 
+    // MARK: Testing: a log whose owner breaks the rules; imported by no library
+    .target(
+        name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
+        path: "Sources/Testing/LogForging", swiftSettings: strict),
+
     // MARK: Tests mirror Sources
     .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
     .testTarget(
@@ -113,6 +118,9 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogForging"],
         swiftSettings: strict),
     .testTarget(
         name: "SignetAPITests",
