@@ -98,6 +98,10 @@ let coreTargets: [Target] = [
         name: "KeyTransparencyTesting",
         dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
+    // MARK: Testing: a log whose owner breaks the rules; imported by no library
+    .target(
+        name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
+        path: "Sources/Testing/LogForging", swiftSettings: strict),
 
     // MARK: Tests mirror Sources
     .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
@@ -122,6 +126,9 @@ let coreTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
             crypto,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogForging"],
         swiftSettings: strict),
     .testTarget(
         name: "SignetAPITests",

@@ -1,0 +1,34 @@
+/// The rules that a log can break, each by one word, as evidence names them.
+public enum FaultName: String, Hashable, Sendable, CaseIterable {
+    /// ``IndexFault/unknownEntry(at:)``.
+    case unknownEntry = "unknown-entry"
+    /// ``IndexFault/version(label:expected:found:at:)``.
+    case version
+    /// ``IndexFault/secondStep(label:at:)``.
+    case secondStep = "second-step"
+    /// ``IndexFault/unsettled(label:)``.
+    case unsettled
+    /// ``IndexFault/noEpochRecord(size:)``.
+    case noEpochRecord = "no-epoch-record"
+    /// ``IndexFault/epochFields(found:expected:)``.
+    case epochFields = "epoch-fields"
+    /// ``IndexFault/indexRoot(found:expected:)``.
+    case indexRoot = "index-root"
+    /// ``IndexFault/timeRunsBack(from:to:at:)``.
+    case timeRunsBack = "time-runs-back"
+
+    /// The name of a fault; nil for ``IndexFault/tooLarge``, which is no fault of a log's.
+    public init?(_ fault: IndexFault) {
+        switch fault {
+        case .unknownEntry: self = .unknownEntry
+        case .version: self = .version
+        case .secondStep: self = .secondStep
+        case .unsettled: self = .unsettled
+        case .noEpochRecord: self = .noEpochRecord
+        case .epochFields: self = .epochFields
+        case .indexRoot: self = .indexRoot
+        case .timeRunsBack: self = .timeRunsBack
+        case .tooLarge: return nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import TransparencyLog
+
+/// What entries show by themselves, once each is proven to stand where it is said to.
+extension RuleEvidence {
+    /// The deed that the entries show in a tree with this head; nil if they do not show the fault.
+    func deed(in head: TreeHead) -> ProvenFault.Deed? {
+        switch fault {
+        case .unknownEntry: unknownEntry
+        case .noEpochRecord: noEpochRecord(in: head)
+        case .secondStep: secondStep
+        case .version: version
+        case .epochFields, .timeRunsBack: epochs
+        case .unsettled, .indexRoot: nil
+        }
+    }
+
+    private var unknownEntry: ProvenFault.Deed? {
+        guard entries.count == 1, entries[0].inclusion.index == place else { return nil }
+        guard (try? LogEntry(decoding: entries[0].bytes)) == nil else { return nil }
+        return .unknownEntry(at: place)
+    }
+
+    private func noEpochRecord(in head: TreeHead) -> ProvenFault.Deed? {
+        guard entries.count == 1, place == head.size, entries[0].inclusion.index + 1 == head.size else { return nil }
+        guard (try? EpochRecord(decoding: entries[0].bytes)) == nil else { return nil }
+        return .noEpochRecord(size: place)
+    }
+
+    /// Two steps of a label, and an epoch record after them that says that its epoch began before them.
+    private var secondStep: ProvenFault.Deed? {
+        guard entries.count == 3, let pair = steps, entries[1].inclusion.index == place,
+            let epoch = try? EpochRecord(decoding: entries[2].bytes),
+            entries[2].inclusion.index > place, epoch.start <= entries[0].inclusion.index
+        else { return nil }
+        return .secondStep(label: pair.1.label, first: entries[0].inclusion.index, second: place)
+    }
+
+    /// Two steps of a label of which the later has no higher version.
+    private var version: ProvenFault.Deed? {
+        guard entries.count == 2, let pair = steps, entries[1].inclusion.index == place,
+            pair.1.version <= pair.0.version
+        else { return nil }
+        return .version(label: pair.1.label, earlier: pair.0.version, later: pair.1.version, at: place)
+    }
+
+    /// The first two entries, if they are state records of one label, in the order of the log.
+    private var steps: (StateRecord, StateRecord)? {
+        guard let first = try? StateRecord(decoding: entries[0].bytes),
+            let second = try? StateRecord(decoding: entries[1].bytes),
+            first.label == second.label, entries[0].inclusion.index < entries[1].inclusion.index
+        else { return nil }
+        return (first, second)
+    }
+
+    /// Two epoch records, in the order of the log, that cannot both be right.
+    private var epochs: ProvenFault.Deed? {
+        guard entries.count == 2, entries[1].inclusion.index == place,
+            let first = try? EpochRecord(decoding: entries[0].bytes),
+            let second = try? EpochRecord(decoding: entries[1].bytes)
+        else { return nil }
+        let index = entries[0].inclusion.index
+        guard index < place, !second.canFollow(first, at: index) || second.start > place else { return nil }
+        return .epochs(first, second, at: place)
+    }
+}
+
+extension EpochRecord {
+    /// Whether this record, somewhere after an earlier one, may be right as far as the two of them show.
+    fileprivate func canFollow(_ earlier: EpochRecord, at index: UInt64) -> Bool {
+        guard number > earlier.number, time >= earlier.time, labelCount >= earlier.labelCount else { return false }
+        let isNext = number == earlier.number + 1
+        return start > index && isNext == (start == index + 1)
+    }
+}
