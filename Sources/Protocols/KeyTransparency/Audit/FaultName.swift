@@ -6,6 +6,8 @@ public enum FaultName: String, Hashable, Sendable, CaseIterable {
     case version
     /// ``IndexFault/secondStep(label:at:)``.
     case secondStep = "second-step"
+    /// ``IndexFault/stepAfterClose(label:at:)``.
+    case stepAfterClose = "step-after-close"
     /// ``IndexFault/unsettled(label:)``.
     case unsettled
     /// ``IndexFault/noEpochRecord(size:)``.
@@ -17,18 +19,19 @@ public enum FaultName: String, Hashable, Sendable, CaseIterable {
     /// ``IndexFault/timeRunsBack(from:to:at:)``.
     case timeRunsBack = "time-runs-back"
 
-    /// The name of a fault; nil for ``IndexFault/tooLarge``, which is no fault of a log's.
+    /// The name of a fault; nil for ``IndexFault/tooLarge`` and ``IndexFault/noStateRecord``, which no log shows.
     public init?(_ fault: IndexFault) {
         switch fault {
         case .unknownEntry: self = .unknownEntry
         case .version: self = .version
         case .secondStep: self = .secondStep
+        case .stepAfterClose: self = .stepAfterClose
         case .unsettled: self = .unsettled
         case .noEpochRecord: self = .noEpochRecord
         case .epochFields: self = .epochFields
         case .indexRoot: self = .indexRoot
         case .timeRunsBack: self = .timeRunsBack
-        case .tooLarge: return nil
+        case .tooLarge, .noStateRecord: return nil
         }
     }
 }

@@ -10,7 +10,7 @@ extension RuleEvidence {
         case .secondStep: secondStep
         case .version: version
         case .epochFields, .timeRunsBack: epochs
-        case .unsettled, .indexRoot: nil
+        case .unsettled, .indexRoot, .stepAfterClose: nil
         }
     }
 

@@ -71,7 +71,9 @@ public struct LabelHistories: Sendable {
     }
 
     /// Rule S, first half: one step a label and epoch, each version one more than the last, none after the end.
-    private func demandStep(_ record: StateRecord) throws(IndexFault) {
+    ///
+    /// - Throws: ``IndexFault``: the record may not be the log's next entry.
+    public func demandStep(_ record: StateRecord) throws(IndexFault) {
         let label = labels[record.label.key]
         guard label?.isClosed != true else { throw .stepAfterClose(label: record.label, at: size) }
         let version = UInt64(label?.version ?? 0)

@@ -44,6 +44,18 @@ public final class Directory: Sendable {
         nonces = NonceWindow(capacity: nonceCapacity, at: clock())
     }
 
+    /// Signs the checkpoint anew with the time of now, and begins each day with an epoch, even if nothing has happened:
+    /// owners check their labels at the first epoch of every day.
+    ///
+    /// - Throws: ``LogWaitError``.
+    public func republish() async throws(LogWaitError) {
+        let newest = epochs.milestone(size: log.published.head.size)
+        if let newest, newest.record.day < clock() / 86_400 {
+            do throws(LogAppendError) { try log.seal() } catch { throw error == .closed ? .closed : .stopped }
+        }
+        try await log.republish()
+    }
+
     /// Publishes what was accepted and lets go of the files. Stop asking before.
     public func close() async {
         await log.close()

@@ -46,11 +46,8 @@ final class EpochSealer: LogSealing {
     }
 
     func check(_ group: PendingGroup) throws(IndexFault) {
-        let (label, version) = try Step(group).demandWhole()
-        let known = histories.withLock { $0.version(of: label) }
-        guard version == known + 1 else {
-            throw .version(label: label, expected: known + 1, found: version, at: histories.withLock { $0.size })
-        }
+        let record = try Step(group).demandWhole()
+        try histories.withLock { (histories) throws(IndexFault) in try histories.demandStep(record) }
     }
 
     func fitting(_ groups: [PendingGroup]) -> Int {
@@ -136,13 +133,13 @@ private struct Step {
     }
 
     /// Rule S: leaves of one label's devices, then one state record of that label.
-    func demandWhole() throws(IndexFault) -> (label: LabelIndex, version: UInt64) {
+    func demandWhole() throws(IndexFault) -> StateRecord {
         guard case .state(let record) = contents.last else { throw .noStateRecord }
         for content in contents.dropLast() {
             guard case .device(let leaf) = content, LabelIndex(leaf.label) == record.label else {
                 throw .unsettled(label: record.label.key)
             }
         }
-        return (record.label, record.version)
+        return record
     }
 }

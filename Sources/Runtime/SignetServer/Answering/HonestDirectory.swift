@@ -89,7 +89,7 @@ package struct HonestDirectory: DirectoryAnswering {
     }
 
     package func republish() async throws(DirectoryError) {
-        do { try await directory.log.republish() } catch {
+        do { try await directory.republish() } catch {
             switch error {
             case .stopped: throw .stopped
             case .belowQuorum: throw .refused(.unwitnessed)
