@@ -216,7 +216,7 @@ let runtimeTargets: [Target] = [
         name: "SignetClientTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory",
-            "SignetServer", "SignetClient", "SignetTesting", crypto, logging,
+            "SignetServer", "SignetClient", "SignetTesting", crypto, logging, sqlite,
         ] + nio,
         swiftSettings: strict),
     .testTarget(

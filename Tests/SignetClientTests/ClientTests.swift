@@ -86,7 +86,7 @@ import TransparencyLog
             let joining = try directory.client(second)
             let added = try await client.addDevice(joining.deviceCard(second), by: secrets)
             #expect(added.keys?.devices.map(\.number) == [1, 2])
-            #expect(try await joining.lookup(secrets.handle).keys?.devices.count == 2)
+            #expect(try await joining.lookup(secrets.handle).verdict.keys?.devices.count == 2)
             let revoked = try await client.revokeDevice(2, by: secrets)
             #expect(revoked.keys?.devices.map(\.number) == [1])
             let third = try Self.device(of: secrets)
@@ -131,7 +131,7 @@ import TransparencyLog
             let planted = try Self.device(of: secrets)
             _ = try await thief.addDevice(directory.client(planted).deviceCard(planted), by: secrets)
 
-            let verdict = try await client.lookup(secrets.handle)
+            let verdict = try await client.lookup(secrets.handle).verdict
             #expect(verdict.isOwn)
             #expect(verdict.keys == nil)
             guard case .changed(let change) = verdict.outcome else { throw Unexpected(verdict.outcome) }
@@ -165,7 +165,7 @@ import TransparencyLog
         try await TestDirectory.run { directory in
             let (_, bob) = try await directory.person("bob@example.org")
             let client = try directory.client(nil)
-            let verdict = try await client.lookup(bob.handle)
+            let verdict = try await client.lookup(bob.handle).verdict
             #expect(verdict.outcome == .stranger)
             #expect(verdict.keys == nil)
             #expect(try await client.store.pinnedPeers().isEmpty)
@@ -182,39 +182,80 @@ import TransparencyLog
             }
             let second = try Self.device(of: bobSecrets)
             _ = try await bob.addDevice(directory.client(second).deviceCard(second), by: bobSecrets)
-            let seen = try await alice.lookup(bobSecrets.handle)
+            let seen = try await alice.lookup(bobSecrets.handle).verdict
             #expect(seen.keys == nil)
             let third = try Self.device(of: bobSecrets)
             _ = try await bob.addDevice(directory.client(third).deviceCard(third), by: bobSecrets)
             await #expect(throws: ClientError.misuse(.changeHasMoved)) {
                 try await alice.trust(bobSecrets.handle, accepting: seen.stateHash)
             }
-            let now = try await alice.lookup(bobSecrets.handle)
+            let now = try await alice.lookup(bobSecrets.handle).verdict
             #expect(
                 try await alice.trust(bobSecrets.handle, accepting: now.stateHash).keys?.devices.count == 3)
-            guard case .matched = try await alice.lookup(bobSecrets.handle).outcome else {
+            guard case .matched = try await alice.lookup(bobSecrets.handle).verdict.outcome else {
                 throw Unexpected(now)
             }
         }
     }
 
-    @Test func aPersonWhomTheDirectoryDeniesAfterProvingThemIsWithheld() async throws {
+    @Test func whoeverIsNotRegisteredIsProvedAbsent() async throws {
         try await TestDirectory.run { directory in
-            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
-            let (_, bob) = try await directory.person("bob@example.org")
-            _ = await (try await alice.addFriend(bob.handle, by: aliceSecrets)).pinning.value
+            let client = try directory.client(nil)
+            let nobody = try Self.handle("nobody@example.org")
+            for count in 0..<3 as Range<UInt64> {
+                guard case .absent(let absence, _) = try await client.lookup(nobody) else { throw Unexpected(count) }
+                #expect(absence.handle == nobody)
+                #expect(absence.epoch.record.labelCount == count)
+                _ = try await directory.person("person\(count)@example.org")
+            }
+            let answer = try await client.lookup(nobody)
+            #expect(answer.epoch.record.number > 1)
+            #expect(throws: ClientError.self) { try answer.verdict }
+        }
+    }
+
+    @Test func whoeverIsDeniedWithoutProofIsWithheld() async throws {
+        try await TestDirectory.run { directory in
             let denying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
                 .answer(
                     DirectoryResponse(
                         status: 404, mediaType: "application/json",
                         body: Array(#"{"error":"not_found"}"#.utf8)))
             }
-            let client = try directory.client(aliceSecrets, over: denying, remembering: alice.store)
-            await #expect(throws: ClientError.withheld(bob.handle)) { try await client.lookup(bob.handle) }
+            let client = try directory.client(nil, over: denying)
             let nobody = try Self.handle("nobody@example.org")
-            await #expect(throws: ClientError.refused(.notFound, retryAfter: nil)) {
-                try await client.lookup(nobody)
+            await #expect(throws: ClientError.withheld(nobody)) { try await client.lookup(nobody) }
+        }
+    }
+
+    @Test func aContactsHistoryIsKeptAndGrowsWithEachAcceptedChange() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
+            let (bob, bobSecrets) = try await directory.person("bob@example.org")
+            _ = await (try await alice.addFriend(bobSecrets.handle, by: aliceSecrets)).pinning.value
+            #expect(try await alice.store.pinnedPeer(bobSecrets.handle)?.history.count == 2)
+            let second = try Self.device(of: bobSecrets)
+            _ = try await bob.addDevice(directory.client(second).deviceCard(second), by: bobSecrets)
+            let seen = try await alice.lookup(bobSecrets.handle).verdict
+            #expect(try await alice.store.pinnedPeer(bobSecrets.handle)?.history.count == 2)
+            _ = try await alice.trust(bobSecrets.handle, accepting: seen.stateHash)
+            #expect(try await alice.store.pinnedPeer(bobSecrets.handle)?.history.count == 4)
+        }
+    }
+
+    @Test func anAccountThatWasErasedIsProvedClosedAndItsEndIsRemembered() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, aliceSecrets) = try await directory.person("alice@example.org")
+            let (_, bob) = try await directory.person("bob@example.org")
+            _ = await (try await alice.addFriend(bob.handle, by: aliceSecrets)).pinning.value
+            try await directory.erase(bob.handle)
+            for client in [alice, try directory.client(nil)] {
+                guard case .closed(let closure, _) = try await client.lookup(bob.handle) else {
+                    throw Unexpected(bob.handle)
+                }
+                #expect(closure.version == 2)
             }
+            #expect(try await alice.store.pinnedPeer(bob.handle)?.history.count == 3)
         }
     }
 
@@ -227,7 +268,7 @@ import TransparencyLog
                 number < 3 ? .lose(.timedOut(.reading)) : .pass
             }
             let client = try directory.client(nil, over: flaky)
-            #expect(try await client.lookup(bob.handle).outcome == .stranger)
+            #expect(try await client.lookup(bob.handle).verdict.outcome == .stranger)
             #expect(flaky.paths.count == 3)
             let lying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
                 .lose(.certificateRefused)
@@ -251,7 +292,7 @@ import TransparencyLog
             _ = try await directory.person("carol@example.org")
             await alice.store.failNextWrite(fault)
             await #expect(throws: ClientError.store(.noSpace)) { try await alice.lookup(bob.handle) }
-            #expect(try await alice.lookup(bob.handle).keys != nil)
+            #expect(try await alice.lookup(bob.handle).verdict.keys != nil)
         }
     }
 
@@ -263,7 +304,7 @@ import TransparencyLog
             let racing = RacingTransport(try NIOTransport(to: directory.profile)) {
                 _ = try? await other.lookup(bob.handle)
             }
-            let verdict = try await directory.client(nil, over: racing, remembering: store).lookup(bob.handle)
+            let verdict = try await directory.client(nil, over: racing, remembering: store).lookup(bob.handle).verdict
             #expect(verdict.known != nil, "the answer was verified against a view that had moved")
         }
     }
@@ -284,8 +325,9 @@ import TransparencyLog
             let deceived = try directory.client(
                 aliceSecrets, over: NIOTransport(to: directory.lyingProfile), remembering: store)
             do throws(ClientError) {
-                let verdict = try await deceived.lookup(bobSecrets.handle)
-                #expect(verdict.keys == nil, "\(attack) was believed: \(verdict.outcome)")
+                let verdict = try await deceived.lookup(bobSecrets.handle).verdict
+                let isForMonitor = attack.stop == .monitor
+                #expect((verdict.keys == nil) != isForMonitor, "\(attack) was believed: \(verdict.outcome)")
             } catch {
                 #expect(error.family == .peer, "\(attack): \(error)")
                 if case .lookup(let refusal) = error, case .consistency(let evidence) = refusal.error {
@@ -303,11 +345,12 @@ import TransparencyLog
             for name in ["alice", "bob", "carol"] { _ = try await directory.person("\(name)@example.org") }
             let client = try directory.client(nil)
             let replay = try await client.verifyLog()
-            #expect(replay.checkpoint.checkpoint.head.size == 6)
+            #expect(replay.checkpoint.checkpoint.head.size == 10)
             #expect(replay.counts.devices == 3)
             #expect(replay.counts.states == 3)
+            #expect(replay.counts.epochs == 4)
             #expect(try await client.logView()?.head == replay.checkpoint.checkpoint.head)
-            #expect(try await client.logTail(4).entries.map(\.index) == [2, 3, 4, 5])
+            #expect(try await client.logTail(4).entries.map(\.index) == [6, 7, 8, 9])
         }
     }
 

@@ -39,6 +39,22 @@ import TransparencyLog
         }
     }
 
+    @Test func aStoreOfVersion1IsBroughtUpToDate() async throws {
+        try await withTemporaryFolder { folder in
+            let (peer, view) = (try StoreSample.peer("alice@example.org"), try StoreSample.view(size: 3))
+            try FirstStore.write(to: folder + "/store", peer, view)
+            for _ in 0..<2 {
+                let store = try SQLiteStore.open(at: folder + "/store")
+                let pinned = try #require(try await store.pinnedPeer(peer.handle))
+                #expect(pinned == peer.extended(to: LabelHead(.empty)))
+                #expect(try await store.logView(origin: view.origin.bytes) == view)
+                let evidence = LogContradiction(uncheckedFault: .fork, known: view, received: view)
+                #expect(try await store.evidence() == [evidence])
+                try store.close()
+            }
+        }
+    }
+
     @Test func everyCommitIsSynchronizedAndTheFileIsForItsOwnerOnly() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore.open(at: folder + "/store")

@@ -16,6 +16,11 @@ struct TestDirectory: Sendable {
     /// The profile of the server that lies.
     let lyingProfile: DirectoryProfile
     let keys: DirectoryKeys
+    /// The directory that both servers stand for.
+    let directory: Directory
+
+    /// Erases somebody, as an operator does.
+    func erase(_ handle: Handle) async throws { try await directory.erase(handle) }
 
     /// Runs a test against servers that live as long as it.
     static func run(
@@ -31,13 +36,15 @@ struct TestDirectory: Sendable {
             try await serve(honest, authority) { port in
                 let profile = authority.profile(port: port)
                 guard let attack else {
-                    return try await body(TestDirectory(profile: profile, lyingProfile: profile, keys: keys))
+                    return try await body(TestDirectory(
+                            profile: profile, lyingProfile: profile, keys: keys, directory: directory))
                 }
                 let lying = LyingDirectory(
                     directory, keys: keys, attack: attack, clock: Surroundings.system.now)
                 try await serve(lying, authority) { lyingPort in
                     let lyingProfile = authority.profile(port: lyingPort)
-                    try await body(TestDirectory(profile: profile, lyingProfile: lyingProfile, keys: keys))
+                    try await body(TestDirectory(
+                            profile: profile, lyingProfile: lyingProfile, keys: keys, directory: directory))
                 }
             }
             await directory.close()

@@ -12,18 +12,42 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case editedSize = "edited-size"
     /// A checkpoint signed by a key that is not the log's.
     case otherLogKey = "other-log-key"
+    /// Cosignatures by keys that the policy does not name.
+    case unknownCosigners = "unknown-cosigners"
     /// An older, smaller checkpoint than this client has seen.
     case rollback
     /// A second log, properly signed, kept for this client alone.
     case splitView = "split-view"
+    /// A second log of the very size the client knows, cosigned by the same witnesses.
+    case forkedWitness = "forked-witness"
     /// A checkpoint that was signed two days ago.
     case staleCheckpoint = "stale-checkpoint"
-    /// A device left out of the answer.
+    /// A checkpoint that is cosigned with the time of tomorrow.
+    case futureCheckpoint = "future-checkpoint"
+    /// An epoch that ends tomorrow.
+    case futureEpoch = "future-epoch"
+    /// The index root of an epoch before the last one.
+    case oldIndexRoot = "old-index-root"
+    /// A log that does not end in an epoch record.
+    case missingEpochRecord = "missing-epoch-record"
+    /// A device left out of the account.
     case omittedDevice = "omitted-device"
     /// The account's state before its latest.
     case oldState = "old-state"
     /// A new identity logged under the person's name, without their consent.
     case replacedAccount = "replaced-account"
+    /// Nobody of that name, proved with another name's proof.
+    case deniedAccount = "denied-account"
+    /// Nobody of that name, in an index from which the person was taken out.
+    case erasedLabel = "erased-label"
+    /// An account that the index does not have.
+    case inventedAccount = "invented-account"
+    /// A device's key logged under the person's name, and in no account state.
+    case hiddenDevice = "hidden-device"
+    /// Another identity for one epoch, and the old one again.
+    case flashKey = "flash-key"
+    /// A version logged that skips one, and the old one again.
+    case wrongStep = "wrong-step"
     /// Random bytes.
     case garbage
     /// The honest answer, cut short.
@@ -43,12 +67,24 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .editedRoot: "the log's root edited"
         case .editedSize: "the log's size edited"
         case .otherLogKey: "a log signed by another key"
+        case .unknownCosigners: "a log cosigned by strangers"
         case .rollback: "an older log than was shown before"
         case .splitView: "a second log for this client alone"
+        case .forkedWitness: "two logs of one size with the same witnesses"
         case .staleCheckpoint: "a log as it was two days ago"
+        case .futureCheckpoint: "a log that witnesses see tomorrow"
+        case .futureEpoch: "an epoch that ends tomorrow"
+        case .oldIndexRoot: "an index as it was before"
+        case .missingEpochRecord: "a log that goes on after its last index"
         case .omittedDevice: "a device left out"
         case .oldState: "the person's keys as they were before"
         case .replacedAccount: "a new identity under the person's name"
+        case .deniedAccount: "nobody of that name, with somebody else's proof"
+        case .erasedLabel: "nobody of that name, in an index without the person"
+        case .inventedAccount: "an account that is in no index"
+        case .hiddenDevice: "a device's key that no account state names"
+        case .flashKey: "another identity for one epoch"
+        case .wrongStep: "a version that skips one"
         case .garbage: "random bytes"
         case .truncated: "an answer cut short"
         case .surplus: "an answer with bytes to spare"
@@ -59,10 +95,12 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
 
     /// What must stop it at a client that knows the person and has seen the log.
     public enum Stop: Hashable, Sendable {
-        /// One of these checks refuses the answer.
-        case check(Set<LookupCheck>)
+        /// This check refuses the answer.
+        case check(LookupCheck)
         /// The answer is in the log, but not what was accepted before.
         case changedKeys
+        /// Lookups of others pass; the monitor of the person's own devices raises the alarm.
+        case monitor
         /// The bounds on an answer.
         case transport
     }
@@ -70,15 +108,19 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     /// What must stop it.
     public var stop: Stop {
         switch self {
-        case .swappedKey, .oldState: .check([.history])
-        case .anotherUsersLabel: .check([.vrf])
-        case .editedRoot, .editedSize, .otherLogKey: .check([.logSignature])
-        case .rollback, .splitView: .check([.consistency])
-        case .staleCheckpoint: .check([.freshness])
-        case .omittedDevice: .check([.accountState])
+        case .garbage, .errorPage: .check(.envelope)
+        case .anotherUsersLabel: .check(.vrf)
+        case .omittedDevice: .check(.accountState)
+        case .truncated, .surplus: .check(.checkpointText)
+        case .editedRoot, .editedSize, .otherLogKey: .check(.logSignature)
+        case .unknownCosigners: .check(.cosignatures)
+        case .futureEpoch, .oldIndexRoot, .missingEpochRecord: .check(.epoch)
+        case .deniedAccount, .inventedAccount: .check(.index)
+        case .swappedKey, .oldState, .erasedLabel: .check(.history)
+        case .staleCheckpoint, .futureCheckpoint: .check(.freshness)
+        case .rollback, .splitView, .forkedWitness: .check(.consistency)
         case .replacedAccount: .changedKeys
-        case .garbage, .errorPage: .check([.envelope])
-        case .truncated, .surplus: .check([.checkpointText])
+        case .hiddenDevice, .flashKey, .wrongStep: .monitor
         case .oversized: .transport
         }
     }

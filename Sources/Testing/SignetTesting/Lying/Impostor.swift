@@ -1,7 +1,5 @@
 import Crypto
-import KeyDirectory
 import KeyTransparency
-import TransparencyLog
 import VRF
 
 /// Somebody with keys of their own who would like to be taken for another person.
@@ -24,30 +22,28 @@ struct Impostor {
         try sign(AccountStateBody(first: handle, identityKey: identityKey, devices: [device]))
     }
 
-    /// A state that seems to follow the victim's.
-    func state(after victim: AccountState) throws -> AccountState {
+    /// A state that seems to follow the victim's, or to skip so many versions after it.
+    func state(after victim: AccountState, skipping skipped: UInt64 = 0) throws -> AccountState {
         try sign(
             AccountStateBody(
-                handle: victim.handle, version: victim.version + 1, previous: victim.hash,
+                handle: victim.handle, version: victim.version + 1 + skipped, previous: victim.hash,
                 identityKey: identityKey, recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil,
                 devices: [device]))
     }
 
-    /// Logs a state of the impostor's under the handle's true label, and answers with it: everything in
-    /// the answer holds but the person.
-    func answer(
-        to request: LookupRequest, with state: AccountState, kind: StateKind, in directory: Directory,
-        vrf: VRFPrivateKey
-    ) async throws -> LookupResponse {
-        let (label, proof) = try vrf.prove(state.handle.vrfInput)
-        let record = StateRecord(
+    /// The impostor's device under anybody's label.
+    func leaf(_ label: VRFHash) -> DeviceLeaf { DeviceLeaf(label: label, device: device.keys) }
+
+    /// The record of a state of the impostor's.
+    func record(_ state: AccountState, _ label: VRFHash, kind: StateKind) -> StateRecord {
+        StateRecord(
             label: LabelIndex(label), version: state.version, kind: kind,
             commitment: StateCommitment(to: state, opening: opening))
-        let entries = [DeviceLeaf(label: label, device: device.keys).entry, record.entry]
-        let indices = try await directory.log.append(entries)
-        _ = try await directory.log.awaitPublished(size: indices.upperBound)
-        return try directory.lookup(
-            request, under: label, proof, as: .state(kind, opening: opening, encoded: state.encoded))
+    }
+
+    /// What an answer shows of such a state.
+    func step(_ state: AccountState, kind: StateKind) -> LabelAnswer.Step {
+        .state(kind, opening: opening, encoded: state.encoded)
     }
 
     private var identityKey: [UInt8] { Array(identity.publicKey.compressedRepresentation) }

@@ -9,10 +9,12 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case emptyStoreKnowsNothing
     case firstPinNeedsAnEmptyPlace
     case pinReplacesOnlyWhatWasExpected
+    case historyAloneIsAChange
     case pinsOfPeopleAreIndependent
     case pinsAreListedInOrderOfHandle
     case extremeNumbersSurvive
     case viewMovesOnlyFromWhatWasExpected
+    case epochAloneIsAChangeOfView
     case viewsOfLogsAreIndependent
     case evidenceOfEveryKindSurvivesInOrder
     case evidenceIsKeptOnce
@@ -58,6 +60,12 @@ package enum StoreRule: String, CaseIterable, Sendable {
             try expect(await store.pin(second, replacing: alice))
             try expect(await !store.pin(third, replacing: alice))
             try expect(await store.pinnedPeer(alice.handle) == second)
+        case .historyAloneIsAChange:
+            let grown = alice.extended(to: StoreSample.history(count: 9))
+            try expect(await store.pin(alice, replacing: nil))
+            try expect(await store.pin(grown, replacing: alice))
+            try expect(await !store.pin(alice, replacing: alice))
+            try expect(await store.pinnedPeer(alice.handle) == grown)
         case .pinsOfPeopleAreIndependent:
             try expect(await store.pin(alice, replacing: nil))
             try expect(await !store.pin(bob, replacing: alice))
@@ -71,7 +79,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
                 "alice@example.org", version: .max, deviceCount: 24, pinnedAt: .max)
             try expect(await store.pin(extreme, replacing: nil))
             try expect(await store.pinnedPeer(alice.handle) == extreme)
-            let view = try StoreSample.view(size: .max)
+            let view = try StoreSample.view(size: .max, epoch: EpochMark(number: .max, time: .max))
             try expect(await store.advance(to: view, from: nil))
             try expect(await store.logView(origin: view.origin.bytes) == view)
         default: try await checkLogs(store)
@@ -87,6 +95,12 @@ package enum StoreRule: String, CaseIterable, Sendable {
             try expect(await !store.advance(to: second, from: nil))
             try expect(await store.advance(to: second, from: first))
             try expect(await store.logView(origin: first.origin.bytes) == second)
+        case .epochAloneIsAChangeOfView:
+            let marked = try StoreSample.view(size: 1, epoch: EpochMark(number: 1, time: 2))
+            try expect(await store.advance(to: first, from: nil))
+            try expect(await store.advance(to: marked, from: first))
+            try expect(await !store.advance(to: second, from: first))
+            try expect(await store.logView(origin: first.origin.bytes) == marked)
         case .viewsOfLogsAreIndependent:
             let other = try StoreSample.view(size: 9, origin: "example.net/log")
             try expect(await store.advance(to: first, from: nil))
@@ -173,16 +187,19 @@ package enum StoreSample {
         return PinnedPeer(
             uncheckedHandle: try handle(name), identityKey: Array(repeating: 2, count: 33), version: version,
             stateHash: Array(repeating: UInt8(truncatingIfNeeded: version), count: 32), devices: devices,
-            history: LabelHead(
-                TreeHead(size: version * 3, root: TreeHash.leaf(Array("history \(version)".utf8)))),
-            pinnedAt: pinnedAt)
+            history: history(count: 2 &* version), pinnedAt: pinnedAt)
     }
 
-    package static func view(size: UInt64, origin: String = "example.org/log") throws -> LogView {
+    package static func history(count: UInt64) -> LabelHead {
+        LabelHead(TreeHead(size: count, root: .leaf(Array("\(count)".utf8))))
+    }
+
+    package static func view(
+        size: UInt64, origin: String = "example.org/log", epoch: EpochMark? = nil
+    ) throws -> LogView {
         let root = TreeHash.leaf(Array("\(size)".utf8))
         return LogView(
             uncheckedOrigin: try KeyName(origin.utf8), head: TreeHead(size: size, root: root),
-            note: Array("\(origin)\n\(size)\n".utf8),
-            epoch: size == 0 ? nil : EpochMark(number: size, time: size * 1000))
+            note: Array("\(origin)\n\(size)\n".utf8), epoch: epoch)
     }
 }

@@ -1,0 +1,147 @@
+import KeyDirectory
+import KeyTransparency
+import TransparencyLog
+import VRF
+import VerifiableMap
+
+/// A log of the liar's own making: real entries and invented ones, under an index that says what the liar wants.
+///
+/// Nothing in it keeps the rules by itself.
+struct ForgedLog {
+    /// The hashes of all entries.
+    private(set) var tree = MerkleTree()
+    /// Every epoch record, in order.
+    private(set) var records: [EpochRecord] = []
+    private var chain = EpochChain()
+    private var trie = MapTrie().current
+    /// Where the entries of each label are.
+    private var places: [MapKey: [UInt64]] = [:]
+    private var entries: [LogEntry] = []
+    private var leaves: [TreeHash] = []
+
+    /// A log without entries.
+    init() {}
+
+    /// A real log's entries, index and all.
+    ///
+    /// - Parameters:
+    ///   - invented: entries to begin with, in an epoch of their own.
+    ///   - size: stop after the first epoch that reaches this many entries.
+    ///   - change: what to put in the place of an entry; epoch records cannot be changed.
+    init(
+        of log: DurableLog, after invented: [LogEntry] = [], size: UInt64 = .max,
+        changing change: (LogEntry) -> LogEntry = { $0 }
+    ) async throws {
+        for entry in invented { add(entry) }
+        for entry in try await Self.entries(of: log) {
+            if case .epoch(let record) = entry {
+                if records.isEmpty && !invented.isEmpty { try close(at: record.time) }
+                try close(at: record.time)
+                if tree.size >= size { return }
+            } else {
+                add(change(entry))
+            }
+        }
+    }
+
+    private static func entries(of log: DurableLog) async throws -> [LogEntry] {
+        let size = log.published.head.size
+        var entries: [LogEntry] = []
+        while UInt64(entries.count) < size {
+            let index = UInt64(entries.count) / UInt64(Tile.fullWidth)
+            let width = Int(min(UInt64(Tile.fullWidth), size - UInt64(entries.count)))
+            let bundle = try EntryBundle(decoding: await log.entryBundle(index: index, width: width), width: width)
+            entries += try bundle.entries.map { try LogEntry(decoding: $0) }
+        }
+        return entries
+    }
+
+    // MARK: Growing
+
+    /// Adds an entry to the epoch under way.
+    mutating func add(_ entry: LogEntry) {
+        switch entry {
+        case .device(let leaf): places[LabelIndex(leaf.label).key, default: []].append(tree.size)
+        case .state(let record): places[record.label.key, default: []].append(tree.size)
+        case .epoch(let record): records.append(record)
+        }
+        let leaf = TreeHash.leaf(entry.entry)
+        entries.append(entry)
+        leaves.append(leaf)
+        tree.append(leaf)
+    }
+
+    /// Ends the epoch with a record of this time, in milliseconds since 1970, over an index without the hidden labels.
+    mutating func close(at time: UInt64, hiding hidden: Set<MapKey> = []) throws {
+        var map = MapTrie()
+        try map.update(
+            try places.keys.filter { !hidden.contains($0) }.map {
+                MapEntry(key: $0, value: LabelHead(try history(of: $0).head()).value)
+            })
+        trie = map.current
+        let count = UInt64(trie.count)
+        let record = chain.next(at: time, index: tree.size, labelCount: count, root: trie.root)
+        try chain.append(record, at: tree.size, labelCount: count, root: trie.root)
+        add(.epoch(record))
+    }
+
+    // MARK: Reading
+
+    /// The head of the whole log.
+    var head: TreeHead { get throws { try tree.head() } }
+
+    /// A label's entries as a tree.
+    func history(of label: MapKey) -> MerkleTree {
+        var history = MerkleTree()
+        for place in places[label] ?? [] { history.append(leaves[Int(place)]) }
+        return history
+    }
+
+    /// A label's entries.
+    func entries(of label: LabelIndex) -> [LogEntry] { (places[label.key] ?? []).map { entries[Int($0)] } }
+
+    /// An answer about a label whose last step this is; that it is absent, if the index does not have it.
+    func answer(
+        to request: LookupRequest, about label: LabelIndex, _ proof: VRFProof, step: LabelAnswer.Step,
+        note: [UInt8]
+    ) throws -> LookupResponse {
+        guard let record = records.last else { throw ForgeryError.noEpoch }
+        let (size, known) = (tree.size, request.knownSize)
+        return LookupResponse(
+            vrfProof: proof, epoch: record, epochPath: try tree.inclusionProof(index: size - 1, size: size).hashes,
+            answer: try answer(about: label, step, knownCount: request.knownCount),
+            consistency: known == 0 || known >= size
+                ? ConsistencyProof(hashes: []) : try tree.consistencyProof(from: known, to: size),
+            note: note)
+    }
+
+    private func answer(
+        about label: LabelIndex, _ step: LabelAnswer.Step, knownCount: UInt64
+    ) throws -> LookupResponse.Answer {
+        let proof = trie.proof(of: label.key)
+        guard case .present(_, let path) = proof, let last = places[label.key]?.last else { return .absent(proof) }
+        let history = history(of: label.key)
+        let count = history.size
+        return .present(
+            LabelAnswer(
+                indexPath: path, head: LabelHead(try history.head()),
+                lastPath: try history.inclusionProof(index: count - 1, size: count).hashes,
+                historyConsistency: try history.consistencyProof(from: min(knownCount, count), to: count),
+                inclusion: try tree.inclusionProof(index: last, size: tree.size), step: step))
+    }
+
+    /// The proof that a label, which is in no log, is not in the index.
+    func absence(of label: LabelIndex) -> MapProof { trie.proof(of: label.key) }
+}
+
+/// Why a lie cannot be told.
+enum ForgeryError: Error {
+    case noEpoch
+    /// The person who is to be lied about is not registered.
+    case nobody
+}
+
+extension MerkleTree {
+    /// The head of the whole tree.
+    fileprivate func head() throws -> TreeHead { try head(size: size) }
+}
