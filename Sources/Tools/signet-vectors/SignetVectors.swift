@@ -16,6 +16,7 @@ import ArgumentParser
             DIDKeySuite.self,
             SFrameSuite.self,
             WitnessSuite.self,
+            ThemisSuite.self,
             Generate.self,
         ])
 }
