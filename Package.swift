@@ -86,6 +86,8 @@ let coreTargets: [Target] = [
     .target(
         name: "SecureCell", dependencies: ["CanonicalCoding", crypto, cryptoExtras, sodium],
         path: "Sources/Formats/SecureCell", swiftSettings: optimised),
+    .target(
+        name: "OPAQUE", dependencies: [sodium, crypto], path: "Sources/Formats/OPAQUE", swiftSettings: optimised),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -116,6 +118,8 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SecureCellTests", dependencies: ["CanonicalCoding", "SecureCell", crypto, cryptoExtras],
         swiftSettings: strict),
+    .testTarget(
+        name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
@@ -187,6 +191,7 @@ let runtimeTargets: [Target] = [
             "DIDKey",
             "SFrame",
             "SecureCell",
+            "OPAQUE",
             crypto, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
@@ -244,6 +249,7 @@ let coreProducts: [Product] = [
     .library(name: "DIDKey", targets: ["DIDKey"]),
     .library(name: "SFrame", targets: ["SFrame"]),
     .library(name: "SecureCell", targets: ["SecureCell"]),
+    .library(name: "OPAQUE", targets: ["OPAQUE"]),
 ]
 
 let runtimeProducts: [Product] = [

@@ -20,6 +20,7 @@ struct VectorSuiteTests {
         SFrameSuite.self,
         WitnessSuite.self,
         ThemisSuite.self,
+        OPAQUESuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -46,6 +47,7 @@ struct VectorSuiteTests {
             (DIDKeySuite.self, "did-key/nist-curves.json", 7),
             (SFrameSuite.self, "sframe/rfc9605.json", 300),
             (WitnessSuite.self, "witness", 14), (WitnessSuite.self, "witness/litewitness.txt", 10),
+            (OPAQUESuite.self, "opaque/vectors.json", 19),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())

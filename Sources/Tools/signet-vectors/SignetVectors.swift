@@ -17,6 +17,7 @@ import ArgumentParser
             SFrameSuite.self,
             WitnessSuite.self,
             ThemisSuite.self,
+            OPAQUESuite.self,
             Generate.self,
         ])
 }
