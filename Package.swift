@@ -14,6 +14,7 @@ let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configurati
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let sodium = Target.Dependency.target(name: "CSodium", condition: .when(platforms: [.linux]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
@@ -82,6 +83,11 @@ let coreTargets: [Target] = [
         path: "Sources/Formats/SFrame", swiftSettings: optimised),
     .target(
         name: "STOMP", dependencies: ["CanonicalCoding"], path: "Sources/Formats/STOMP", swiftSettings: strict),
+    .target(
+        name: "SecureCell", dependencies: ["CanonicalCoding", crypto, cryptoExtras, sodium],
+        path: "Sources/Formats/SecureCell", swiftSettings: optimised),
+    .target(
+        name: "OPAQUE", dependencies: [sodium, crypto], path: "Sources/Formats/OPAQUE", swiftSettings: optimised),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -120,6 +126,11 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
     .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
+    .testTarget(
+        name: "SecureCellTests", dependencies: ["CanonicalCoding", "SecureCell", crypto, cryptoExtras],
+        swiftSettings: strict),
+    .testTarget(
+        name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: [
@@ -196,6 +207,8 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
             "DIDKey",
             "SFrame",
+            "SecureCell",
+            "OPAQUE",
             crypto, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
@@ -252,6 +265,8 @@ let coreProducts: [Product] = [
     .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
     .library(name: "DIDKey", targets: ["DIDKey"]),
     .library(name: "SFrame", targets: ["SFrame"]),
+    .library(name: "SecureCell", targets: ["SecureCell"]),
+    .library(name: "OPAQUE", targets: ["OPAQUE"]),
 ]
 
 let runtimeProducts: [Product] = [

@@ -19,7 +19,12 @@ struct VectorSuiteTests {
         DIDKeySuite.self,
         SFrameSuite.self,
         WitnessSuite.self,
+        ThemisSuite.self,
+        OPAQUESuite.self,
     ]
+    static let ours = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Vectors")
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {
         try suite.report(on: path)
@@ -42,11 +47,24 @@ struct VectorSuiteTests {
             (DIDKeySuite.self, "did-key/nist-curves.json", 7),
             (SFrameSuite.self, "sframe/rfc9605.json", 300),
             (WitnessSuite.self, "witness", 14), (WitnessSuite.self, "witness/litewitness.txt", 10),
+            (OPAQUESuite.self, "opaque/vectors.json", 19),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
             #expect(report.passed == count && report.failed == 0, "\(path)")
         }
+    }
+
+    @Test func theThemisSetPassesAndWithOppositeVerdictsItsEdgeCasesFail() throws {
+        let file = Self.ours.appending(path: "themis/themis.json")
+        let report = try run(ThemisSuite.self, file.path())
+        #expect(report.passed == 524 && report.failed == 0)
+        #expect(report.lines.allSatisfy { $0.hasPrefix("note: ") && $0.contains("refused by choice") })
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let opposite = text.replacing("\"accepted\": true", with: "\"accepted\": false")
+        let failures = try run(ThemisSuite.self, temporaryFile(opposite)).failed
+        // Twice what Themis accepts, less the 15 that the strict reading and the 5 that both readings refuse.
+        #expect(failures == text.ranges(of: "\"accepted\": true").count * 2 - 15 - 5 * 2)
     }
 
     @Test(.enabled(if: present, "the outside vectors are not here"))

@@ -16,6 +16,8 @@ import ArgumentParser
             DIDKeySuite.self,
             SFrameSuite.self,
             WitnessSuite.self,
+            ThemisSuite.self,
+            OPAQUESuite.self,
             Generate.self,
         ])
 }
