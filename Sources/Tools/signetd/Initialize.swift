@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import KeyDirectory
 import Logging
 import SignetAPI
@@ -35,6 +36,12 @@ struct Initialize: AsyncParsableCommand {
             valueName: "host"))
     var hosts: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Witnesses, groups and the quorum that every checkpoint needs: lines of a C2SP tlog-policy.",
+            valueName: "file"))
+    var witnesses: String?
+
     @Option(help: ArgumentHelp("Your own certificate chain, PEM, the server's first.", valueName: "file"))
     var tlsCert: String?
 
@@ -47,7 +54,8 @@ struct Initialize: AsyncParsableCommand {
     func run() async throws {
         let data = DataDirectory(path: self.data.data)
         let setup = DirectorySetup(
-            origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), logger: Diagnostics.logger(.error))
+            origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), witnesses: try witnessLines(),
+            logger: Diagnostics.logger(.error))
         do {
             _ = try await setup.make(data, at: Diagnostics.now())
         } catch { throw Diagnostics.exit(error) }
@@ -61,6 +69,14 @@ struct Initialize: AsyncParsableCommand {
             throw ValidationError("--origin: a name without spaces and plus signs, such as example.org/signet")
         }
         return name
+    }
+
+    private func witnessLines() throws -> [UInt8] {
+        guard let witnesses else { return [] }
+        guard let lines = FileManager.default.contents(atPath: witnesses), !lines.isEmpty else {
+            throw ValidationError("--witnesses: \(witnesses) cannot be read, or is empty")
+        }
+        return Array(lines)
     }
 
     private func tlsSource() throws -> DirectorySetup.TLSSource {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import KeyDirectory
 import Logging
 import SignetServer
@@ -47,6 +48,9 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Its private key, PEM.", valueName: "file"))
     var tlsKey: String?
 
+    @Option(help: ArgumentHelp("Root certificates of witnesses, beside the system's, PEM.", valueName: "file"))
+    var witnessRoots: String?
+
     @Option(
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
         transform: Self.level)
@@ -59,7 +63,7 @@ struct Run: AsyncParsableCommand {
         do {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
-                logger: logger)
+                witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         let server: HTTPSServer
         do {
@@ -104,13 +108,21 @@ struct Run: AsyncParsableCommand {
     }
 
     /// Four seconds' worth may come at once.
-    private static func rate(_ perSecond: UInt32) -> RequestRate {
+    static func rate(_ perSecond: UInt32) -> RequestRate {
         RequestRate(perSecond: perSecond, burst: perSecond.multipliedReportingOverflow(by: 4).partialValue)
     }
 
-    private static func level(_ text: String) throws -> Logger.Level {
+    static func level(_ text: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: text) else { throw ValidationError("no such level") }
         return level
+    }
+
+    private func roots() throws -> [UInt8] {
+        guard let witnessRoots else { return [] }
+        guard let bytes = FileManager.default.contents(atPath: witnessRoots) else {
+            throw ValidationError("--witness-roots: \(witnessRoots) cannot be read")
+        }
+        return Array(bytes)
     }
 
     private func identity() throws -> TLSIdentity? {

@@ -1,4 +1,5 @@
 import KeyDirectory
+import LogWitness
 import SignetAPI
 import SignetServer
 
@@ -13,7 +14,7 @@ struct Verdict {
     let sentence: String
     let status: ExitStatus
 
-    private init(_ status: ExitStatus, _ sentence: String) {
+    init(_ status: ExitStatus, _ sentence: String) {
         self.sentence = sentence
         self.status = status
     }
@@ -27,6 +28,8 @@ struct Verdict {
             case let error as TLSIdentityError: Self.of(error)
             case let error as ServerStop: Self.of(error)
             case let error as DirectoryError: Self.of(error)
+            case let error as StoredWitnessError: Self.of(error)
+            case let error as WitnessServerStop: Self.of(error)
             default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
             }
     }
@@ -38,7 +41,14 @@ struct Verdict {
         case .directory(let error): Verdict(.notMade, of(error).sentence)
         case .tls(let error): of(error)
         case .certificates: Verdict(.notMade, "the certificates could not be made")
+        case .policy(.line(let number, _)) where number > 2:
+            Verdict(
+                .damaged,
+                "--witnesses: line \(number - 2) cannot stand in a policy; see `signet policy check`")
+        case .policy(.quorumMissing): Verdict(.damaged, "--witnesses: a line `quorum NAME` is missing")
+        case .policy(.lineNotTerminated): Verdict(.damaged, "--witnesses: the last line does not end")
         case .policy: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
+        case .witness: Verdict(.notMade, "the witness's memory could not be made")
         case .file(let failure): Verdict(.notMade, sentence(failure))
         }
     }
@@ -50,6 +60,7 @@ struct Verdict {
         case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; bring back a copy of it")
         case .keys(let error): of(error)
         case .identity(let error): of(error)
+        case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
         case .directory(let error): of(error)
         }
     }
@@ -172,7 +183,7 @@ struct Verdict {
         }
     }
 
-    private static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
+    static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
 
-    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+    static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -44,26 +44,30 @@ extension Directory {
     ///   - keys: the keys it was created with.
     ///   - clock: seconds since 1970.
     ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
+    ///   - witnessing: who must cosign a checkpoint before it is published; nil: nobody.
     ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
     /// - Throws: ``DirectoryOpenError``: the operator has to act.
     public static func open(
         at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
-        epochInterval: Duration = .zero, onFatal: @escaping @Sendable () -> Void = {}
+        epochInterval: Duration = .zero, witnessing: (any CheckpointWitnessing)? = nil,
+        onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(DirectoryOpenError) -> Directory {
         try await open(
             at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
-            logger: logger, epochInterval: epochInterval, onFatal: onFatal)
+            logger: logger, epochInterval: epochInterval, witnessing: witnessing, onFatal: onFatal)
     }
 
     /// Opens a directory whose log is on any storage.
     package static func open(
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
-        logger: Logger, epochInterval: Duration = .zero, onFatal: @escaping @Sendable () -> Void
+        logger: Logger, epochInterval: Duration = .zero, witnessing: (any CheckpointWitnessing)? = nil,
+        onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
         let epochs = EpochSealer(clock: clock)
         var configuration = logConfiguration(keys, clock, onFatal: onFatal)
         configuration.sealing = epochs
         configuration.frameInterval = epochInterval
+        configuration.witnessing = witnessing
         configuration.onPublished = { epochs.published(size: $0.head.size) }
         let log: DurableLog
         do throws(LogOpenError) { log = try await DurableLog.open(in: logFiles, configuration) } catch {

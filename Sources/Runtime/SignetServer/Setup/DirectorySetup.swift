@@ -1,12 +1,11 @@
 import Foundation
 public import KeyDirectory
 import KeyTransparency
+public import LogWitness
 public import Logging
 public import SignetAPI
-import SwiftASN1
 public import TransparencyLog
 import VRF
-import X509
 
 /// Makes the data directory of a new server: keys, TLS identity, an empty log, and the file for its clients.
 public struct DirectorySetup: Sendable {
@@ -16,6 +15,9 @@ public struct DirectorySetup: Sendable {
     public let url: String
     /// Where the TLS key and certificates come from.
     public let tls: TLSSource
+    /// Lines of a policy that name witnesses, groups and a quorum (C2SP tlog-policy); empty for no witnesses. They may
+    /// name `clock`, the server's own cosigner.
+    public let witnesses: [UInt8]
     private let logger: Logger
 
     /// Where the TLS key and certificates come from.
@@ -27,7 +29,8 @@ public struct DirectorySetup: Sendable {
     }
 
     /// A setup; nothing is made yet.
-    public init(origin: KeyName, url: String, tls: TLSSource, logger: Logger) {
+    public init(origin: KeyName, url: String, tls: TLSSource, witnesses: [UInt8] = [], logger: Logger) {
+        self.witnesses = witnesses
         self.logger = logger
         self.origin = origin
         self.url = url
@@ -47,7 +50,7 @@ public struct DirectorySetup: Sendable {
         let draft = DataDirectory(path: "\(data.path).setup-\(getpid())")
         do {
             let profile = try await fill(draft, at: now)
-            try finish(draft, as: data)
+            try draft.rename(to: data)
             return profile
         } catch {
             try? FileManager.default.removeItem(atPath: draft.path)
@@ -57,16 +60,16 @@ public struct DirectorySetup: Sendable {
 
     private func fill(_ draft: DataDirectory, at now: UInt64) async throws(SetupError) -> DirectoryProfile {
         for folder in [draft.path, draft.keys, draft.path + "/tls"] {
-            try file { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
+            try setupFile { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
         }
-        let root = try makeTLS(draft, at: now)
+        let root = try tls.write(to: draft, at: now)
         let keys: DirectoryKeys
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
         let profile = try profile(keys, root: root)
         do {
             try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)
         } catch { throw .directory(error) }
-        try file { () throws(FileFailure) in
+        try setupFile { () throws(FileFailure) in
             try PrivateFile.write(profile.encoded, to: draft.profile, mode: 0o644)
             for folder in [draft.path + "/tls", draft.records, draft.keys, draft.path] {
                 try PrivateFile.synchronize(folder: folder)
@@ -75,60 +78,18 @@ public struct DirectorySetup: Sendable {
         return profile
     }
 
-    /// Writes the TLS files and returns the root certificate, DER.
-    private func makeTLS(_ draft: DataDirectory, at now: UInt64) throws(SetupError) -> [UInt8] {
-        switch tls {
-        case .existing(let identity, let root):
-            do { _ = try identity.context() } catch { throw .tls(error) }
-            guard let der = try? Certificate(pemEncoded: String(decoding: root, as: UTF8.self)).derBytes else {
-                throw .tls(.invalidCertificate)
-            }
-            try write(identity, root, draft)
-            return der
-        case .own(let hosts):
-            let authority: DevelopmentAuthority
-            do { authority = try DevelopmentAuthority(hosts: hosts, at: now) } catch { throw .certificates }
-            let identity = TLSIdentity(
-                certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
-            try write(identity, Array(authority.rootPEM.utf8), draft)
-            try file { () throws(FileFailure) in
-                try PrivateFile.write(authority.rootKeyPEM.utf8, to: draft.rootKey)
-            }
-            return authority.root
-        }
-    }
-
-    private func write(_ identity: TLSIdentity, _ root: [UInt8], _ draft: DataDirectory) throws(SetupError) {
-        try file { () throws(FileFailure) in
-            try PrivateFile.write(identity.certificateChain, to: draft.certificate, mode: 0o644)
-            try PrivateFile.write(identity.privateKey, to: draft.certificateKey)
-            try PrivateFile.write(root, to: draft.root, mode: 0o644)
-        }
-    }
-
-    /// Trust in the log's key and in every cosigner of the server's own.
+    /// Trust in the log's key, and in the witnesses given or, without any, in the server's own cosigner.
     private func profile(_ keys: DirectoryKeys, root: [UInt8]) throws(SetupError) -> DirectoryProfile {
         var text = Array("log ".utf8) + keys.log.verifierKey.encoded + [UInt8(ascii: "\n")]
         for cosigner in keys.cosigners {
             text += Array("witness clock ".utf8) + cosigner.verifierKey.encoded + [UInt8(ascii: "\n")]
         }
-        text += Array((keys.cosigners.isEmpty ? "quorum none\n" : "quorum clock\n").utf8)
+        text += witnesses.isEmpty ? Array((keys.cosigners.isEmpty ? "quorum none\n" : "quorum clock\n").utf8) : witnesses
         let policy: Policy
         do { policy = try Policy(decoding: text) } catch { throw .policy(error) }
         return DirectoryProfile(
             url: url, tlsRoot: root,
             trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
-    }
-
-    private func finish(_ draft: DataDirectory, as data: DataDirectory) throws(SetupError) {
-        try file { () throws(FileFailure) in
-            guard rename(draft.path, data.path) == 0 else { throw FileFailure(data.path) }
-            try PrivateFile.synchronize(folder: data.path + "/..")
-        }
-    }
-
-    private func file(_ body: () throws(FileFailure) -> Void) throws(SetupError) {
-        do { try body() } catch { throw .file(error) }
     }
 }
 
@@ -146,16 +107,8 @@ public enum SetupError: Error, Sendable {
     case certificates
     /// The origin or a key cannot stand in a policy.
     case policy(PolicyError)
+    /// The memory of a witness was not made.
+    case witness(WitnessStoreError)
     /// The storage failed.
     case file(FileFailure)
-}
-
-extension Certificate {
-    fileprivate var derBytes: [UInt8] {
-        get throws {
-            var serializer = DER.Serializer()
-            try serializer.serialize(self)
-            return serializer.serializedBytes
-        }
-    }
 }

@@ -1,5 +1,6 @@
 public import KeyDirectory
 import KeyTransparency
+import LogWitness
 public import Logging
 public import SignetAPI
 import TransparencyLog
@@ -24,19 +25,27 @@ public struct StoredDirectory: Sendable {
     /// - Parameters:
     ///   - identity: another one than the one in the data directory.
     ///   - epochInterval: the least time between two epochs, unless a full batch of changes waits.
+    ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
-        _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero, logger: Logger
+        _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero, witnessRoots: [UInt8] = [],
+        logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
         let identity = if let identity { identity } else { try readIdentity(data) }
         let directory: Directory
+        let clock = ServerClock.system.time
+        let witnessing: WitnessedPublishing?
+        do throws(WitnessRootsError) {
+            witnessing = try WitnessedPublishing(
+                profile.trust.policy, additionalRoots: witnessRoots, clock: clock, logger: logger)
+        } catch { throw .witnessRoots }
         do {
             directory = try await Directory.open(
-                at: data.records, keys: keys, clock: ServerClock.system.time, logger: logger,
-                epochInterval: epochInterval)
+                at: data.records, keys: keys, clock: clock, logger: logger, epochInterval: epochInterval,
+                witnessing: witnessing)
         } catch { throw .directory(error) }
         return StoredDirectory(profile: profile, directory: directory, identity: identity)
     }
@@ -83,6 +92,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case keys(KeyFileError)
     /// The TLS identity was not read.
     case identity(StoredIdentityError)
+    /// The root certificates for witnesses are not PEM certificates.
+    case witnessRoots
     /// The log or the database was not opened.
     case directory(DirectoryOpenError)
 }

@@ -1,0 +1,54 @@
+import KeyDirectory
+import Logging
+import LogWitness
+import SignetAPI
+import TransparencyLog
+
+/// Has every checkpoint cosigned by the witnesses that the clients' policy names with an address.
+struct WitnessedPublishing: CheckpointWitnessing {
+    private let quorum: WitnessQuorum
+    private let logger: Logger
+
+    /// - Returns: nil when the policy names no witness with an address: then the server publishes what it signs.
+    /// - Throws: ``LogWitness/WitnessRootsError``.
+    init?(
+        _ policy: Policy, additionalRoots: [UInt8], clock: @escaping @Sendable () -> UInt64, logger: Logger
+    ) throws(WitnessRootsError) {
+        guard policy.witnesses.contains(where: { $0.url != nil }) else { return nil }
+        var configuration = WitnessQuorum.Configuration()
+        configuration.additionalRoots = additionalRoots
+        quorum = try WitnessQuorum(policy, configuration: configuration, clock: clock)
+        self.logger = logger
+    }
+
+    func cosignatures(
+        on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
+    ) async throws(WitnessShortfall) -> [NoteSignature] {
+        let round = await quorum.cosign(note, head: head, consistency: consistency)
+        let failures = round.reports.filter { $0.outcome.isFailure }
+        for report in failures {
+            logger.warning(
+                "a witness did not cosign",
+                metadata: ["witness": "\(text(report.name.bytes))", "why": "\(report.outcome)", "size": "\(head.size)"])
+        }
+        guard round.isQuorumMet else {
+            logger.error("not published: below the quorum of witnesses", metadata: ["size": "\(head.size)"])
+            let missing = Set(failures.map(\.name))
+            throw WitnessShortfall(
+                missing: quorum.policy.witnesses.filter { missing.contains($0.name) }.map(\.key.name))
+        }
+        return round.cosignatures
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension WitnessOutcome {
+    /// Whether the witness was asked, or should have been, and gave nothing.
+    fileprivate var isFailure: Bool {
+        switch self {
+        case .present, .cosigned, .late: false
+        default: true
+        }
+    }
+}
