@@ -169,6 +169,15 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
         path: "Sources/Runtime/LogWitness", swiftSettings: strict),
     .target(
+        name: "LogAuditor",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetClient",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+        ],
+        path: "Sources/Runtime/LogAuditor", swiftSettings: strict),
+    .target(
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
@@ -236,6 +245,10 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory",
             "SignetServer", "SignetClient", "SignetTesting", crypto, logging, sqlite,
         ] + nio,
+        swiftSettings: strict),
+    .testTarget(
+        name: "LogAuditorTests",
+        dependencies: ["TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor"],
         swiftSettings: strict),
     .testTarget(
         name: "SignetServerTests",

@@ -43,12 +43,12 @@ import TransparencyLog
     @Test func equalTreesAreTheSame() throws {
         let log = try ForgedLog()
         try log.grow(epochs: 1, people: 2)
-        #expect(try Self.card(log).compare(with: Self.card(log)) == .same)
+        #expect(try Self.card(log).signed.compare(with: Self.card(log).signed) == .same)
     }
 
     @Test func twoTreesOfOneSizeAreCompleteEvidence() throws {
         let two = try TwoHistories()
-        guard case .fork(let fork) = try Self.card(two.other).compare(with: Self.card(two.one)) else {
+        guard case .fork(let fork) = try Self.card(two.other).signed.compare(with: Self.card(two.one).signed) else {
             throw CheckpointCardError.malformed
         }
         #expect(throws: Never.self) { try two.verifier.verify(.fork(fork)) }
@@ -56,12 +56,12 @@ import TransparencyLog
 
     @Test func anotherLogIsNotCompared() throws {
         let two = try TwoHistories(otherSeed: 2, otherOrigin: "another.example/log")
-        #expect(try Self.card(two.other).compare(with: Self.card(two.one)) == .otherLog)
+        #expect(try Self.card(two.other).signed.compare(with: Self.card(two.one).signed) == .otherLog)
     }
 
     @Test func aLargerTreeOfOneHistoryIsProven_whoeverHasIt() throws {
         let two = try TwoHistories(otherEpochs: 4)
-        let (small, large) = (try Self.card(two.other, size: 14), try Self.card(two.other))
+        let (small, large) = (try Self.card(two.other, size: 14).signed, try Self.card(two.other).signed)
         let link = try two.link(from: 14)
         #expect(small.compare(with: large) == .proofNeeded(from: small.checkpoint.head, to: large.checkpoint.head))
         #expect(large.compare(with: small) == .proofNeeded(from: small.checkpoint.head, to: large.checkpoint.head))
@@ -71,7 +71,7 @@ import TransparencyLog
 
     @Test func aLargerTreeOfAnotherHistoryIsCompleteEvidence() throws {
         let two = try TwoHistories(otherEpochs: 4)
-        let (small, large) = (try Self.card(two.one), try Self.card(two.other))
+        let (small, large) = (try Self.card(two.one).signed, try Self.card(two.other).signed)
         for (theirs, own) in [(small, large), (large, small)] {
             guard case .fork(let fork) = theirs.judge(try two.link(from: 14), against: own) else {
                 throw CheckpointCardError.malformed
@@ -82,7 +82,7 @@ import TransparencyLog
 
     @Test func aProofThatDoesNotHoldIsNoEvidence() throws {
         let two = try TwoHistories(otherEpochs: 4)
-        let (small, large) = (try Self.card(two.one), try Self.card(two.other))
+        let (small, large) = (try Self.card(two.one).signed, try Self.card(two.other).signed)
         let link = ForgedLink(root: .emptyTree, proof: try two.link(from: 14).proof)
         #expect(large.judge(link, against: small) == .noProof)
     }

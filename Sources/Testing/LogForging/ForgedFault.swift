@@ -12,6 +12,8 @@ public enum ForgedFault: String, CaseIterable, Sendable {
     case repeatedVersion
     /// Two steps of one person in one epoch.
     case secondStep
+    /// A step of an account that has ended.
+    case ghost
     /// A device key without a step that vouches for it.
     case silentDevice
     /// A checkpoint that does not end in an epoch record.
@@ -33,6 +35,7 @@ public enum ForgedFault: String, CaseIterable, Sendable {
         case .unknownEntry: .unknownEntry
         case .skippedVersion, .repeatedVersion: .version
         case .secondStep: .secondStep
+        case .ghost: .stepAfterClose
         case .silentDevice: .unsettled
         case .missingEpochRecord: .noEpochRecord
         case .skippedEpoch, .hiddenLabel: .epochFields
@@ -44,7 +47,7 @@ public enum ForgedFault: String, CaseIterable, Sendable {
     /// Whether few entries show it; otherwise only the whole log does.
     public var isShownByEntries: Bool {
         switch self {
-        case .unknownEntry, .repeatedVersion, .secondStep, .missingEpochRecord, .skippedEpoch, .hiddenLabel,
+        case .unknownEntry, .repeatedVersion, .secondStep, .ghost, .missingEpochRecord, .skippedEpoch, .hiddenLabel,
             .timeRunsBack:
             true
         case .skippedVersion, .silentDevice, .oldIndexRoot, .flashKey: false
@@ -63,6 +66,10 @@ extension ForgedLog {
         case .repeatedVersion: try end(after: state(of: 0, version: 1).entry)
         case .secondStep:
             try step(0)
+            try end(after: nextState(of: 0).entry)
+        case .ghost:
+            try close(0)
+            try closeEpoch()
             try end(after: nextState(of: 0).entry)
         case .silentDevice: try end(after: device(of: 0))
         case .missingEpochRecord: try step(0)

@@ -59,6 +59,12 @@ public final class ForgedLog {
         try add(nextState(of: person).entry)
     }
 
+    /// Ends somebody's account.
+    public func close(_ person: UInt64) throws {
+        let last = try nextState(of: person)
+        try add(StateRecord(closing: last.label, version: last.version).entry)
+    }
+
     /// Ends the epoch, one second after the one before.
     ///
     /// - Parameter edit: what the record says instead of the truth.

@@ -19,6 +19,8 @@ public struct ProvenFault: Hashable, Sendable {
         case secondStep(label: LabelIndex, first: UInt64, second: UInt64)
         /// It logged a version of a label that is not above an earlier one.
         case version(label: LabelIndex, earlier: UInt64, later: UInt64, at: UInt64)
+        /// It logged an entry of a label after the record at `closed` that ended it.
+        case stepAfterClose(label: LabelIndex, closed: UInt64, at: UInt64)
         /// Two of its epoch records do not fit together.
         case epochs(EpochRecord, EpochRecord, at: UInt64)
         /// Replaying all its entries breaks this rule at this entry.

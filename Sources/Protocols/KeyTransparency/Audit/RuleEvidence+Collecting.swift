@@ -34,16 +34,16 @@ extension RuleEvidence {
         case .secondStep:
             let end = entries[place...].firstIndex { (try? EpochRecord(decoding: $0)) != nil }
             return [stepBefore(place, in: entries), place, end].compactMap(\.self)
-        case .version: return [stepBefore(place, in: entries), place].compactMap(\.self)
+        case .version, .stepAfterClose: return [stepBefore(place, in: entries), place].compactMap(\.self)
         case .epochFields, .timeRunsBack:
             return [entries[..<place].lastIndex { (try? EpochRecord(decoding: $0)) != nil }, place].compactMap(\.self)
-        case .unsettled, .indexRoot, .stepAfterClose, .noEpochRecord: return []
+        case .unsettled, .indexRoot, .noEpochRecord: return []
         }
     }
 
     /// The step before of the same label.
     private static func stepBefore(_ place: Int, in entries: [[UInt8]]) -> Int? {
-        guard let record = try? StateRecord(decoding: entries[place]) else { return nil }
-        return entries[..<place].lastIndex { (try? StateRecord(decoding: $0))?.label == record.label }
+        guard let label = LogEntry.label(of: entries[place]) else { return nil }
+        return entries[..<place].lastIndex { (try? StateRecord(decoding: $0))?.label == label }
     }
 }

@@ -9,8 +9,9 @@ extension RuleEvidence {
         case .noEpochRecord: noEpochRecord(in: head)
         case .secondStep: secondStep
         case .version: version
+        case .stepAfterClose: stepAfterClose
         case .epochFields, .timeRunsBack: epochs
-        case .unsettled, .indexRoot, .stepAfterClose: nil
+        case .unsettled, .indexRoot: nil
         }
     }
 
@@ -43,6 +44,15 @@ extension RuleEvidence {
         return .version(label: pair.1.label, earlier: pair.0.version, later: pair.1.version, at: place)
     }
 
+    /// The end of a label, and any entry of it after that.
+    private var stepAfterClose: ProvenFault.Deed? {
+        guard entries.count == 2, entries[1].inclusion.index == place,
+            let end = try? StateRecord(decoding: entries[0].bytes), end.kind == .close,
+            entries[0].inclusion.index < place, LogEntry.label(of: entries[1].bytes) == end.label
+        else { return nil }
+        return .stepAfterClose(label: end.label, closed: entries[0].inclusion.index, at: place)
+    }
+
     /// The first two entries, if they are state records of one label, in the order of the log.
     private var steps: (StateRecord, StateRecord)? {
         guard let first = try? StateRecord(decoding: entries[0].bytes),
@@ -61,6 +71,17 @@ extension RuleEvidence {
         let index = entries[0].inclusion.index
         guard index < place, !second.canFollow(first, at: index) || second.start > place else { return nil }
         return .epochs(first, second, at: place)
+    }
+}
+
+extension LogEntry {
+    /// Whose entry it is; nil for one of nobody's.
+    static func label(of entry: [UInt8]) -> LabelIndex? {
+        switch try? LogEntry(decoding: entry) {
+        case .device(let leaf): LabelIndex(leaf.label)
+        case .state(let record): record.label
+        case .epoch, nil: nil
+        }
     }
 }
 

@@ -25,6 +25,9 @@ public struct LabelHistories: Sendable {
 
     private static let none = UInt32.max
 
+    /// The most log entries that fit.
+    public static let maximumSize = UInt64(UInt32.max)
+
     private var labels: [MapKey: Label] = [:]
     /// For each log entry, the one before it under the same label.
     private var before: [UInt32] = []

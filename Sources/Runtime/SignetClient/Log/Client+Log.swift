@@ -87,7 +87,7 @@ extension Client {
             let known = try await logView()
             let (checkpoint, _) = try await files.checkpoint(profile.trust, at: surroundings.now())
             let head = checkpoint.checkpoint.head
-            var reader = TileReader(files: files, size: head.size)
+            var reader = files.tiles.reader(size: head.size)
             let proof = try await reader.consistencyProof(from: known?.head.size ?? 0)
             guard try await advance(known, to: checkpoint, proof) else { continue }
             let first = max(start, head.size > count ? head.size - count : 0)
@@ -97,7 +97,7 @@ extension Client {
     }
 
     private func entries(
-        from start: UInt64, in head: TreeHead, _ files: LogFiles, _ reader: inout TileReader
+        from start: UInt64, in head: TreeHead, _ files: LogFiles, _ reader: inout TileReader<ClientError>
     ) async throws(ClientError) -> [LoggedEntry] {
         var entries: [LoggedEntry] = []
         var index = start

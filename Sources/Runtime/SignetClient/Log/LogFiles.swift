@@ -25,40 +25,20 @@ struct LogFiles: Sendable {
 
     /// Entries of bundle `index` of a log of this size.
     func entries(bundle index: UInt64, size: UInt64) async throws(ClientError) -> [[UInt8]] {
-        let tile = try Self.tile(.entries, index, size)
-        let (bytes, width) = try await bytes(of: tile)
-        do { return Array(try EntryBundle(decoding: bytes, width: width).entries.prefix(tile.width)) } catch {
-            throw .log(.tile(tile, error))
-        }
+        try await tiles.entries(bundle: index, size: size)
     }
 
     /// The hashes of a tile of a log of this size.
     func hashes(level: Int, index: UInt64, size: UInt64) async throws(ClientError) -> (Tile, [TreeHash]) {
-        let tile = try Self.tile(.hashes(level: level), index, size >> UInt64(8 * level))
-        let (bytes, width) = try await bytes(of: tile)
-        do {
-            let served = width == tile.width ? tile : tile.full
-            return (tile, Array(try served.hashes(decoding: bytes).prefix(tile.width)))
-        } catch { throw .log(.tile(tile, error)) }
+        try await tiles.hashes(level: level, index: index, size: size)
     }
 
-    /// A partial tile may have been replaced by the full one.
-    private func bytes(of tile: Tile) async throws(ClientError) -> ([UInt8], width: Int) {
-        if let bytes = try await calls.logFile(tile.path, limit: ResponseLimit(tile)) {
-            return (bytes, tile.width)
-        }
-        guard !tile.isFull,
-            let bytes = try await calls.logFile(tile.full.path, limit: ResponseLimit(tile.full))
-        else { throw .log(.missing(tile)) }
-        return (bytes, Tile.fullWidth)
-    }
-
-    private static func tile(
-        _ content: Tile.Content, _ index: UInt64, _ count: UInt64
-    ) throws(ClientError) -> Tile {
-        let width = UInt64(Tile.fullWidth)
-        do {
-            return try Tile(content, index: index, width: Int(min(width, count - index * width)))
-        } catch { throw .log(.missing(nil)) }
+    /// The tiles as the directory serves them.
+    var tiles: LogTiles<ClientError> {
+        LogTiles(
+            missing: { .log(.missing($0)) }, malformed: { .log(.tile($0, $1)) },
+            fetch: { tile throws(ClientError) in
+                try await calls.logFile(tile.path, limit: ResponseLimit(tile))
+            })
     }
 }

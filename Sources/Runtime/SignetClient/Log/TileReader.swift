@@ -1,20 +1,34 @@
-import TransparencyLog
+package import TransparencyLog
 
 /// Proofs put together from hash tiles. The tiles are not believed: each proof is checked as any.
-struct TileReader {
-    let files: LogFiles
-    let size: UInt64
+package struct TileReader<Failure: Error> {
+    private let size: UInt64
+    private let missing: Failure
+    private let fetch: (_ level: Int, _ index: UInt64) async throws(Failure) -> [TreeHash]
     private var tiles: [Tile: [TreeHash]] = [:]
 
-    init(files: LogFiles, size: UInt64) {
-        self.files = files
+    /// A reader of the tiles of a log of this size.
+    ///
+    /// - Parameters:
+    ///   - missing: thrown when a tile is narrower than the size demands.
+    ///   - fetch: gives the hashes of a tile, cut to the log's size.
+    package init(
+        size: UInt64, missing: Failure, fetch: @escaping (Int, UInt64) async throws(Failure) -> [TreeHash]
+    ) {
         self.size = size
+        self.missing = missing
+        self.fetch = fetch
+    }
+
+    /// The root that the tree has at a size up to its own.
+    package mutating func root(size: UInt64) async throws(Failure) -> TreeHash {
+        try await root(from: 0, to: size)
     }
 
     /// The path from leaf `index` to the root.
     ///
     /// Spec: RFC 6962, section 2.1.1.
-    mutating func inclusionProof(index: UInt64) async throws(ClientError) -> InclusionProof {
+    package mutating func inclusionProof(index: UInt64) async throws(Failure) -> InclusionProof {
         var (start, end) = (UInt64(0), size)
         var hashes: [TreeHash] = []
         while end - start > 1 {
@@ -33,7 +47,7 @@ struct TileReader {
     /// The proof that the tree only grew from `old` leaves; empty when there is nothing to prove.
     ///
     /// Spec: RFC 6962, section 2.1.2.
-    mutating func consistencyProof(from old: UInt64) async throws(ClientError) -> ConsistencyProof {
+    package mutating func consistencyProof(from old: UInt64) async throws(Failure) -> ConsistencyProof {
         guard old > 0 && old < size else { return ConsistencyProof(hashes: []) }
         var (start, end) = (UInt64(0), size)
         var hashes: [TreeHash] = []
@@ -53,7 +67,7 @@ struct TileReader {
     }
 
     /// The hash over leaves that begin at a multiple of a power of two not below their number.
-    private mutating func root(from start: UInt64, to end: UInt64) async throws(ClientError) -> TreeHash {
+    private mutating func root(from start: UInt64, to end: UInt64) async throws(Failure) -> TreeHash {
         var root: TreeHash?
         var end = end
         while end > start {
@@ -66,19 +80,19 @@ struct TileReader {
     }
 
     /// A complete node: a hash of a tile, or the root of several next to each other.
-    private mutating func node(level: Int, index: UInt64) async throws(ClientError) -> TreeHash {
+    private mutating func node(level: Int, index: UInt64) async throws(Failure) -> TreeHash {
         let (tileLevel, height) = (level / 8, level % 8)
         let first = index << UInt64(height)
         let hashes = try await tile(level: tileLevel, index: first / UInt64(Tile.fullWidth))
         let place = Int(first % UInt64(Tile.fullWidth))
-        guard place + 1 << height <= hashes.count else { throw .log(.missing(nil)) }
+        guard place + 1 << height <= hashes.count else { throw missing }
         return TreeHash.root(of: Array(hashes[place..<place + 1 << height]))
     }
 
-    private mutating func tile(level: Int, index: UInt64) async throws(ClientError) -> [TreeHash] {
-        guard let key = try? Tile(.hashes(level: level), index: index) else { throw .log(.missing(nil)) }
+    private mutating func tile(level: Int, index: UInt64) async throws(Failure) -> [TreeHash] {
+        guard let key = try? Tile(.hashes(level: level), index: index) else { throw missing }
         if let known = tiles[key] { return known }
-        let hashes = try await files.hashes(level: level, index: index, size: size).1
+        let hashes = try await fetch(level, index)
         tiles[key] = hashes
         return hashes
     }

@@ -37,23 +37,53 @@ public final class NIOTransport: DirectoryTransport {
 
     private let address: DirectoryAddress
     private let deadlines: Deadlines
-    private let context: NIOSSLContext
+    private let context: NIOSSLContext?
     private let idleChannel = Mutex<(any Channel)?>(nil)
 
     /// A transport to the directory of a profile.
     ///
     /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``.
-    public init(to profile: DirectoryProfile, deadlines: Deadlines = .standard) throws(TransportError) {
-        address = try DirectoryAddress(profile.url)
+    public convenience init(
+        to profile: DirectoryProfile, deadlines: Deadlines = .standard
+    ) throws(TransportError) {
+        let address = try DirectoryAddress(profile.url)
+        try self.init(to: address, security: .root(profile.tlsRoot), deadlines: deadlines)
+    }
+
+    /// How the server is known.
+    public enum Security: Hashable, Sendable {
+        /// It is not: plain HTTP. Only for files that prove themselves, such as those of a log.
+        case none
+        /// By a certificate that the system trusts.
+        case system
+        /// By a certificate under this root, in DER.
+        case root([UInt8])
+    }
+
+    /// A transport to a server at an address.
+    ///
+    /// - Throws: ``TransportError/invalidRoot``.
+    public init(
+        to address: DirectoryAddress, security: Security, deadlines: Deadlines = .standard
+    ) throws(TransportError) {
+        self.address = address
         self.deadlines = deadlines
+        context = try Self.context(security)
+    }
+
+    private static func context(_ security: Security) throws(TransportError) -> NIOSSLContext? {
         do {
-            let root = try NIOSSLCertificate(bytes: profile.tlsRoot, format: .der)
             var configuration = TLSConfiguration.makeClientConfiguration()
-            configuration.trustRoots = .certificates([root])
+            switch security {
+            case .none: return nil
+            case .system: configuration.trustRoots = .default
+            case .root(let root):
+                configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: root, format: .der)])
+            }
             configuration.certificateVerification = .fullVerification
             configuration.minimumTLSVersion = .tlsv12
             configuration.applicationProtocols = ["http/1.1"]
-            context = try NIOSSLContext(configuration: configuration)
+            return try NIOSSLContext(configuration: configuration)
         } catch { throw .invalidRoot }
     }
 
@@ -108,8 +138,10 @@ public final class NIOTransport: DirectoryTransport {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
-                        try pipeline.addHandler(
-                            NIOSSLClientHandler(context: context, serverHostname: Self.name(host)))
+                        if let context {
+                            try pipeline.addHandler(
+                                NIOSSLClientHandler(context: context, serverHostname: Self.name(host)))
+                        }
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(ExchangeHandler(deadlines, first: exchange))
                     }

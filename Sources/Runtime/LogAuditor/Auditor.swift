@@ -1,0 +1,204 @@
+import KeyTransparency
+import SignetClient
+public import TransparencyLog
+
+/// Follows a log entry by entry, recomputes every epoch's index, and keeps the proof of anything that is wrong.
+///
+/// It needs no account and believes nothing: entries must lead to the root that the log signed, every rule is checked,
+/// and a rule is only said to be broken when the log's signature covers the break.
+public actor Auditor {
+    /// Called with the entries read so far and how many there are.
+    public typealias Progress = @Sendable (UInt64, UInt64) -> Void
+
+    /// How many of the last audited heads are remembered, so that a late question about one can be answered.
+    private static let recentCount = 256
+
+    private let policy: Policy
+    private let tiles: SourceTiles
+    private let folder: AuditFolder
+    private let lock: HomeLock
+    private let progress: Progress
+    private let turns = Turns()
+    private var audit = CheckpointAudit()
+    private var latest: LogSignedCheckpoint?
+    private var recent: [TreeHead] = []
+    private var guilt: LogGuilt?
+
+    /// An auditor of the log that a policy names.
+    ///
+    /// - Parameters:
+    ///   - policy: whose signatures are the log's. Its quorum is not asked for: a log answers for what it signed.
+    ///   - source: where the log's files are.
+    ///   - folder: what is kept; one folder for one log.
+    /// - Throws: ``AuditorError``.
+    public init(
+        of policy: Policy, at source: any LogSource, keeping folder: AuditFolder,
+        progress: @escaping Progress = { _, _ in }
+    ) throws(AuditorError) {
+        let lock: HomeLock?
+        do { lock = try folder.prepare() } catch { throw .folder(error) }
+        guard let lock else { throw .folderInUse }
+        self.lock = lock
+        self.policy = policy
+        self.folder = folder
+        self.progress = progress
+        tiles = SourceTiles(source: source, folder: folder)
+        guilt = try Self.guilt(in: folder, policy)
+    }
+
+    /// The largest checkpoint that was audited and found sound; nil before the first.
+    public var audited: LogSignedCheckpoint? { latest }
+
+    /// The last epoch of it.
+    public var lastEpoch: UInt64? { audit.lastEpoch?.number }
+
+    /// How many labels it has.
+    public var labelCount: UInt64 { audit.labelCount }
+
+    /// Whether a checkpoint with this head was audited and found sound, and the log is not guilty of anything.
+    public func isSound(_ head: TreeHead) -> Bool { guilt == nil && recent.contains(head) }
+
+    /// Replays what the folder holds. Must be called once, before anything else.
+    ///
+    /// - Throws: ``AuditorError``.
+    public func resume() async throws(AuditorError) {
+        await turns.take()
+        defer { turns.give() }
+        if let guilt { throw .guilty(guilt) }
+        guard folder.checkpoint.exists else { return }
+        let bytes: [UInt8]
+        do { bytes = try folder.checkpoint.read(maximumByteCount: SignedNote.maximumByteCount) } catch {
+            throw .folder(error)
+        }
+        guard let note = try? SignedNote(decoding: bytes), let signed = try? policy.verifyLogSignature(on: note)
+        else { throw .folderOfAnotherLog }
+        do { try await replay(to: signed) } catch .entriesDoNotMatch(_) {
+            // What is in the folder was damaged: nothing in it is needed, the checkpoint says what must come out.
+            tiles.forget(from: 0, to: signed.checkpoint.head.size)
+            audit = CheckpointAudit()
+            try await replay(to: signed)
+        }
+        accept(signed)
+    }
+
+    /// Audits the checkpoint that the source publishes.
+    ///
+    /// - Returns: the checkpoint, which is sound.
+    /// - Throws: ``AuditorError``.
+    public func auditPublished() async throws(AuditorError) -> LogSignedCheckpoint {
+        try await audit(try await tiles.checkpoint())
+    }
+
+    /// Audits a checkpoint, which need not be published: the log asks for cosignatures before it publishes.
+    ///
+    /// - Returns: the checkpoint, which is sound.
+    /// - Throws: ``AuditorError``.
+    public func audit(_ note: SignedNote) async throws(AuditorError) -> LogSignedCheckpoint {
+        await turns.take()
+        defer { turns.give() }
+        if let guilt { throw .guilty(guilt) }
+        let signed = try self.signed(note)
+        guard let latest else { return try await extend(to: signed) }
+        switch signed.compare(with: latest) {
+        case .same: return signed
+        case .otherLog: throw .otherLog
+        case .fork(let fork): throw try convict(.fork(fork))
+        case .proofNeeded(_, let larger) where larger == signed.checkpoint.head: return try await extend(to: signed)
+        case .proofNeeded:
+            try await rule(signed, against: latest)
+            throw .older(size: signed.checkpoint.head.size, audited: latest.checkpoint.head.size)
+        }
+    }
+
+    private func signed(_ note: SignedNote) throws(AuditorError) -> LogSignedCheckpoint {
+        do { return try policy.verifyLogSignature(on: note) } catch { throw .checkpoint(error) }
+    }
+
+    // MARK: Growing
+
+    /// Reads on to a larger checkpoint and judges it.
+    private func extend(to signed: LogSignedCheckpoint) async throws(AuditorError) -> LogSignedCheckpoint {
+        let start = latest?.checkpoint.head.size ?? 0
+        do { try await replay(to: signed) } catch .entriesDoNotMatch(let size) {
+            // What was read beyond the audited part is not the log's; begin again from what is.
+            tiles.forget(from: start, to: audit.size)
+            audit = CheckpointAudit()
+            if let latest { try await rule(signed, against: latest) }
+            throw .entriesDoNotMatch(size: size)
+        }
+        do { try folder.checkpoint.replace(with: signed.note.encoded) } catch { throw .folder(error) }
+        tiles.forgetTail(of: start, in: signed.checkpoint.head.size)
+        accept(signed)
+        return signed
+    }
+
+    private func accept(_ signed: LogSignedCheckpoint) {
+        latest = signed
+        recent.append(signed.checkpoint.head)
+        if recent.count > Self.recentCount { recent.removeFirst() }
+    }
+
+    /// Reads all entries up to a checkpoint that have not been read, and says what is true of it.
+    private func replay(to signed: LogSignedCheckpoint) async throws(AuditorError) {
+        let head = signed.checkpoint.head
+        guard head.size <= LabelHistories.maximumSize else { throw .tooLarge(head.size) }
+        // A larger checkpoint that came to nothing may have been read already.
+        if audit.size > head.size { audit = CheckpointAudit() }
+        while audit.size < head.size {
+            let bundle = audit.size / UInt64(Tile.fullWidth)
+            let entries = try await tiles.entries(bundle: bundle, size: head.size)
+            for entry in entries.dropFirst(Int(audit.size % UInt64(Tile.fullWidth))) { audit.add(entry) }
+            progress(audit.size, head.size)
+        }
+        switch audit.finding(at: head) {
+        case .sound: return
+        case .otherEntries: throw .entriesDoNotMatch(size: head.size)
+        case .tooLarge: throw .tooLarge(head.size)
+        case .fault(let fault, let place):
+            let entries = try await tiles.all(size: head.size)
+            guard let rule = RuleEvidence(of: fault, at: place, in: signed.note, entries: entries) else {
+                throw .tooLarge(head.size)
+            }
+            throw try convict(.rule(rule), deed: .replayed(fault, at: place))
+        }
+    }
+
+    // MARK: Judging
+
+    /// Asks the source's tiles whether two checkpoints of different sizes are of one history.
+    private func rule(
+        _ signed: LogSignedCheckpoint, against known: LogSignedCheckpoint
+    ) async throws(AuditorError) {
+        let sizes = [signed.checkpoint.head.size, known.checkpoint.head.size].sorted()
+        let link = try await tiles.link(from: sizes[0], to: sizes[1])
+        switch signed.judge(link, against: known) {
+        case .oneHistory: return
+        case .noProof: throw .noConsistencyProof(from: sizes[0], to: sizes[1])
+        case .fork(let fork): throw try convict(.fork(fork))
+        }
+    }
+
+    /// Keeps the proof, and never vouches for the log again.
+    private func convict(_ evidence: Evidence, deed: ProvenFault.Deed? = nil) throws(AuditorError) -> AuditorError {
+        let deed = (try? EvidenceVerifier(policy: policy).verify(evidence).deed) ?? deed
+        do {
+            let found = LogGuilt(evidence: evidence, deed: deed, path: try folder.keep(evidence))
+            guilt = found
+            return .guilty(found)
+        } catch {
+            guilt = LogGuilt(evidence: evidence, deed: deed, path: "")
+            throw .evidenceNotKept(evidence, error)
+        }
+    }
+
+    /// What an earlier run found.
+    private static func guilt(in folder: AuditFolder, _ policy: Policy) throws(AuditorError) -> LogGuilt? {
+        guard let name = folder.evidenceNames().first else { return nil }
+        let file = folder.evidence(name)
+        guard let bytes = try? file.read(maximumByteCount: Evidence.maximumByteCount),
+            let evidence = try? Evidence(decoding: bytes)
+        else { throw .evidenceDamaged(name: name) }
+        let deed = try? EvidenceVerifier(policy: policy).verify(evidence).deed
+        return LogGuilt(evidence: evidence, deed: deed, path: file.path)
+    }
+}

@@ -1,0 +1,98 @@
+import KeyTransparency
+import SignetClient
+import TransparencyLog
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What an auditor of one log keeps, in a folder that only its owner may enter:
+///
+/// | file | what |
+/// |---|---|
+/// | `checkpoint` | the largest checkpoint that was audited and found sound; replaced whole, after the entries |
+/// | `tile/entries/…` | every entry up to it, so that the folder is a mirror that others can audit from |
+/// | `evidence-…` | what the log did; never removed. With one of these nothing is cosigned any more |
+///
+/// After a stop the entries are replayed: they are the only state that needs no trust, a replay is quick, and where the
+/// log is guilty they are part of the evidence. What a crash took of them is fetched again.
+public struct AuditFolder: Sendable {
+    /// The folder.
+    public let path: String
+
+    /// The folder at a path, which need not exist.
+    public init(path: String) { self.path = path }
+
+    private var home: HomeFolder { HomeFolder(path: path) }
+
+    /// Makes the folder and keeps other auditors out of it until the lock is gone; nil when another one is at work.
+    func prepare() throws(FileFault) -> HomeLock? {
+        try home.prepare()
+        return try home.lock()
+    }
+
+    /// The largest checkpoint that was audited.
+    var checkpoint: DurableFile { DurableFile(path: path + "/checkpoint") }
+
+    /// The bytes of an entry bundle; nil if it is not here.
+    func bundle(_ tile: Tile) -> [UInt8]? {
+        let file = DurableFile(path: name(of: tile))
+        return try? file.read(maximumByteCount: tile.width * (2 + EntryBundle.maximumEntryByteCount))
+    }
+
+    /// Keeps an entry bundle. A reader sees all of it or nothing, but a crash may take it: then it is fetched again.
+    func keep(_ bytes: [UInt8], of tile: Tile) throws(FileFault) {
+        let file = URL(filePath: name(of: tile))
+        do {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(bytes).write(to: file, options: .atomic)
+        } catch { throw FileFault(cocoa: error) }
+    }
+
+    /// Forgets an entry bundle.
+    func remove(_ tile: Tile) { try? FileManager.default.removeItem(atPath: name(of: tile)) }
+
+    /// The names of all files of evidence, in order.
+    func evidenceNames() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.filter { $0.hasPrefix("evidence-") && !$0.hasSuffix(".new") }.sorted()
+    }
+
+    /// A file of evidence.
+    func evidence(_ name: String) -> DurableFile { DurableFile(path: path + "/" + name) }
+
+    /// Keeps evidence for ever; what is there already is not kept twice.
+    ///
+    /// - Returns: the path.
+    func keep(_ evidence: Evidence) throws(FileFault) -> String {
+        let bytes = evidence.encoded
+        for number in 1...Int(Int32.max) {
+            let file = self.evidence("evidence-\(number)")
+            do {
+                try file.create(bytes)
+                return file.path
+            } catch {
+                guard error == .exists else { throw error }
+                if (try? file.read(maximumByteCount: Evidence.maximumByteCount)) == bytes { return file.path }
+            }
+        }
+        throw .noSpace
+    }
+
+    private func name(of tile: Tile) -> String { path + "/" + String(decoding: tile.path, as: UTF8.self) }
+}
+
+extension FileFault {
+    /// What Foundation says of a file that it could not write.
+    fileprivate init(cocoa error: any Error) {
+        switch (error as? CocoaError)?.code {
+        case .fileWriteOutOfSpace: self = .noSpace
+        case .fileWriteNoPermission: self = .notPermitted
+        case .fileWriteVolumeReadOnly: self = .readOnly
+        default: self = .system(0)
+        }
+    }
+}

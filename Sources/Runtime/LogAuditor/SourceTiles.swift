@@ -1,0 +1,78 @@
+import KeyTransparency
+import SignetClient
+import TransparencyLog
+
+/// A log's files as an auditor reads them: entries from its own folder where it has them, else from the source, which
+/// are then kept.
+struct SourceTiles: Sendable {
+    let source: any LogSource
+    let folder: AuditFolder
+
+    func checkpoint() async throws(AuditorError) -> SignedNote {
+        let limit = SignedNote.maximumByteCount
+        guard let bytes = try await file(Array("checkpoint".utf8), limit) else { throw .checkpointMissing }
+        do { return try SignedNote(decoding: bytes) } catch { throw .note(error) }
+    }
+
+    /// Entries of a bundle of a log of this size.
+    func entries(bundle: UInt64, size: UInt64) async throws(AuditorError) -> [[UInt8]] {
+        guard let tile = Self.bundle(bundle, size: size) else { throw .missing(nil) }
+        if let bytes = folder.bundle(tile), let own = try? EntryBundle(decoding: bytes, width: tile.width) {
+            return own.entries
+        }
+        let entries = try await tiles.entries(bundle: bundle, size: size)
+        try keep(entries, of: tile)
+        return entries
+    }
+
+    /// All entries of a log of this size.
+    func all(size: UInt64) async throws(AuditorError) -> [[UInt8]] {
+        var entries: [[UInt8]] = []
+        while entries.count < size {
+            entries += try await self.entries(bundle: UInt64(entries.count / Tile.fullWidth), size: size)
+        }
+        return entries
+    }
+
+    /// Forgets the last bundle of a smaller size if it is partial: the larger size has it too.
+    func forgetTail(of old: UInt64, in size: UInt64) {
+        guard old > 0, old < size, let tile = Self.bundle((old - 1) / UInt64(Tile.fullWidth), size: old) else { return }
+        if !tile.isFull { folder.remove(tile) }
+    }
+
+    /// Forgets what was kept of the entries from one size to another.
+    func forget(from old: UInt64, to size: UInt64) {
+        for tile in Tile.added(from: old, to: size) where tile.content == .entries { folder.remove(tile) }
+    }
+
+    /// The root that the tree of the larger size has at the smaller, and the proof from there, as the source tells it.
+    func link(from old: UInt64, to size: UInt64) async throws(AuditorError) -> ForkEvidence.Link {
+        var reader = tiles.reader(size: size)
+        let root = try await reader.root(size: old)
+        return ForkEvidence.Link(root: root, proof: try await reader.consistencyProof(from: old))
+    }
+
+    private var tiles: LogTiles<AuditorError> {
+        LogTiles(
+            missing: { .missing($0) }, malformed: { .malformed($0, $1) },
+            fetch: { tile throws(AuditorError) in
+                try await file(tile.path, ResponseLimit(tile).maximumByteCount)
+            })
+    }
+
+    private func file(_ path: [UInt8], _ limit: Int) async throws(AuditorError) -> [UInt8]? {
+        do { return try await source.file(path, maximumByteCount: limit) } catch { throw .source(error) }
+    }
+
+    private func keep(_ entries: [[UInt8]], of tile: Tile) throws(AuditorError) {
+        guard let bundle = try? EntryBundle(entries: entries) else { return }
+        do { try folder.keep(bundle.encoded, of: tile) } catch { throw .folder(error) }
+    }
+
+    /// The tile that holds bundle `index` in a log of this size.
+    private static func bundle(_ index: UInt64, size: UInt64) -> Tile? {
+        let start = index * UInt64(Tile.fullWidth)
+        guard start < size else { return nil }
+        return try? Tile(.entries, index: index, width: Int(min(UInt64(Tile.fullWidth), size - start)))
+    }
+}

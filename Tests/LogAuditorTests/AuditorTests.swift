@@ -1,0 +1,221 @@
+import Foundation
+import KeyTransparency
+import LogAuditor
+import LogForging
+import Testing
+import TransparencyLog
+
+@Suite struct AuditorTests {
+    let folder: TemporaryFolder
+    let log: ForgedLog
+    let source = ServedLog()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        log = try ForgedLog()
+    }
+
+    func auditor(_ name: String = "state") throws -> Auditor {
+        try Auditor(of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(name)))
+    }
+
+    /// What the auditor throws.
+    func failure(_ body: () async throws(AuditorError) -> Void) async -> AuditorError? {
+        do {
+            try await body()
+            return nil
+        } catch { return error }
+    }
+
+    @Test func anHonestLogIsSound_andFollowed() async throws {
+        let auditor = try auditor()
+        for round in 0..<4 {
+            try log.grow(epochs: 3, people: 40, from: UInt64(round * 100))
+            try source.serve(log)
+            let sound = try await auditor.auditPublished()
+            #expect(sound.checkpoint.head == (try log.tree.head(size: log.size)))
+            #expect(await auditor.isSound(sound.checkpoint.head))
+        }
+        #expect(await auditor.lastEpoch == 12)
+    }
+
+    @Test func anEmptyLogIsSound() async throws {
+        try source.serve(log)
+        let auditor = try auditor()
+        #expect(try await auditor.auditPublished().checkpoint.head == .empty)
+    }
+
+    @Test(arguments: ForgedFault.allCases) func eachFaultIsFound_keptAndNeverForgiven(_ fault: ForgedFault) async throws
+    {
+        try log.grow(epochs: 2, people: 150)
+        try source.serve(log)
+        do {
+            let auditor = try auditor()
+            _ = try await auditor.auditPublished()
+            try log.commit(fault)
+            try source.serve(log)
+            let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+            #expect(found?.claim == fault.name.rawValue)
+            let head = try log.tree.head(size: log.size)
+            #expect(await !auditor.isSound(head))
+        }
+        // After a restart, whatever the log serves now.
+        let honest = try ForgedLog()
+        try honest.grow(epochs: 2, people: 150)
+        try source.serve(honest)
+        let again = try auditor()
+        let found = await failure { () throws(AuditorError) in try await again.resume() }
+        #expect(found?.claim == fault.name.rawValue)
+        let still = await failure { () throws(AuditorError) in _ = try await again.auditPublished() }
+        #expect(still?.claim == fault.name.rawValue)
+    }
+
+    @Test(arguments: ForgedFault.allCases) func theKeptEvidenceConvincesOthers(_ fault: ForgedFault) async throws {
+        try log.grow(epochs: 2, people: 3)
+        try log.commit(fault)
+        try source.serve(log)
+        let auditor = try auditor()
+        guard
+            case .guilty(let guilt) = await failure({ () throws(AuditorError) in _ = try await auditor.auditPublished()
+            }),
+            case .rule(let rule) = try Evidence(decoding: Array(Data(contentsOf: URL(filePath: guilt.path))))
+        else { throw EvidenceError.unknownClaim }
+        let verifier = EvidenceVerifier(policy: try log.policy())
+        if fault.isShownByEntries {
+            #expect(throws: Never.self) { try verifier.verify(.rule(rule)) }
+        } else {
+            // Another auditor's folder is a mirror: with its entries the evidence stands without the log.
+            var audit = CheckpointAudit()
+            let mirror = FolderLogSource(path: folder.below("state"))
+            let tile = try Tile(.entries, index: 0, width: Int(log.size))
+            let bundle = try #require(try await mirror.file(tile.path, maximumByteCount: 1 << 20))
+            for entry in try EntryBundle(decoding: bundle, width: tile.width).entries { audit.add(entry) }
+            let head = try log.tree.head(size: log.size)
+            #expect(audit.finding(at: head) != .sound)
+            do { _ = try verifier.verify(rule, entries: audit) } catch { Issue.record(error) }
+        }
+    }
+
+    @Test func twoTreesOfOneSizeAreAFork() async throws {
+        try log.grow(epochs: 2, people: 3)
+        try source.serve(log)
+        let auditor = try auditor()
+        _ = try await auditor.auditPublished()
+        let other = try ForgedLog()
+        try other.grow(epochs: 2, people: 3, from: 50)
+        try source.serve(other)
+        let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+        #expect(found?.claim == "fork")
+    }
+
+    @Test(arguments: [1, 4]) func treesOfTwoSizesAreAFork(_ epochs: Int) async throws {
+        try log.grow(epochs: 2, people: 3)
+        try source.serve(log)
+        let auditor = try auditor()
+        _ = try await auditor.auditPublished()
+        // A second history, larger or smaller; its owner serves all its tiles.
+        let other = try ForgedLog()
+        try other.grow(epochs: epochs, people: 3, from: 50)
+        try source.serve(other)
+        if epochs == 1 {
+            // Between the two the larger one's tiles decide, which are the audited ones.
+            try source.serve(log, publishing: other.checkpoint())
+        }
+        guard
+            case .guilty(let guilt) = await failure({ () throws(AuditorError) in _ = try await auditor.auditPublished()
+            })
+        else { throw EvidenceError.unknownClaim }
+        #expect(throws: Never.self) { try EvidenceVerifier(policy: log.policy()).verify(guilt.evidence) }
+    }
+
+    @Test func anOlderCheckpointIsNoFork() async throws {
+        try log.grow(epochs: 4, people: 3)
+        try source.serve(log)
+        let auditor = try auditor()
+        _ = try await auditor.auditPublished()
+        try source.serve(log, publishing: log.checkpoint(size: 14))
+        let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+        #expect(found == .older(size: 14, audited: 28))
+    }
+
+    @Test func entriesThatWereChangedOnTheWayAreNotTheLogsFault_andDoNoLastingHarm() async throws {
+        try log.grow(epochs: 2, people: 3)
+        try source.serve(log)
+        let auditor = try auditor()
+        _ = try await auditor.auditPublished()
+        try log.grow(epochs: 1, people: 3, from: 9)
+        try source.serve(log)
+        let path = "tile/entries/000.p/21"
+        let honest = try #require(source.bytes(path))
+        var entries = log.entries
+        entries[17] = Array("made up\n".utf8)
+        source.set(path, try EntryBundle(entries: entries).encoded)
+        let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+        #expect(found == .entriesDoNotMatch(size: 21))
+        source.set(path, honest)
+        #expect(try await auditor.auditPublished().checkpoint.head.size == 21)
+    }
+
+    @Test func aMissingTileIsNamed_andTheAuditGoesOnWhenItIsBack() async throws {
+        try log.grow(epochs: 3, people: 100)
+        try source.serve(log)
+        let path = "tile/entries/001"
+        let bundle = source.bytes(path)
+        source.set(path, nil)
+        let auditor = try auditor()
+        let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+        #expect(found == .missing(try Tile(.entries, index: 1)))
+        source.set(path, bundle)
+        #expect(try await auditor.auditPublished().checkpoint.head.size == log.size)
+    }
+
+    @Test func anotherKeysCheckpointIsRefused() async throws {
+        let other = try ForgedLog(seed: 9)
+        try other.grow(epochs: 1, people: 3)
+        try source.serve(other)
+        let auditor = try auditor()
+        let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+        #expect(found == .checkpoint(.logSignatureMissing))
+    }
+
+    @Test func aRestartReadsItsOwnFolderOnly() async throws {
+        try log.grow(epochs: 5, people: 100)
+        try source.serve(log)
+        do { _ = try await auditor().auditPublished() }
+        let count = source.readCount
+        let again = try auditor()
+        try await again.resume()
+        #expect(await again.audited?.checkpoint.head == (try log.tree.head(size: log.size)))
+        #expect(source.readCount == count)
+    }
+
+    @Test func aDamagedFolderIsMendedFromTheSource() async throws {
+        try log.grow(epochs: 5, people: 100)
+        try source.serve(log)
+        do { _ = try await auditor().auditPublished() }
+        var entries = Array(log.entries[256..<512])
+        entries[3] = Array("rot".utf8)
+        let bundle = folder.below("state/tile/entries/001")
+        try Data(try EntryBundle(entries: entries).encoded).write(to: URL(filePath: bundle))
+        let again = try auditor()
+        try await again.resume()
+        #expect(await again.audited?.checkpoint.head.size == log.size)
+        #expect(try Array(Data(contentsOf: URL(filePath: bundle))) == source.bytes("tile/entries/001"))
+    }
+
+    @Test func anotherAuditorIsKeptOut() async throws {
+        try source.serve(log)
+        let first = try auditor()
+        #expect(throws: AuditorError.folderInUse) { _ = try auditor() }
+        _ = try await first.auditPublished()
+    }
+
+    @Test func aFolderIsAMirrorToAuditFrom() async throws {
+        try log.grow(epochs: 5, people: 100)
+        try source.serve(log)
+        do { _ = try await auditor().auditPublished() }
+        let mirror = FolderLogSource(path: folder.below("state"))
+        let other = try Auditor(of: log.policy(), at: mirror, keeping: AuditFolder(path: folder.below("other")))
+        #expect(try await other.auditPublished().checkpoint.head.size == log.size)
+    }
+}
