@@ -2,6 +2,7 @@ import KeyDirectory
 import LogWitness
 import SignetAPI
 import SignetServer
+import TransparencyLog
 
 #if canImport(Glibc)
     import Glibc
