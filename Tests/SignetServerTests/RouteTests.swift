@@ -130,17 +130,17 @@ import TransparencyLog
             #expect(note.headers["content-type"] == "text/plain; charset=utf-8")
             #expect(note.headers["cache-control"] == "no-cache")
             let head = try stored.profile.trust.policy.verify(SignedNote(decoding: note.body)).checkpoint.head
-            #expect(head.size == 6)
-            let tile = try #require(try await client.get("/log/tile/0/000.p/6"))
+            #expect(head.size == 10)
+            let tile = try #require(try await client.get("/log/tile/0/000.p/10"))
             #expect(tile.headers["content-type"] == "application/octet-stream")
             #expect(tile.headers["cache-control"] == "public, max-age=31536000, immutable")
-            let bundle = try #require(try await client.get("/log/tile/entries/000.p/6"))
+            let bundle = try #require(try await client.get("/log/tile/entries/000.p/10"))
             #expect(bundle.headers["content-type"] == "application/octet-stream")
-            let leaves = try EntryBundle(decoding: bundle.body, width: 6).leafHashes
+            let leaves = try EntryBundle(decoding: bundle.body, width: 10).leafHashes
             #expect(tile.body == leaves.flatMap(\.bytes))
             var tree = MerkleTree()
             for leaf in leaves { tree.append(leaf) }
-            #expect(try tree.root(size: 6) == head.root)
+            #expect(try tree.root(size: 10) == head.root)
         }
     }
 
@@ -149,7 +149,7 @@ import TransparencyLog
             for name in ["alice", "bob", "carol"] {
                 try await expectStatus(200, of: TestPerson("\(name)@example.org").register(client))
             }
-            try await expectStatus(200, of: client.get("/log/tile/0/000.p/6"))
+            try await expectStatus(200, of: client.get("/log/tile/0/000.p/10"))
             for path in Self.pathsOfNothing {
                 let answer = try await client.get(path)
                 #expect(answer?.status == 404, "\(path)")
@@ -159,9 +159,9 @@ import TransparencyLog
     }
 
     private static let pathsOfNothing = [
-        "/log/tile/0/000", "/log/tile/0/000.p/7", "/log/tile/1/000.p/1", "/log/tile/entries/001.p/1",
-        "/log/tile/00/000.p/6", "/log/tile/0/0.p/6", "/log/tile/0/000.p/06", "/log/tile/0/x000/000.p/6",
-        "/log/tile/0/000.p/6/", "/log/tile/0/000.p/6?a", "/log//tile/0/000.p/6", "/log/./checkpoint",
+        "/log/tile/0/000", "/log/tile/0/000.p/11", "/log/tile/1/000.p/1", "/log/tile/entries/001.p/1",
+        "/log/tile/00/000.p/10", "/log/tile/0/0.p/10", "/log/tile/0/000.p/010", "/log/tile/0/x000/000.p/10",
+        "/log/tile/0/000.p/10/", "/log/tile/0/000.p/10?a", "/log//tile/0/000.p/10", "/log/./checkpoint",
         "/log/%63heckpoint", "/log/checkpoint/", "/log/checkpoint?", "/log", "/log/", "/LOG/checkpoint",
         "/log/tile/64/000.p/1", "/log/tile/-1/000.p/1", "/log/tile/0/\(String(repeating: "x999/", count: 9))999",
         "/log/../records/directory.sqlite", "/", "/v1/lookup/", "//v1/lookup", "/health?x=1", "*",

@@ -80,7 +80,7 @@ struct Town: Sendable {
     ) async throws
         -> RunningServer
     {
-        let options = options ?? ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0"]
+        let options = options ?? ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
         let server = try await RunningServer.start(program, ["run", "--data", data] + options, in: folder)
         try point(to: server.port)
         return server

@@ -26,7 +26,7 @@ final class Daemon: Sendable {
         let command =
             wrapper + [
                 Self.executable.path, "run", "--data", data.path, "--bind", "127.0.0.1:0", "--rate", "0",
-                "--account-rate", "0", "--republish", "1",
+                "--account-rate", "0", "--republish", "1", "--epoch", "0",
             ]
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
