@@ -88,6 +88,9 @@ let coreTargets: [Target] = [
         path: "Sources/Formats/SecureCell", swiftSettings: optimised),
     .target(
         name: "OPAQUE", dependencies: [sodium, crypto], path: "Sources/Formats/OPAQUE", swiftSettings: optimised),
+    .target(
+        name: "SecretSharing", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Formats/SecretSharing", swiftSettings: optimised),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -131,6 +134,9 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
+    .testTarget(
+        name: "SecretSharingTests", dependencies: ["CanonicalCoding", "SecretSharing", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: [
@@ -220,6 +226,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
             "DIDKey",
+            "SecretSharing",
             "SFrame",
             "SecureCell",
             "OPAQUE",
@@ -291,6 +298,7 @@ let coreProducts: [Product] = [
     .library(name: "SFrame", targets: ["SFrame"]),
     .library(name: "SecureCell", targets: ["SecureCell"]),
     .library(name: "OPAQUE", targets: ["OPAQUE"]),
+    .library(name: "SecretSharing", targets: ["SecretSharing"]),
 ]
 
 let runtimeProducts: [Product] = [

@@ -41,6 +41,9 @@ let package = Package(
             ],
             path: "Sources/verify-bench", swiftSettings: strict),
         .executableTarget(
+            name: "share-bench", dependencies: ["Measuring", signet("SecretSharing"), crypto],
+            path: "Sources/share-bench", swiftSettings: strict),
+        .executableTarget(
             name: "append-bench",
             dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],
             path: "Sources/append-bench", swiftSettings: strict),

@@ -21,6 +21,8 @@ struct VectorSuiteTests {
         WitnessSuite.self,
         ThemisSuite.self,
         OPAQUESuite.self,
+        SLIP39Suite.self,
+        FROSTShareSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -48,6 +50,8 @@ struct VectorSuiteTests {
             (SFrameSuite.self, "sframe/rfc9605.json", 300),
             (WitnessSuite.self, "witness", 14), (WitnessSuite.self, "witness/litewitness.txt", 10),
             (OPAQUESuite.self, "opaque/vectors.json", 19),
+            (SLIP39Suite.self, "slip39/vectors.json", 45),
+            (FROSTShareSuite.self, "frost-p256", 3 + 257 + 2 + 6 + 1),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())

@@ -14,6 +14,8 @@ import ArgumentParser
             MerkleSuite.self, TilesLogSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
             CosignedCheckpointsSuite.self, MPTSuite.self,
             DIDKeySuite.self,
+            SLIP39Suite.self,
+            FROSTShareSuite.self,
             SFrameSuite.self,
             WitnessSuite.self,
             ThemisSuite.self,
