@@ -136,6 +136,10 @@ public enum LogEntryError: Error, Hashable, Sendable {
     case notAStateRecord
     /// The first line is not `kt-epoch/v1`.
     case notAnEpochRecord
+    /// The first line is not `kt-key/v1`.
+    case notASuccessionRecord
+    /// The first line is not `kt-origin/v1`.
+    case notAPredecessorRecord
     /// A line decodes to another length, or a word is not known.
     case invalidField
 }

@@ -18,6 +18,12 @@ public enum FaultName: String, Hashable, Sendable, CaseIterable {
     case indexRoot = "index-root"
     /// ``IndexFault/timeRunsBack(from:to:at:)``.
     case timeRunsBack = "time-runs-back"
+    /// ``IndexFault/successionNumber(expected:found:at:)``.
+    case successionNumber = "succession-number"
+    /// ``IndexFault/afterTheEnd(at:)``.
+    case afterTheEnd = "after-the-end"
+    /// ``IndexFault/predecessorTooLate(at:)``.
+    case predecessorTooLate = "predecessor-too-late"
 
     /// The name of a fault; nil for ``IndexFault/tooLarge`` and ``IndexFault/noStateRecord``, which no log shows.
     public init?(_ fault: IndexFault) {
@@ -31,6 +37,9 @@ public enum FaultName: String, Hashable, Sendable, CaseIterable {
         case .epochFields: self = .epochFields
         case .indexRoot: self = .indexRoot
         case .timeRunsBack: self = .timeRunsBack
+        case .successionNumber: self = .successionNumber
+        case .afterTheEnd: self = .afterTheEnd
+        case .predecessorTooLate: self = .predecessorTooLate
         case .tooLarge, .noStateRecord: return nil
         }
     }

@@ -37,7 +37,7 @@ extension RuleEvidence {
         case .version, .stepAfterClose: return [stepBefore(place, in: entries), place].compactMap(\.self)
         case .epochFields, .timeRunsBack:
             return [entries[..<place].lastIndex { (try? EpochRecord(decoding: $0)) != nil }, place].compactMap(\.self)
-        case .unsettled, .indexRoot, .noEpochRecord: return []
+        case .unsettled, .indexRoot, .noEpochRecord, .successionNumber, .afterTheEnd, .predecessorTooLate: return []
         }
     }
 

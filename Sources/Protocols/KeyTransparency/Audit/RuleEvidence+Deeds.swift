@@ -11,7 +11,7 @@ extension RuleEvidence {
         case .version: version
         case .stepAfterClose: stepAfterClose
         case .epochFields, .timeRunsBack: epochs
-        case .unsettled, .indexRoot: nil
+        case .unsettled, .indexRoot, .successionNumber, .afterTheEnd, .predecessorTooLate: nil
         }
     }
 
@@ -80,7 +80,7 @@ extension LogEntry {
         switch try? LogEntry(decoding: entry) {
         case .device(let leaf): LabelIndex(leaf.label)
         case .state(let record): record.label
-        case .epoch, nil: nil
+        case .epoch, .succession, .predecessor, nil: nil
         }
     }
 }

@@ -10,6 +10,12 @@ public enum IndexFault: Error, Hashable, Sendable {
     case secondStep(label: LabelIndex, at: UInt64)
     /// Rule S: a step of a label whose account has been closed.
     case stepAfterClose(label: LabelIndex, at: UInt64)
+    /// A change of keys is not numbered one more than the last one.
+    case successionNumber(expected: UInt64, found: UInt64, at: UInt64)
+    /// The log goes on after it has handed over to another one.
+    case afterTheEnd(at: UInt64)
+    /// Only a log's first entry can say which log was before.
+    case predecessorTooLate(at: UInt64)
     /// Rule S: in this epoch a label got an entry after its last state record, or got none.
     case unsettled(label: MapKey)
     /// Rule S: a group of entries that does not end in a state record was to be logged.

@@ -33,6 +33,12 @@ public struct LabelHistories: Sendable {
     private var before: [UInt32] = []
     private var leaves: [TreeHash] = []
     private var touched: [MapKey: Touch] = [:]
+    /// The number of the last change of keys.
+    public private(set) var succession: UInt64 = 0
+    /// Whether the log has handed over to another one.
+    public private(set) var hasEnded = false
+    /// Whether the log goes on where another one ended, so that labels begin with any version.
+    public private(set) var hasPredecessor = false
 
     /// The histories of an empty log.
     public init() {}
@@ -43,23 +49,49 @@ public struct LabelHistories: Sendable {
     /// How many labels have entries.
     public var labelCount: UInt64 { UInt64(labels.count) }
 
+    /// Whether this may be the next entry of the log.
+    ///
+    /// - Throws: ``IndexFault``: a rule is broken.
+    public func demand(_ entry: LogEntry) throws(IndexFault) {
+        guard leaves.count < Self.none else { throw .tooLarge }
+        if hasEnded { guard case .epoch = entry else { throw .afterTheEnd(at: size) } }
+        switch entry {
+        case .device, .epoch: return
+        case .state(let record): try demandStep(record)
+        case .succession(let record):
+            guard record.number == succession + 1 else {
+                throw .successionNumber(expected: succession + 1, found: record.number, at: size)
+            }
+        case .predecessor: guard leaves.isEmpty else { throw .predecessorTooLate(at: size) }
+        }
+    }
+
     /// Adds the next entry of the log.
     ///
     /// - Throws: ``IndexFault``: a rule is broken. Nothing has changed then.
     public mutating func add(_ entry: LogEntry, leaf: TreeHash) throws(IndexFault) {
-        guard leaves.count < Self.none else { throw .tooLarge }
+        try demand(entry)
         switch entry {
         case .device(let device): add(leaf, under: LabelIndex(device.label).key)
         case .state(let record):
-            try demandStep(record)
             add(leaf, under: record.label.key)
             touched[record.label.key] = Touch(hasRecord: true, endsInRecord: true)
             labels[record.label.key]?.version = UInt32(truncatingIfNeeded: record.version)
             labels[record.label.key]?.isClosed = record.kind == .close
-        case .epoch:
-            before.append(Self.none)
-            leaves.append(leaf)
+        case .epoch: addUnlabeled(leaf)
+        case .succession(let record):
+            addUnlabeled(leaf)
+            succession = record.number
+            hasEnded = record.kind == .log
+        case .predecessor:
+            addUnlabeled(leaf)
+            hasPredecessor = true
         }
+    }
+
+    private mutating func addUnlabeled(_ leaf: TreeHash) {
+        before.append(Self.none)
+        leaves.append(leaf)
     }
 
     private mutating func add(_ leaf: TreeHash, under key: MapKey) {
@@ -74,13 +106,13 @@ public struct LabelHistories: Sendable {
     }
 
     /// Rule S, first half: one step a label and epoch, each version one more than the last, none after the end.
-    ///
-    /// - Throws: ``IndexFault``: the record may not be the log's next entry.
-    public func demandStep(_ record: StateRecord) throws(IndexFault) {
+    private func demandStep(_ record: StateRecord) throws(IndexFault) {
         let label = labels[record.label.key]
         guard label?.isClosed != true else { throw .stepAfterClose(label: record.label, at: size) }
         let version = UInt64(label?.version ?? 0)
-        guard record.version == version + 1 else {
+        guard record.version <= UInt64(UInt32.max) else { throw .tooLarge }
+        let isFree = version == 0 && hasPredecessor
+        guard isFree || record.version == version + 1 else {
             throw .version(label: record.label, expected: version + 1, found: record.version, at: size)
         }
         guard touched[record.label.key]?.hasRecord != true else { throw .secondStep(label: record.label, at: size) }

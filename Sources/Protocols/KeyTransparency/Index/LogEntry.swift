@@ -6,6 +6,10 @@ public enum LogEntry: Hashable, Sendable {
     case state(StateRecord)
     /// The end of an epoch.
     case epoch(EpochRecord)
+    /// A change of the directory's own keys.
+    case succession(SuccessionRecord)
+    /// Where the log before this one ended.
+    case predecessor(PredecessorRecord)
 
     /// Reads a raw log entry.
     ///
@@ -15,6 +19,10 @@ public enum LogEntry: Hashable, Sendable {
             self = .state(try StateRecord(decoding: entry))
         } else if entry.starts(with: EpochRecord.format) {
             self = .epoch(try EpochRecord(decoding: entry))
+        } else if entry.starts(with: SuccessionRecord.format) {
+            self = .succession(try SuccessionRecord(decoding: entry))
+        } else if entry.starts(with: PredecessorRecord.format) {
+            self = .predecessor(try PredecessorRecord(decoding: entry))
         } else {
             self = .device(try DeviceLeaf(decoding: entry))
         }
@@ -26,6 +34,8 @@ public enum LogEntry: Hashable, Sendable {
         case .device(let leaf): leaf.entry
         case .state(let record): record.entry
         case .epoch(let record): record.entry
+        case .succession(let record): record.entry
+        case .predecessor(let record): record.entry
         }
     }
 }

@@ -46,16 +46,19 @@ final class EpochSealer: LogSealing {
     }
 
     func check(_ group: PendingGroup) throws(IndexFault) {
-        let record = try Step(group).demandWhole()
-        try histories.withLock { (histories) throws(IndexFault) in try histories.demandStep(record) }
+        let step = try Step(group)
+        let last: LogEntry = step.concernsTheLog ? step.contents[0] : .state(try step.demandWhole())
+        try histories.withLock { (histories) throws(IndexFault) in try histories.demand(last) }
     }
 
     func fitting(_ groups: [PendingGroup]) -> Int {
         var labels: Set<LabelIndex> = []
-        return groups.prefix { group in
-            guard let label = try? Step(group).demandWhole().label else { return true }
+        let count = groups.prefix { group in
+            guard let label = try? Step(group).demandWhole().label else { return false }
             return labels.insert(label).inserted
         }.count
+        // What is no step of an account, and what breaks a rule, goes alone.
+        return max(count, min(1, groups.count))
     }
 
     func seal(_ groups: [PendingGroup]) throws(IndexFault) -> [UInt8] {
@@ -130,6 +133,15 @@ private struct Step {
             do { contents.append(try LogEntry(decoding: entry)) } catch { throw .unknownEntry(at: UInt64(place)) }
         }
         self.contents = contents
+    }
+
+    /// Whether this is an entry about the log itself.
+    var concernsTheLog: Bool {
+        guard contents.count == 1 else { return false }
+        switch contents[0] {
+        case .succession, .predecessor: return true
+        case .device, .state, .epoch: return false
+        }
     }
 
     /// Rule S: leaves of one label's devices, then one state record of that label.

@@ -1,0 +1,19 @@
+extension Policy {
+    /// The most witnesses for which ``quorumImplies(_:)`` looks at every combination.
+    public static let maximumComparedWitnesses = 16
+
+    /// Whether whatever meets this quorum also meets that of `other`: no checkpoint that this policy accepts has fewer
+    /// of the cosignatures that `other` demands. Witnesses are the same when their keys are.
+    ///
+    /// False when more than ``maximumComparedWitnesses`` witnesses would have to be compared.
+    public func quorumImplies(_ other: Policy) -> Bool {
+        if other.quorum == .none { return true }
+        guard witnesses.count <= Self.maximumComparedWitnesses else { return false }
+        let others = Dictionary(other.witnesses.map { ($0.key, $0.name) }) { first, _ in first }
+        return (0..<1 << witnesses.count).allSatisfy { combination in
+            let chosen = witnesses.indices.filter { combination >> $0 & 1 == 1 }.map { witnesses[$0] }
+            guard isQuorumMet(by: Set(chosen.map(\.name))) else { return true }
+            return other.isQuorumMet(by: Set(chosen.compactMap { others[$0.key] }))
+        }
+    }
+}

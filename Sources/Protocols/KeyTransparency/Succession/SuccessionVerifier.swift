@@ -1,0 +1,89 @@
+import TransparencyLog
+import VRF
+
+/// What a directory is to be trusted by after its changes of keys. Only ``SuccessionVerifier`` makes one.
+public struct VerifiedSuccession: Hashable, Sendable {
+    /// The trust after the last change.
+    public let trust: DirectoryTrust
+    /// The number of the last change.
+    public let number: UInt64
+    /// The changes that were new, oldest first.
+    public let changes: [SuccessionRecord]
+    /// Whether a checkpoint may now be accepted that the quorum of before would have refused: fewer or other witnesses.
+    /// Then the user must agree.
+    public let weakensQuorum: Bool
+}
+
+/// Follows a directory's changes of keys: each must be in the log that the trust before it accepts.
+///
+/// How old a checkpoint is does not matter here: a client may have slept for years.
+public struct SuccessionVerifier: Sendable {
+    /// What is trusted before the first change that is to be followed.
+    public let trust: DirectoryTrust
+    /// The number of the last change that led to it; 0 before the first.
+    public let number: UInt64
+
+    /// A verifier that starts from here.
+    public init(trust: DirectoryTrust, number: UInt64) {
+        self.trust = trust
+        self.number = number
+    }
+
+    /// Follows the changes after ``number``; earlier ones in the chain are passed over.
+    ///
+    /// - Returns: nil when the chain has nothing new.
+    /// - Throws: ``SuccessionError``: which link does not hold, counted from 0.
+    ///
+    /// Security: proves that whoever could sign for the directory, seen by the quorum, made the change, publicly and
+    /// for ever; not that it was the operator's own wish.
+    public func follow(_ chain: SuccessionChain) throws(SuccessionError) -> VerifiedSuccession? {
+        var trust = trust
+        var number = number
+        var changes: [SuccessionRecord] = []
+        for (place, link) in chain.links.enumerated() where link.record.number > self.number {
+            try checkNumber(link.record, after: number, place)
+            let checkpoint = try checkCheckpoint(link, trust, place)
+            try checkInclusion(link, checkpoint, place)
+            try checkKind(link.record, checkpoint, trust, place)
+            trust = DirectoryTrust(policy: link.record.policy, vrfKey: link.record.vrfKey, freshness: trust.freshness)
+            number = link.record.number
+            changes.append(link.record)
+        }
+        guard !changes.isEmpty else { return nil }
+        return VerifiedSuccession(
+            trust: trust, number: number, changes: changes,
+            weakensQuorum: !trust.policy.quorumImplies(self.trust.policy))
+    }
+
+    private func checkNumber(_ record: SuccessionRecord, after number: UInt64, _ place: Int) throws(SuccessionError) {
+        guard record.number == number + 1 else {
+            throw .number(link: place, expected: number + 1, found: record.number)
+        }
+    }
+
+    private func checkCheckpoint(
+        _ link: SuccessionLink, _ trust: DirectoryTrust, _ place: Int
+    ) throws(SuccessionError) -> VerifiedCheckpoint {
+        do { return try trust.policy.verify(link.note) } catch { throw .checkpoint(link: place, error) }
+    }
+
+    private func checkInclusion(
+        _ link: SuccessionLink, _ checkpoint: VerifiedCheckpoint, _ place: Int
+    ) throws(SuccessionError) {
+        do { try link.inclusion.verify(leaf: .leaf(link.record.entry), in: checkpoint.checkpoint.head) } catch {
+            throw .inclusion(link: place, error)
+        }
+    }
+
+    private func checkKind(
+        _ record: SuccessionRecord, _ checkpoint: VerifiedCheckpoint, _ trust: DirectoryTrust, _ place: Int
+    ) throws(SuccessionError) {
+        let goesOn = record.policy.logs.contains { $0.name == checkpoint.checkpoint.origin }
+        switch record.kind {
+        case .keys:
+            guard goesOn else { throw .otherLog(link: place) }
+            guard record.vrfKey == trust.vrfKey else { throw .otherVRFKey(link: place) }
+        case .log: if goesOn { throw .sameLog(link: place) }
+        }
+    }
+}
