@@ -105,7 +105,7 @@ let coreTargets: [Target] = [
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
         name: "KeyTransparencyTesting",
-        dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
     // MARK: Testing: a log whose owner breaks the rules; imported by no library
     .target(

@@ -23,6 +23,7 @@ struct VectorSuiteTests {
         OPAQUESuite.self,
         SLIP39Suite.self,
         FROSTShareSuite.self,
+        LookupSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -102,6 +103,15 @@ struct VectorSuiteTests {
         for suite in Self.suites {
             #expect(throws: VectorFileError.self, "\(suite)") { try run(suite, path) }
         }
+    }
+
+    @Test func ourOwnLookupsPassAndFailWithOppositeVerdicts() throws {
+        let file = Self.ours.appending(path: "lookup/lookup.json")
+        let report = try run(LookupSuite.self, file.path())
+        #expect(report.passed == 78 && report.failed == 0)
+        let opposite = try String(contentsOf: file, encoding: .utf8)
+            .replacing("\"outcome\":\"", with: "\"outcome\":\"not ")
+        #expect(try run(LookupSuite.self, temporaryFile(opposite)).failed == 78)
     }
 
     @Test func whatIsNotThereIsAnError() throws {

@@ -93,7 +93,7 @@ import VerifiableMap
         let answer: PaperAnswer
 
         init(_ shape: Shape) throws {
-            var directory = try LookupScene().directory
+            var directory = try PaperScene().directory
             let erin = try PaperPerson("erin@example.org", seed: 50, deviceCount: 1)
             handle = shape == .absent ? try Handle(typed: Array("carol@example.org".utf8)) : erin.handle
             try directory.publish(erin)

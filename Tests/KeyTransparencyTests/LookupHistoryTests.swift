@@ -6,12 +6,12 @@ import TransparencyLog
 /// What an answer says of a label's past: the last entry of its history, its growth for a contact, and its place in
 /// the log. In each refused answer only that check fails.
 @Suite struct LookupHistoryTests {
-    var scene: LookupScene
+    var scene: PaperScene
     /// What a contact of alice knows.
     let known: LabelHead
 
     init() throws {
-        scene = try LookupScene()
+        scene = try PaperScene()
         known = try scene.directory.history(scene.alice.handle)
     }
 

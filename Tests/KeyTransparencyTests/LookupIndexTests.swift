@@ -7,9 +7,9 @@ import VerifiableMap
 /// For the checks of epoch, index, history and inclusion, answers in which only that check fails: whatever else the
 /// server needed for its lie it logged, indexed and signed properly.
 @Suite struct LookupIndexTests {
-    var scene: LookupScene
+    var scene: PaperScene
 
-    init() throws { scene = try LookupScene() }
+    init() throws { scene = try PaperScene() }
 
     var honest: PaperAnswer { get throws { try scene.directory.answer(about: scene.alice) } }
 
@@ -203,18 +203,5 @@ import VerifiableMap
                     edited, for: scene.carol, knowing: nil, at: PaperDirectory.now)
             }
         }
-    }
-}
-
-extension EpochRecord {
-    /// The record with some fields replaced.
-    func with(
-        number: UInt64? = nil, time: UInt64? = nil, start: UInt64? = nil, labelCount: UInt64? = nil,
-        milestone: UInt64? = nil, root: MapHash? = nil
-    ) -> EpochRecord {
-        EpochRecord(
-            number: number ?? self.number, time: time ?? self.time, start: start ?? self.start,
-            labelCount: labelCount ?? self.labelCount, milestone: milestone ?? self.milestone,
-            root: root ?? self.root)
     }
 }

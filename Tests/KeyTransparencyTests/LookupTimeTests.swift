@@ -6,10 +6,10 @@ import TransparencyLog
 /// When the quorum vouched for an answer, and how its log fits with what this client has seen: for each check answers
 /// in which only that check fails.
 @Suite struct LookupTimeTests {
-    let scene: LookupScene
+    let scene: PaperScene
     var directory: PaperDirectory { scene.directory }
 
-    init() throws { scene = try LookupScene() }
+    init() throws { scene = try PaperScene() }
 
     // MARK: freshness
 
@@ -75,7 +75,7 @@ import TransparencyLog
 
     @Test func consistency_refusesASecondLogThatTheWholeQuorumSigned() throws {
         // Forked witnesses: both logs are whole, and both have every signature.
-        let fork = try LookupScene(isFork: true)
+        let fork = try PaperScene(isFork: true)
         #expect(fork.directory.tree.size == directory.tree.size)
         _ = try scene.verify(fork.directory.answer(about: fork.alice))
         let view = try directory.view()
@@ -88,7 +88,7 @@ import TransparencyLog
     @Test func consistency_seesAForkEvenWhenTheRestOfTheAnswerFails() throws {
         // The forked checkpoint over the honest proofs: the epoch would fail, and the evidence would be lost.
         var answer = try directory.answer(about: scene.alice)
-        answer.note = try LookupScene(isFork: true).directory.note().encoded
+        answer.note = try PaperScene(isFork: true).directory.note().encoded
         let (contradiction, error) = try contradiction(answer, knowing: directory.view())
         #expect(contradiction.fault == .fork)
         // What was not looked at must not be reported as held.
@@ -107,7 +107,7 @@ import TransparencyLog
     }
 
     @Test func consistency_refusesALongerLogWithAnotherPast() throws {
-        var fork = try LookupScene(isFork: true)
+        var fork = try PaperScene(isFork: true)
         try fork.directory.publish(PaperPerson("erin@example.org", seed: 50))
         let answer = try fork.directory.answer(about: fork.alice, knowing: (directory.tree.size, 0))
         let (contradiction, error) = try contradiction(answer, knowing: directory.view())

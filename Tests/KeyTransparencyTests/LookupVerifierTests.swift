@@ -8,10 +8,10 @@ import VerifiableMap
 
 /// Honest answers of every shape, and for each check up to the cosignatures an answer in which only that check fails.
 @Suite struct LookupVerifierTests {
-    let scene: LookupScene
+    let scene: PaperScene
     var directory: PaperDirectory { scene.directory }
 
-    init() throws { scene = try LookupScene() }
+    init() throws { scene = try PaperScene() }
 
     // MARK: What must pass
 

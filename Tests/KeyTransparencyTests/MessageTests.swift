@@ -7,12 +7,12 @@ import VerifiableMap
 
 /// Request and response: read back, and never a trap on anything.
 @Suite struct LookupMessageTests {
-    let scene: LookupScene
+    let scene: PaperScene
     /// One of each shape, to a client that has seen log and label before.
     let answers: [PaperAnswer]
 
     init() throws {
-        scene = try LookupScene()
+        scene = try PaperScene()
         var directory = scene.directory
         try directory.publish(scene.bob.closed())
         answers = [

@@ -20,6 +20,7 @@ import ArgumentParser
             WitnessSuite.self,
             ThemisSuite.self,
             OPAQUESuite.self,
+            LookupSuite.self,
             Generate.self,
         ])
 }

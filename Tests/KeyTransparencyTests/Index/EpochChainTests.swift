@@ -1,4 +1,5 @@
 import KeyTransparency
+import KeyTransparencyTesting
 import Testing
 import VerifiableMap
 

@@ -6,11 +6,11 @@ import VerifiableMap
 
 /// What an auditor finds: an honest log holds, and for each rule there is a log in which only that rule is broken.
 @Suite struct IndexFaultTests {
-    let scene: LookupScene
+    let scene: PaperScene
     let label: LabelIndex
 
     init() throws {
-        scene = try LookupScene()
+        scene = try PaperScene()
         label = LabelIndex(try scene.directory.label(scene.alice.handle).hash)
     }
 

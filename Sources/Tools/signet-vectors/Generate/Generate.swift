@@ -1,11 +1,12 @@
 import ArgumentParser
 import Foundation
+import KeyTransparencyTesting
 
 /// Makes the project's own vectors.
 struct Generate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Make Signet's own vectors; two runs give identical bytes.",
-        subcommands: [GenerateTlogProof.self])
+        subcommands: [GenerateTlogProof.self, GenerateLookup.self])
 }
 
 /// Writes the tlog-proof set into a folder.
@@ -23,5 +24,19 @@ struct GenerateTlogProof: ParsableCommand {
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(bytes).write(to: file)
         }
+    }
+}
+
+/// Writes the lookup set into a folder.
+struct GenerateLookup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lookup", abstract: "Good answers to lookups and bad ones with one fault each.")
+
+    @Argument(help: "The folder, made when missing. A file named lookup.json is replaced.") var path: String
+
+    func run() throws {
+        let folder = URL(filePath: path)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(LookupVectorSet.text()).write(to: folder.appending(path: "lookup.json"))
     }
 }
