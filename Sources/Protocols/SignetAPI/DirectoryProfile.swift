@@ -36,6 +36,11 @@ public struct DirectoryProfile: Hashable, Sendable {
         self.trust = trust
     }
 
+    /// The profile after changes of the directory's keys.
+    public func following(_ succession: VerifiedSuccession) -> DirectoryProfile {
+        DirectoryProfile(url: url, tlsRoot: tlsRoot, trust: succession.trust)
+    }
+
     /// The file.
     public var encoded: [UInt8] {
         var writer = ByteWriter()

@@ -4,6 +4,8 @@ public enum Route: Hashable, Sendable, CaseIterable {
     case lookup
     /// The eCall lookup: JSON ``ECallRequest``, answer a JSON list of ``ECallEntry``.
     case eCallKeys
+    /// Every change of the directory's keys: answer `SuccessionChain`; `notFound` before the first.
+    case succession
     /// Challenge for proof of possession: body ``PossessionRequest``, answer ``PossessionChallenge``.
     case possession
     /// Registration: body ``StateSubmission``, request signed by the new device; answer ``StateReceipt``.
@@ -24,7 +26,7 @@ public enum Route: Hashable, Sendable, CaseIterable {
     /// The HTTP method.
     public var method: String {
         switch self {
-        case .listFriends, .health, .metrics: "GET"
+        case .listFriends, .succession, .health, .metrics: "GET"
         default: "POST"
         }
     }
@@ -34,6 +36,7 @@ public enum Route: Hashable, Sendable, CaseIterable {
         switch self {
         case .lookup: "/v1/lookup"
         case .eCallKeys: "/api/get-public-keys"
+        case .succession: "/v1/succession"
         case .possession: "/v1/possession"
         case .register: "/v1/accounts"
         case .updateState: "/v1/accounts/state"

@@ -26,6 +26,7 @@ struct Verdict {
             case let error as SetupError: Self.of(error)
             case let error as StoredDirectoryError: Self.of(error)
             case let error as StoredIdentityError: Self.of(error)
+            case let error as KeyRotationError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
             case let error as ServerStop: Self.of(error)
             case let error as DirectoryError: Self.of(error)
@@ -42,15 +43,32 @@ struct Verdict {
         case .directory(let error): Verdict(.notMade, of(error).sentence)
         case .tls(let error): of(error)
         case .certificates: Verdict(.notMade, "the certificates could not be made")
-        case .policy(.line(let number, _)) where number > 2:
-            Verdict(
-                .damaged,
-                "--witnesses: line \(number - 2) cannot stand in a policy; see `signet policy check`")
-        case .policy(.quorumMissing): Verdict(.damaged, "--witnesses: a line `quorum NAME` is missing")
-        case .policy(.lineNotTerminated): Verdict(.damaged, "--witnesses: the last line does not end")
-        case .policy: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
+        case .policy(let error): of(error)
         case .witness: Verdict(.notMade, "the witness's memory could not be made")
         case .file(let failure): Verdict(.notMade, sentence(failure))
+        }
+    }
+
+    /// Two lines, the log's and its clock's, stand before those that were given.
+    private static func of(_ error: PolicyError) -> Verdict {
+        switch error {
+        case .line(let number, _) where number > 2:
+            Verdict(.damaged, "line \(number - 2) of the witnesses cannot stand in a policy; see `signet policy check`")
+        case .quorumMissing: Verdict(.damaged, "the witnesses: a line `quorum NAME` is missing")
+        case .lineNotTerminated: Verdict(.damaged, "the witnesses: the last line does not end")
+        default: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
+        }
+    }
+
+    private static func of(_ error: KeyRotationError) -> Verdict {
+        switch error {
+        case .stored(let error): of(error)
+        case .keys(let error): of(error)
+        case .policy(let error): of(error)
+        case .directory(.refused(.unwitnessed)):
+            Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Try the same again")
+        case .directory(let error): of(error)
+        case .file(let failure): Verdict(.damaged, sentence(failure))
         }
     }
 
@@ -62,6 +80,10 @@ struct Verdict {
         case .keys(let error): of(error)
         case .identity(let error): of(error)
         case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
+        case .rotationInterrupted:
+            Verdict(
+                .damaged,
+                "the log's key is not the one in directory.signet; if a rotation was interrupted, do it again")
         case .directory(let error): of(error)
         }
     }

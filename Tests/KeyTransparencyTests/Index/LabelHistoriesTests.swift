@@ -15,7 +15,7 @@ import VerifiableMap
             switch entry {
             case .device(let leaf): LabelIndex(leaf.label).key
             case .state(let record): record.label.key
-            case .epoch: nil
+            case .epoch, .succession, .predecessor: nil
             }
         }
 

@@ -110,11 +110,11 @@ public struct LabelHistories: Sendable {
         let label = labels[record.label.key]
         guard label?.isClosed != true else { throw .stepAfterClose(label: record.label, at: size) }
         let version = UInt64(label?.version ?? 0)
-        guard record.version <= UInt64(UInt32.max) else { throw .tooLarge }
         let isFree = version == 0 && hasPredecessor
         guard isFree || record.version == version + 1 else {
             throw .version(label: record.label, expected: version + 1, found: record.version, at: size)
         }
+        guard record.version <= UInt64(UInt32.max) else { throw .tooLarge }
         guard touched[record.label.key]?.hasRecord != true else { throw .secondStep(label: record.label, at: size) }
     }
 

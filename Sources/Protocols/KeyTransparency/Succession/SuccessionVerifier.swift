@@ -5,8 +5,6 @@ import VRF
 public struct VerifiedSuccession: Hashable, Sendable {
     /// The trust after the last change.
     public let trust: DirectoryTrust
-    /// The number of the last change.
-    public let number: UInt64
     /// The changes that were new, oldest first.
     public let changes: [SuccessionRecord]
     /// Whether a checkpoint may now be accepted that the quorum of before would have refused: fewer or other witnesses.
@@ -20,16 +18,11 @@ public struct VerifiedSuccession: Hashable, Sendable {
 public struct SuccessionVerifier: Sendable {
     /// What is trusted before the first change that is to be followed.
     public let trust: DirectoryTrust
-    /// The number of the last change that led to it; 0 before the first.
-    public let number: UInt64
 
     /// A verifier that starts from here.
-    public init(trust: DirectoryTrust, number: UInt64) {
-        self.trust = trust
-        self.number = number
-    }
+    public init(trust: DirectoryTrust) { self.trust = trust }
 
-    /// Follows the changes after ``number``; earlier ones in the chain are passed over.
+    /// Follows the changes after the last one that led to ``trust``, or all of them if none did.
     ///
     /// - Returns: nil when the chain has nothing new.
     /// - Throws: ``SuccessionError``: which link does not hold, counted from 0.
@@ -38,9 +31,10 @@ public struct SuccessionVerifier: Sendable {
     /// for ever; not that it was the operator's own wish.
     public func follow(_ chain: SuccessionChain) throws(SuccessionError) -> VerifiedSuccession? {
         var trust = trust
-        var number = number
+        let known = chain.links.lastIndex { $0.record.policy == trust.policy && $0.record.vrfKey == trust.vrfKey }
+        var number = known.map { chain.links[$0].record.number } ?? 0
         var changes: [SuccessionRecord] = []
-        for (place, link) in chain.links.enumerated() where link.record.number > self.number {
+        for (place, link) in chain.links.enumerated().dropFirst((known ?? -1) + 1) {
             try checkNumber(link.record, after: number, place)
             let checkpoint = try checkCheckpoint(link, trust, place)
             try checkInclusion(link, checkpoint, place)
@@ -51,7 +45,7 @@ public struct SuccessionVerifier: Sendable {
         }
         guard !changes.isEmpty else { return nil }
         return VerifiedSuccession(
-            trust: trust, number: number, changes: changes,
+            trust: trust, changes: changes,
             weakensQuorum: !trust.policy.quorumImplies(self.trust.policy))
     }
 

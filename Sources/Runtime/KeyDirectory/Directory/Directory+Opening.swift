@@ -8,6 +8,8 @@ struct DirectoryPaths {
     let root: String
     /// The log's own directory.
     var log: String { "\(root)/log" }
+    /// Every change of the directory's keys, with its proof; none before the first.
+    var succession: String { "\(root)/succession" }
     /// The database; SQLite keeps `-wal` and `-shm` beside it.
     var database: String { "\(root)/directory.sqlite" }
 }
@@ -76,7 +78,8 @@ extension Directory {
         do throws(DirectoryOpenError) {
             let database = try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
             let directory = Directory(
-                log: log, epochs: epochs, keys: keys, database: database, clock: clock, logger: logger)
+                log: log, epochs: epochs, keys: keys, database: database, paths: DirectoryPaths(root: path),
+                clock: clock, logger: logger)
             try await directory.beginFirstEpoch()
             try await Reconciliation(log: log, epochs: epochs, database: database).run(keys)
             return directory

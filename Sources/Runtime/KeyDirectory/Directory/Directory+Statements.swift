@@ -151,7 +151,7 @@ extension Directory {
     }
 
     /// Gives one step of an account to the log, and waits until a published checkpoint covers it.
-    private func publish(_ entries: [[UInt8]]) async throws(DirectoryError) -> StateReceipt {
+    func publish(_ entries: [[UInt8]]) async throws(DirectoryError) -> StateReceipt {
         let range: Range<UInt64>
         do { range = try await log.append(entries) } catch {
             switch error {

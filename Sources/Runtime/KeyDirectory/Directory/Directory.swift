@@ -21,6 +21,7 @@ public final class Directory: Sendable {
 
     let vrf: VRFPrivateKey
     let epochs: EpochSealer
+    let paths: DirectoryPaths
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
     let logger: Logger
@@ -32,10 +33,11 @@ public final class Directory: Sendable {
 
     init(
         log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
-        clock: @escaping @Sendable () -> UInt64, logger: Logger, nonceCapacity: Int = 1 << 20
+        paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger, nonceCapacity: Int = 1 << 20
     ) {
         self.log = log
         self.epochs = epochs
+        self.paths = paths
         self.database = database
         self.clock = clock
         self.logger = logger

@@ -48,7 +48,7 @@ public struct DirectoryKeys: Sendable {
     /// - Throws: ``KeyFileError``. After ``KeyFileError/exists(_:)`` nothing has changed.
     public static func create(in folder: String, origin: KeyName) throws(KeyFileError) -> DirectoryKeys {
         let files = KeyFolder(path: folder)
-        for file in KeyFile.allCases where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
+        for file in [KeyFile.log, .clock, .vrf] where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
         for file in [KeyFile.log, .clock] {
             var seed = randomSeed()
             defer { wipe(&seed) }
@@ -58,6 +58,29 @@ public struct DirectoryKeys: Sendable {
         do { key = try VRFPrivateKey.generate() } catch { throw .refused(.vrf) }
         try key.withScalar { (scalar) throws(KeyFileError) in try files.create(.vrf, secret: scalar) }
         return try read(from: folder, origin: origin)
+    }
+
+    /// The key that the log is to have after a rotation: the one that was made before, or a new one in a file of its own.
+    ///
+    /// - Throws: ``KeyFileError``.
+    public static func nextLogKey(in folder: String, origin: KeyName) throws(KeyFileError) -> NoteSigner {
+        let files = KeyFolder(path: folder)
+        if access("\(folder)/\(KeyFile.nextLog.name)", F_OK) != 0 {
+            var seed = randomSeed()
+            defer { wipe(&seed) }
+            try files.create(.nextLog, secret: seed.span)
+        }
+        return try signer(.nextLog, name: origin, .ed25519, in: files)
+    }
+
+    /// Makes the next log key the log's key, durably. The old one is gone.
+    ///
+    /// - Throws: ``KeyFileError``.
+    public static func takeNextLogKey(in folder: String) throws(KeyFileError) {
+        guard rename("\(folder)/\(KeyFile.nextLog.name)", "\(folder)/\(KeyFile.log.name)") == 0 else {
+            throw .system(.nextLog, code: errno)
+        }
+        try KeyFolder(path: folder).synchronize(.log)
     }
 
     private static func signer(

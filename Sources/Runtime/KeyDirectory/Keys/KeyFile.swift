@@ -7,6 +7,8 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
     case log
     /// The Ed25519 seed of the server's own cosigner, which vouches for the time.
     case clock
+    /// The seed that is to sign the log's checkpoints after the rotation that is under way.
+    case nextLog
     /// The VRF scalar that turns handles into labels, little-endian.
     case vrf
 
@@ -14,6 +16,7 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
     public var name: String {
         switch self {
         case .log: "log.key"
+        case .nextLog: "log.key.next"
         case .clock: "clock.key"
         case .vrf: "vrf.key"
         }
@@ -22,7 +25,7 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
     /// The first line, with its LF.
     var format: [UInt8] {
         switch self {
-        case .log: Array("signet-log-key/v1\n".utf8)
+        case .log, .nextLog: Array("signet-log-key/v1\n".utf8)
         case .clock: Array("signet-clock-key/v1\n".utf8)
         case .vrf: Array("signet-vrf-key/v1\n".utf8)
         }

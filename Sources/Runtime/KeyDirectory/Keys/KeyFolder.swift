@@ -68,7 +68,7 @@ struct KeyFolder {
         guard mode & 0o177 == 0 else { throw .wrongMode(file, mode: mode) }
     }
 
-    private func synchronize(_ file: KeyFile) throws(KeyFileError) {
+    func synchronize(_ file: KeyFile) throws(KeyFileError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(file, code: errno) }
         defer { close(descriptor) }

@@ -27,6 +27,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case contradicted(PeerContradiction)
     /// The log's files do not add up to its checkpoint.
     case log(LogReadError)
+    /// A change of the directory's keys does not hold.
+    case succession(SuccessionError)
     /// Other processes moved the stored view again and again.
     case viewKeepsMoving
     /// The store.
@@ -46,7 +48,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .transport(let error): error.family
         case .refused(let code, _): Self.family(of: code)
         case .unexpectedStatus, .malformedAnswer, .lookup, .withheld, .notWhatWasSent, .ownAccountChanged,
-            .contradicted, .log:
+            .contradicted, .log, .succession:
             .peer
         case .viewKeepsMoving: .environment
         case .store(let error): error.family

@@ -22,6 +22,14 @@ struct DirectoryCalls: Sendable {
         try await call(.lookup, body: request.encoded, mayRepeat: true)
     }
 
+    /// Every change of the directory's keys; nil before the first.
+    func succession() async throws(ClientError) -> [UInt8]? {
+        do { return try await call(.succession, body: [], mayRepeat: true) } catch {
+            if case .refused(.notFound, _) = error { return nil }
+            throw error
+        }
+    }
+
     func challenge(_ request: PossessionRequest) async throws(ClientError) -> PossessionChallenge {
         let body = try await call(.possession, body: request.encoded, mayRepeat: true)
         do { return try PossessionChallenge(decoding: body) } catch { throw .malformedAnswer(.possession) }

@@ -20,6 +20,8 @@ public struct ResponseLimit: Hashable, Sendable {
         switch route {
         case .lookup:
             self.init(maximumByteCount: LookupResponse.maximumByteCount, mediaType: Route.nativeMediaType)
+        case .succession:
+            self.init(maximumByteCount: SuccessionChain.maximumByteCount, mediaType: Route.nativeMediaType)
         case .possession:
             self.init(
                 maximumByteCount: 65 + 1120 + PossessionChallenge.maximumTokenByteCount,

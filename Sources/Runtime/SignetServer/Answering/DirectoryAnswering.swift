@@ -15,6 +15,8 @@ package protocol DirectoryAnswering: Sendable {
     /// The JSON body of an eCall lookup's answer.
     func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8]
 
+    /// Every change of the directory's keys, encoded; nil before the first.
+    func succession() async throws(DirectoryError) -> [UInt8]?
     /// A challenge to prove possession of a device's keys.
     func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge
     /// The active device that signed, once per nonce.
@@ -48,6 +50,9 @@ package protocol DirectoryAnswering: Sendable {
 }
 
 extension DirectoryAnswering {
+    /// No change of keys yet.
+    package func succession() async throws(DirectoryError) -> [UInt8]? { nil }
+
     /// Never fails by itself.
     package func awaitFailure() async throws(DirectoryError) {}
 }

@@ -21,6 +21,8 @@ package struct HonestDirectory: DirectoryAnswering {
         do { return try JSONBody.encode(entries) } catch { throw .database }
     }
 
+    package func succession() async throws(DirectoryError) -> [UInt8]? { try directory.succession()?.encoded }
+
     package func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
         try await directory.challenge(request)
     }

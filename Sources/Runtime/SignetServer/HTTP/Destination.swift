@@ -12,7 +12,7 @@ enum Destination {
 
     /// The bounded set of names under which requests are counted.
     enum Name: String, CaseIterable, Hashable, Sendable {
-        case lookup, eCallKeys = "ecall_keys", possession, register, update
+        case lookup, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", friends
         case health, metrics, checkpoint, tile, other
     }
@@ -65,6 +65,7 @@ enum Destination {
         switch route {
         case .lookup: .lookup
         case .eCallKeys: .eCallKeys
+        case .succession: .succession
         case .possession: .possession
         case .register: .register
         case .updateState: .update

@@ -44,6 +44,7 @@ struct RequestAnswering: Sendable {
         switch route {
         case .lookup: try await lookup(request)
         case .eCallKeys: try await eCallKeys(request)
+        case .succession: try await succession()
         case .possession: try await challenge(request)
         case .register: try await register(request)
         case .updateState: try await update(request)
@@ -65,6 +66,12 @@ struct RequestAnswering: Sendable {
     private func eCallKeys(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         let question = try JSONBody.eCallRequest(request.body)
         do { return .json(try await directory.eCallKeys(question)) } catch { throw Refusal(error) }
+    }
+
+    private func succession() async throws(Refusal) -> Answer {
+        let chain: [UInt8]?
+        do { chain = try await directory.succession() } catch { throw Refusal(error) }
+        return chain.map { .native($0) } ?? .refusal(.notFound)
     }
 
     private func challenge(_ request: ReceivedRequest) async throws(Refusal) -> Answer {

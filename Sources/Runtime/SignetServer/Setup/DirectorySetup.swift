@@ -80,16 +80,27 @@ public struct DirectorySetup: Sendable {
 
     /// Trust in the log's key, and in the witnesses given or, without any, in the server's own cosigner.
     private func profile(_ keys: DirectoryKeys, root: [UInt8]) throws(SetupError) -> DirectoryProfile {
-        var text = Array("log ".utf8) + keys.log.verifierKey.encoded + [UInt8(ascii: "\n")]
-        for cosigner in keys.cosigners {
-            text += Array("witness clock ".utf8) + cosigner.verifierKey.encoded + [UInt8(ascii: "\n")]
-        }
-        text += witnesses.isEmpty ? Array((keys.cosigners.isEmpty ? "quorum none\n" : "quorum clock\n").utf8) : witnesses
         let policy: Policy
-        do { policy = try Policy(decoding: text) } catch { throw .policy(error) }
+        do {
+            policy = try Self.policy(
+                log: Policy.Log(key: keys.log.verifierKey), cosigners: keys.cosigners, witnesses: witnesses)
+        } catch { throw .policy(error) }
         return DirectoryProfile(
             url: url, tlsRoot: root,
             trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
+    }
+
+    /// The policy of a log with these lines of witnesses, which may name `clock`, the server's own cosigner.
+    static func policy(
+        log: Policy.Log, cosigners: [NoteSigner], witnesses: [UInt8]
+    ) throws(PolicyError) -> Policy {
+        var text = Array("log ".utf8) + log.key.encoded + (log.url.map { [UInt8(ascii: " ")] + $0 } ?? [])
+        text.append(UInt8(ascii: "\n"))
+        for cosigner in cosigners {
+            text += Array("witness clock ".utf8) + cosigner.verifierKey.encoded + [UInt8(ascii: "\n")]
+        }
+        let alone = Array((cosigners.isEmpty ? "quorum none\n" : "quorum clock\n").utf8)
+        return try Policy(decoding: text + (witnesses.isEmpty ? alone : witnesses))
     }
 }
 

@@ -20,6 +20,17 @@ enum PrivateFile {
         guard fsync(descriptor) == 0 else { throw FileFailure(path) }
     }
 
+    /// Replaces a file, durably: whoever reads it sees the old bytes or the new ones.
+    static func replace(
+        _ path: String, with bytes: some Sequence<UInt8>, mode: mode_t = 0o600
+    ) throws(FileFailure) {
+        let draft = path + ".new"
+        guard unlink(draft) == 0 || errno == ENOENT else { throw FileFailure(draft) }
+        try write(bytes, to: draft, mode: mode)
+        guard rename(draft, path) == 0 else { throw FileFailure(path) }
+        try synchronize(folder: path + "/..")
+    }
+
     /// Makes a folder for its owner alone.
     static func makeFolder(_ path: String) throws(FileFailure) {
         guard mkdir(path, 0o700) == 0 else { throw FileFailure(path) }

@@ -34,6 +34,7 @@ public struct StoredDirectory: Sendable {
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
+        guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
         let identity = if let identity { identity } else { try readIdentity(data) }
         let directory: Directory
         let clock = ServerClock.system.time
@@ -62,7 +63,7 @@ public struct StoredDirectory: Sendable {
         do { return try DirectoryProfile(decoding: bytes) } catch { throw .profile(error) }
     }
 
-    private static func readKeys(
+    static func readKeys(
         _ data: DataDirectory, _ profile: DirectoryProfile
     ) throws(StoredDirectoryError) -> DirectoryKeys {
         guard let log = profile.trust.policy.logs.first else { throw .noLog }
@@ -92,6 +93,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case keys(KeyFileError)
     /// The TLS identity was not read.
     case identity(StoredIdentityError)
+    /// The log's key is not the one that clients are told to trust: a rotation was interrupted.
+    case rotationInterrupted
     /// The root certificates for witnesses are not PEM certificates.
     case witnessRoots
     /// The log or the database was not opened.

@@ -1,5 +1,3 @@
-import NIOCore
-
 #if canImport(Glibc)
     import Glibc
 #else
@@ -15,19 +13,19 @@ public enum ServerHost: Hashable, Sendable {
 
     /// Reads a name or the text of an address; nil if it is neither.
     public init?(_ text: String) {
-        if let address = try? SocketAddress(ipAddress: text, port: 0) {
-            switch address {
-            case .v4(let address):
-                self = .address(withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
-            case .v6(let address):
-                self = .address(withUnsafeBytes(of: address.address.sin6_addr) { Array($0) })
-            default: return nil
-            }
+        if let bytes = Self.bytes(of: text, AF_INET, count: 4) ?? Self.bytes(of: text, AF_INET6, count: 16) {
+            self = .address(bytes)
             return
         }
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= 253, labels.allSatisfy(Self.isLabel) else { return nil }
         self = .name(text)
+    }
+
+    /// The bytes of an address in text; nil if it is none of this family.
+    private static func bytes(of text: String, _ family: Int32, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
 
     private static func isLabel(_ label: Substring.UTF8View) -> Bool {

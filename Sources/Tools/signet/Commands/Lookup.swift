@@ -34,9 +34,14 @@ struct Lookup: AsyncParsableCommand {
 
     func run() async throws {
         let handle = try Handle.typed(handle)
-        let session = try Session(home, directory: other.directory)
+        var session = try Session(home, directory: other.directory)
+        var attempt = await session.answer(about: handle)
+        if case .failure(let error) = attempt, let caughtUp = try await session.caughtUp(after: error) {
+            session = caughtUp
+            attempt = await session.answer(about: handle)
+        }
         let answer: LookupAnswer
-        do { answer = try await session.client.lookup(handle) } catch {
+        do { answer = try attempt.get() } catch {
             guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
             return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
         }
@@ -62,5 +67,11 @@ struct Lookup: AsyncParsableCommand {
                 throw CommandFailure(error, path: path)
             }
         }
+    }
+}
+
+extension Session {
+    fileprivate func answer(about handle: Handle) async -> Result<LookupAnswer, ClientError> {
+        do { return .success(try await client.lookup(handle)) } catch { return .failure(error) }
     }
 }

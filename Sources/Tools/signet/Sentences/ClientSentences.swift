@@ -66,6 +66,7 @@ extension ClientError {
                     + "revoke what is not yours, and tell your friends.")
         case .contradicted(let contradiction): contradiction.sentence
         case .log(let error): error.sentence(alarm)
+        case .succession(let error): error.sentence
         case .viewKeepsMoving:
             Sentence("Other signets on this machine were faster eight times in a row.", "Try again.")
         case .store(let error): error.sentence("the store")

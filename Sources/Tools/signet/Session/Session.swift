@@ -19,6 +19,8 @@ struct Session {
     let client: Client<SQLiteStore>
     /// Where the client's store is.
     let storePath: String
+    /// Whether the directory is another one than the home's own.
+    let isGuest: Bool
 
     /// Opens what is there.
     ///
@@ -39,7 +41,7 @@ struct Session {
             throw CommandFailure(error, path: file.path)
         }
         do { try home.prepare() } catch { throw CommandFailure(error, path: home.path) }
-        let isGuest = directory != nil && !home.isBound(to: profile.trust)
+        isGuest = directory != nil && !home.isBound(to: profile.trust)
         storePath = isGuest ? home.storePath(of: profile.trust) : home.storePath
         if isGuest { try Self.keep(profile, in: home.guestProfile(of: profile.trust)) }
         keystore = isGuest ? nil : try Self.keystore(home)
@@ -64,11 +66,39 @@ struct Session {
         }
     }
 
-    /// Runs something of the client's and says what went wrong.
+    /// Runs something of the client's and says what went wrong. Changes of the directory's keys are followed on the way.
     func run<Value>(_ body: (Client<SQLiteStore>) async throws(ClientError) -> Value) async throws -> Value {
-        do throws(ClientError) { return try await body(client) } catch {
-            throw CommandFailure(error, session: self)
+        let failure: ClientError
+        do throws(ClientError) { return try await body(client) } catch { failure = error }
+        guard let session = try await caughtUp(after: failure) else { throw CommandFailure(failure, session: self) }
+        do throws(ClientError) { return try await body(session.client) } catch {
+            throw CommandFailure(error, session: session)
         }
+    }
+
+    /// This session under the directory's new keys, if their change is what a refusal came from; nil if it is not.
+    ///
+    /// - Throws: `CommandFailure`: the change needs the user's word.
+    func caughtUp(after error: ClientError) async throws -> Session? {
+        guard error.mayBeSuccession, !isGuest else { return nil }
+        // A chain that does not hold changes nothing: the refusal stands.
+        guard let succession = try? await client.succession() else { return nil }
+        guard !succession.weakensQuorum else {
+            throw CommandFailure(
+                .needsDecision,
+                "The directory has changed its keys, and other or fewer witnesses would suffice from now on.",
+                "Look at the change with 'signet directory update', and ask whoever runs it.")
+        }
+        return try adopt(succession)
+    }
+
+    /// Keeps the directory's new keys, and goes on with them.
+    func adopt(_ succession: VerifiedSuccession) throws -> Session {
+        do { try home.directory.replace(with: profile.following(succession).encoded) } catch {
+            throw CommandFailure(error, path: home.directory.path)
+        }
+        Output.error("The directory has new keys. Their change was in its log, cosigned by the quorum of before.")
+        return try Session(options)
     }
 
     static func keystore(_ home: HomeFolder) throws -> Keystore? {

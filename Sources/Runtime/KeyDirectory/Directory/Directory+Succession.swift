@@ -1,0 +1,64 @@
+import Foundation
+public import KeyTransparency
+import SignetAPI
+import TransparencyLog
+
+extension Directory {
+    /// Every change of this directory's keys, as clients read it; nil before the first.
+    ///
+    /// - Throws: ``DirectoryError/database``: the file cannot be read.
+    public func succession() throws(DirectoryError) -> SuccessionChain? {
+        do { return try SuccessionFile(path: paths.succession).read() } catch { throw .database }
+    }
+
+    /// Logs a change of keys, waits until a checkpoint is published that the trust of before accepts, and keeps the
+    /// proof for clients.
+    ///
+    /// Asking again for the change that was made last gives the same link; so a change that a crash interrupted is
+    /// completed.
+    ///
+    /// - Throws: ``DirectoryError``; `unwitnessed`: too few witnesses have cosigned; `versionConflict`: the record's
+    ///   number is not the next.
+    public func succeed(_ record: SuccessionRecord) async throws(DirectoryError) -> SuccessionLink {
+        let links = try succession()?.links ?? []
+        if let last = links.last, last.record == record { return last }
+        guard record.number == UInt64(links.count) + 1 else { throw .refused(.versionConflict) }
+        if log.index(ofLeaf: .leaf(record.entry)) == nil { _ = try await publish([record.entry]) }
+        let published = log.published
+        guard let index = log.index(ofLeaf: .leaf(record.entry)), index < published.head.size else {
+            throw .refused(.unwitnessed)
+        }
+        let link = SuccessionLink(
+            record: record, inclusion: try inclusion(index, published), note: published.note)
+        do { try SuccessionFile(path: paths.succession).write(SuccessionChain(links: links + [link])) } catch {
+            throw .database
+        }
+        return link
+    }
+}
+
+/// The file that keeps a directory's changes of keys with their proofs.
+struct SuccessionFile {
+    let path: String
+
+    /// - Returns: nil when there is no file.
+    func read() throws -> SuccessionChain? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return try SuccessionChain(decoding: Array(Data(contentsOf: URL(filePath: path))))
+    }
+
+    /// Replaces the file, durably.
+    func write(_ chain: SuccessionChain) throws {
+        let draft = path + ".new"
+        guard FileManager.default.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown) }
+        let file = try FileHandle(forWritingTo: URL(filePath: draft))
+        try file.write(contentsOf: Data(chain.encoded))
+        try file.synchronize()
+        try file.close()
+        guard rename(draft, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        let folder = open(URL(filePath: path).deletingLastPathComponent().path(), O_RDONLY | O_DIRECTORY)
+        defer { close(folder) }
+        guard folder >= 0, fsync(folder) == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import TransparencyLog
+
+/// `signet directory`
+struct DirectoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "directory", abstract: "See and follow the directory's own keys.",
+        subcommands: [DirectoryUpdate.self])
+}
+
+/// `signet directory update`
+struct DirectoryUpdate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update", abstract: "Follow the directory's changes of its own keys.",
+        discussion: """
+            Each change must be in the log, cosigned by the quorum that was trusted before it. Changes after which fewer \
+            or other witnesses suffice need --accept. Exit status 2 if it is needed.
+            """)
+
+    @Flag(help: "Accept other or fewer witnesses.") var accept = false
+    @OptionGroup var home: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let session = try Session(home)
+        guard let succession = try await session.run({ (client) throws(ClientError) in try await client.succession() })
+        else { return try finish([], needsWord: false, policy: session.profile.trust.policy) }
+        let needsWord = succession.weakensQuorum && !accept
+        if !needsWord { _ = try session.adopt(succession) }
+        try finish(succession.changes, needsWord: needsWord, policy: succession.trust.policy)
+    }
+
+    private func finish(_ changes: [SuccessionRecord], needsWord: Bool, policy: Policy) throws {
+        let text = String(decoding: policy.encoded, as: UTF8.self)
+        output.emit(
+            .object([
+                "changes": .number(UInt64(changes.count)), "needsDecision": .bool(needsWord), "policy": .string(text),
+            ]),
+            changes.isEmpty
+                ? "The directory's keys are the ones you trust."
+                : "\(Moment.count(UInt64(changes.count), "change")) of the directory's keys; from now on:\n\(text)")
+        guard needsWord else { return }
+        throw CommandFailure(
+            .needsDecision, "Other or fewer witnesses would suffice from now on, so this needs your word.",
+            "Ask whoever runs the directory, by another way; then add --accept.")
+    }
+}
