@@ -24,7 +24,9 @@ import TransparencyLog
         let step: DurableFile.Step
         let isDone: Bool
 
-        static let all = DurableFile.Step.allCases.flatMap { [Moment(step: $0, isDone: false), Moment(step: $0, isDone: true)] }
+        static let all = DurableFile.Step.allCases.flatMap {
+            [Moment(step: $0, isDone: false), Moment(step: $0, isDone: true)]
+        }
 
         var testDescription: String { "\(isDone ? "after" : "before") \(step)" }
 

@@ -6,7 +6,9 @@ extension LogSource {
     /// What has read the first `size` entries.
     ///
     /// - Throws: ``AuditorError``.
-    public func replay(size: UInt64, progress: Auditor.Progress = { _, _ in }) async throws(AuditorError) -> CheckpointAudit {
+    public func replay(
+        size: UInt64, progress: Auditor.Progress = { _, _ in }
+    ) async throws(AuditorError) -> CheckpointAudit {
         guard size <= LabelHistories.maximumSize else { throw .tooLarge(size) }
         let tiles = SourceTiles(source: self, folder: nil)
         var audit = CheckpointAudit()

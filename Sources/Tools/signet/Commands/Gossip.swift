@@ -64,7 +64,8 @@ struct Gossip: AsyncParsableCommand {
             case .oneHistory(let theirs, let mine):
                 output.emit(
                     ["mine": .number(mine), "oneLog": true, "theirs": .number(theirs)],
-                    "\(Paint.output.good("✓ one log")): theirs had \(Moment.entries(theirs)), yours \(Moment.entries(mine))")
+                    "\(Paint.output.good("✓ one log")): theirs had \(Moment.entries(theirs)), yours \(Moment.entries(mine))"
+                )
             case .fork(let fork):
                 let path = try keep(fork, theirs, in: session.home)
                 if output.json { Output.json(["evidence": .string(path), "oneLog": false]) }

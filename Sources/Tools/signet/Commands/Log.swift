@@ -111,6 +111,8 @@ extension Log {
             case .device: ("device", "a device key")
             case .state(let record): ("state", "version \(record.version) of an account")
             case .epoch(let record): ("epoch", "the end of epoch \(record.number)")
+            case .succession(let record): ("succession", "change of keys number \(record.number)")
+            case .predecessor: ("predecessor", "the end of the log before this one")
             case nil: ("other", "\(entry.bytes.count) bytes of another kind")
             }
         }

@@ -81,6 +81,11 @@ extension ProvenFault.Deed {
             "logged version \(later) of an account at \(place), after version \(earlier)"
         case .stepAfterClose(_, let closed, let place):
             "logged something at \(place) of an account that ended at \(closed)"
+        case .succession(let earlier, let later, let place):
+            "logged change of keys number \(later) at \(place), after number \(earlier)"
+        case .afterTheEnd(let ended, let place):
+            "logged something at \(place), after it had ended at \(ended)"
+        case .predecessorTooLate(let place): "logged the end of another log at \(place), in its middle"
         case .epochs(let first, let second, let place):
             "logged epoch \(second.number) at \(place), which cannot follow epoch \(first.number)"
         case .replayed(let fault, let place): "\(fault.deed) (entry \(place))"
@@ -97,6 +102,10 @@ extension IndexFault {
             "logged version \(found) of an account where \(expected) was due"
         case .secondStep: "logged two versions of one account in one epoch"
         case .stepAfterClose: "logged a version of an account that had ended"
+        case .successionNumber(let expected, let found, _):
+            "logged change of keys number \(found) where \(expected) was due"
+        case .afterTheEnd: "logged something after it had ended"
+        case .predecessorTooLate: "logged the end of another log in its middle"
         case .unsettled: "logged a key of an account without a version that vouches for it"
         case .noStateRecord: "logged keys without a version that vouches for them"
         case .noEpochRecord: "signed entries that do not end in an epoch record"

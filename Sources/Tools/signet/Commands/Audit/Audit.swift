@@ -37,7 +37,8 @@ struct Audit: AsyncParsableCommand {
             do { key = try AuditorKey.create(name, at: out) } catch { throw CommandFailure(error) }
             output.emit(
                 ["key": .text(key.encoded)],
-                "\(JSONValue.printable(key.encoded))\n  The policy's line: witness NAME \(JSONValue.printable(key.encoded)) URL")
+                "\(JSONValue.printable(key.encoded))\n  The policy's line: witness NAME \(JSONValue.printable(key.encoded)) URL"
+            )
         }
     }
 }
@@ -50,7 +51,8 @@ struct LogOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures are the log's.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("A directory file, which names the policy, the address and its root.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A directory file, which names the policy, the address and its root.", valueName: "file"))
     var directory: String?
 
     func validate() throws {

@@ -30,7 +30,9 @@ extension Audit {
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard (cosign == nil) == (listen == nil) else { throw ValidationError("--cosign and --listen go together.") }
+            guard (cosign == nil) == (listen == nil) else {
+                throw ValidationError("--cosign and --listen go together.")
+            }
             guard !once || (!follow && cosign == nil) else {
                 throw ValidationError("--once does not go with --follow and --cosign.")
             }
@@ -41,7 +43,8 @@ extension Audit {
             let (policy, source) = try log.open()
             let auditor: Auditor
             do {
-                auditor = try Auditor(of: policy, at: source, keeping: folder(of: policy), progress: AuditProgress().show)
+                auditor = try Auditor(
+                    of: policy, at: source, keeping: folder(of: policy), progress: AuditProgress().show)
                 try await auditor.resume()
             } catch { throw failure(error) }
             guard follow || cosign != nil else { return try await emit(auditor, audit(auditor)) }
