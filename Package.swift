@@ -211,7 +211,7 @@ let runtimeTargets: [Target] = [
         name: "signet",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "SignetClient",
-            arguments,
+            "LogAuditor", arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
     .executableTarget(
@@ -255,7 +255,7 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",
-        dependencies: ["TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor"],
+        dependencies: ["TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor"] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "SignetServerTests",
@@ -283,7 +283,7 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "VerifiableMap", "KeyTransparency",
-            "SignetAPI", "SignetClient", "SignetTesting",
+            "SignetAPI", "SignetClient", "LogForging", "SignetTesting",
         ],
         swiftSettings: strict),
 ]

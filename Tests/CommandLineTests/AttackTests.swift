@@ -76,10 +76,10 @@ import TransparencyLog
             #expect(fault == "rollback" || attack == .splitView)
 
             let exit = try await town.signet("alice", "evidence", "export", "evidence", "--json")
-            let names = ["policy", "1-\(fault)-known.note", "1-\(fault)-received.note"]
+            let names = ["policy", "1-\(fault)-known.note", "1-\(fault)-received.note", "1-\(fault).evidence"]
             #expect(try exit.object()["files"] as? [String] == names)
             let policy = try Policy(decoding: town.bytes("evidence/policy"))
-            let heads = try names.dropFirst().map { name in
+            let heads = try names[1...2].map { name in
                 try policy.verify(SignedNote(decoding: town.bytes("evidence/\(name)"))).checkpoint.head
             }
             #expect(heads[0] != heads[1])

@@ -6,7 +6,8 @@ import TransparencyLog
 /// are then kept.
 struct SourceTiles: Sendable {
     let source: any LogSource
-    let folder: AuditFolder
+    /// Nil for a reader that keeps nothing.
+    let folder: AuditFolder?
 
     func checkpoint() async throws(AuditorError) -> SignedNote {
         let limit = SignedNote.maximumByteCount
@@ -17,7 +18,7 @@ struct SourceTiles: Sendable {
     /// Entries of a bundle of a log of this size.
     func entries(bundle: UInt64, size: UInt64) async throws(AuditorError) -> [[UInt8]] {
         guard let tile = Self.bundle(bundle, size: size) else { throw .missing(nil) }
-        if let bytes = folder.bundle(tile), let own = try? EntryBundle(decoding: bytes, width: tile.width) {
+        if let bytes = folder?.bundle(tile), let own = try? EntryBundle(decoding: bytes, width: tile.width) {
             return own.entries
         }
         let entries = try await tiles.entries(bundle: bundle, size: size)
@@ -37,12 +38,12 @@ struct SourceTiles: Sendable {
     /// Forgets the last bundle of a smaller size if it is partial: the larger size has it too.
     func forgetTail(of old: UInt64, in size: UInt64) {
         guard old > 0, old < size, let tile = Self.bundle((old - 1) / UInt64(Tile.fullWidth), size: old) else { return }
-        if !tile.isFull { folder.remove(tile) }
+        if !tile.isFull { folder?.remove(tile) }
     }
 
     /// Forgets what was kept of the entries from one size to another.
     func forget(from old: UInt64, to size: UInt64) {
-        for tile in Tile.added(from: old, to: size) where tile.content == .entries { folder.remove(tile) }
+        for tile in Tile.added(from: old, to: size) where tile.content == .entries { folder?.remove(tile) }
     }
 
     /// The root that the tree of the larger size has at the smaller, and the proof from there, as the source tells it.
@@ -65,7 +66,7 @@ struct SourceTiles: Sendable {
     }
 
     private func keep(_ entries: [[UInt8]], of tile: Tile) throws(AuditorError) {
-        guard let bundle = try? EntryBundle(entries: entries) else { return }
+        guard let folder, let bundle = try? EntryBundle(entries: entries) else { return }
         do { try folder.keep(bundle.encoded, of: tile) } catch { throw .folder(error) }
     }
 

@@ -14,6 +14,14 @@ public enum ForgedFault: String, CaseIterable, Sendable {
     case secondStep
     /// A step of an account that has ended.
     case ghost
+    /// A change of keys whose number was left out.
+    case skippedSuccession
+    /// A change of keys whose number was used.
+    case repeatedSuccession
+    /// A person who is logged after the log has handed over to another.
+    case afterlife
+    /// The end of another log in the middle of this one.
+    case lateOrigin
     /// A device key without a step that vouches for it.
     case silentDevice
     /// A checkpoint that does not end in an epoch record.
@@ -36,6 +44,9 @@ public enum ForgedFault: String, CaseIterable, Sendable {
         case .skippedVersion, .repeatedVersion: .version
         case .secondStep: .secondStep
         case .ghost: .stepAfterClose
+        case .skippedSuccession, .repeatedSuccession: .successionNumber
+        case .afterlife: .afterTheEnd
+        case .lateOrigin: .predecessorTooLate
         case .silentDevice: .unsettled
         case .missingEpochRecord: .noEpochRecord
         case .skippedEpoch, .hiddenLabel: .epochFields
@@ -47,10 +58,11 @@ public enum ForgedFault: String, CaseIterable, Sendable {
     /// Whether few entries show it; otherwise only the whole log does.
     public var isShownByEntries: Bool {
         switch self {
-        case .unknownEntry, .repeatedVersion, .secondStep, .ghost, .missingEpochRecord, .skippedEpoch, .hiddenLabel,
+        case .unknownEntry, .repeatedVersion, .secondStep, .ghost, .repeatedSuccession, .afterlife, .lateOrigin,
+            .missingEpochRecord, .skippedEpoch, .hiddenLabel,
             .timeRunsBack:
             true
-        case .skippedVersion, .silentDevice, .oldIndexRoot, .flashKey: false
+        case .skippedVersion, .skippedSuccession, .silentDevice, .oldIndexRoot, .flashKey: false
         }
     }
 }
@@ -71,6 +83,17 @@ extension ForgedLog {
             try close(0)
             try closeEpoch()
             try end(after: nextState(of: 0).entry)
+        case .skippedSuccession: try end(after: succession(.keys, number: 2).entry)
+        case .repeatedSuccession:
+            try add(succession(.keys, number: 1).entry)
+            try end(after: succession(.keys, number: 1).entry)
+        case .afterlife:
+            try add(succession(.log, number: 1).entry)
+            try closeEpoch()
+            append(device(of: 99))
+            append(try nextState(of: 99).entry)
+            try closeEpoch()
+        case .lateOrigin: try end(after: PredecessorRecord(note: checkpoint()).entry)
         case .silentDevice: try end(after: device(of: 0))
         case .missingEpochRecord: try step(0)
         case .skippedEpoch: try closeEpoch { Self.edit($0, number: $0.number + 1) }

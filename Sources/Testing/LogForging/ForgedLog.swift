@@ -115,6 +115,16 @@ public final class ForgedLog {
         return StateRecord(label: LabelIndex(hash), version: version, kind: .set, commitment: .toNothing)
     }
 
+    /// A record of a change of keys, which changes nothing.
+    public func succession(_ kind: SuccessionRecord.Kind, number: UInt64) throws -> SuccessionRecord {
+        // The generator of the group: a key that is the same in every run.
+        let key: [UInt8] = [
+            0xE2, 0xF2, 0xAE, 0x0A, 0x6A, 0xBC, 0x4E, 0x71, 0xA8, 0x84, 0xA9, 0x61, 0xC5, 0x00, 0x51, 0x5F, 0x58, 0xE3,
+            0x0B, 0x6A, 0xA5, 0x82, 0xDD, 0x8D, 0xB6, 0xA6, 0x59, 0x45, 0xE0, 0x8D, 0x2D, 0x76,
+        ]
+        return SuccessionRecord(kind: kind, number: number, vrfKey: try VRFPublicKey(key), policy: try policy())
+    }
+
     private static func hash(of person: UInt64) -> VRFHash? {
         VRFHash((0..<64).map { UInt8(truncatingIfNeeded: person >> (8 * ($0 % 8))) ^ UInt8($0) })
     }

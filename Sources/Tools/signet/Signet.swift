@@ -21,7 +21,11 @@ struct Signet: AsyncParsableCommand {
             \(ExitStatus.documentation)
             """,
         subcommands: [
-            Account.self, Devices.self, People.self, Lookup.self, Proof.self, Log.self, Evidence.self, DirectoryCommand.self,
+            Account.self, Devices.self, People.self, Lookup.self, Proof.self, Log.self,
+            Audit.self,
+            Gossip.self,
+            Evidence.self,
+            DirectoryCommand.self,
         ])
 
     static func main() async {

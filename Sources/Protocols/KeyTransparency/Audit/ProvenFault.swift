@@ -21,6 +21,12 @@ public struct ProvenFault: Hashable, Sendable {
         case version(label: LabelIndex, earlier: UInt64, later: UInt64, at: UInt64)
         /// It logged an entry of a label after the record at `closed` that ended it.
         case stepAfterClose(label: LabelIndex, closed: UInt64, at: UInt64)
+        /// It logged a succession whose number is not above an earlier one's.
+        case succession(earlier: UInt64, later: UInt64, at: UInt64)
+        /// It logged something after the record at `ended` that handed over to another log.
+        case afterTheEnd(ended: UInt64, at: UInt64)
+        /// It logged the end of another log elsewhere than at its beginning.
+        case predecessorTooLate(at: UInt64)
         /// Two of its epoch records do not fit together.
         case epochs(EpochRecord, EpochRecord, at: UInt64)
         /// Replaying all its entries breaks this rule at this entry.

@@ -30,14 +30,17 @@ extension RuleEvidence {
         guard fault != .noEpochRecord else { return Array(entries.indices.suffix(1)) }
         guard entries.indices.contains(place) else { return [] }
         switch fault {
-        case .unknownEntry: return [place]
+        case .unknownEntry, .predecessorTooLate: return [place]
         case .secondStep:
             let end = entries[place...].firstIndex { (try? EpochRecord(decoding: $0)) != nil }
             return [stepBefore(place, in: entries), place, end].compactMap(\.self)
         case .version, .stepAfterClose: return [stepBefore(place, in: entries), place].compactMap(\.self)
         case .epochFields, .timeRunsBack:
             return [entries[..<place].lastIndex { (try? EpochRecord(decoding: $0)) != nil }, place].compactMap(\.self)
-        case .unsettled, .indexRoot, .noEpochRecord, .successionNumber, .afterTheEnd, .predecessorTooLate: return []
+        case .successionNumber, .afterTheEnd:
+            return [entries[..<place].lastIndex { (try? SuccessionRecord(decoding: $0)) != nil }, place]
+                .compactMap(\.self)
+        case .unsettled, .indexRoot, .noEpochRecord: return []
         }
     }
 

@@ -11,7 +11,10 @@ extension RuleEvidence {
         case .version: version
         case .stepAfterClose: stepAfterClose
         case .epochFields, .timeRunsBack: epochs
-        case .unsettled, .indexRoot, .successionNumber, .afterTheEnd, .predecessorTooLate: nil
+        case .successionNumber: succession
+        case .afterTheEnd: afterTheEnd
+        case .predecessorTooLate: predecessorTooLate
+        case .unsettled, .indexRoot: nil
         }
     }
 
@@ -51,6 +54,32 @@ extension RuleEvidence {
             entries[0].inclusion.index < place, LogEntry.label(of: entries[1].bytes) == end.label
         else { return nil }
         return .stepAfterClose(label: end.label, closed: entries[0].inclusion.index, at: place)
+    }
+
+    /// Two successions of which the later has no higher number.
+    private var succession: ProvenFault.Deed? {
+        guard entries.count == 2, entries[1].inclusion.index == place, entries[0].inclusion.index < place,
+            let first = try? SuccessionRecord(decoding: entries[0].bytes),
+            let second = try? SuccessionRecord(decoding: entries[1].bytes), second.number <= first.number
+        else { return nil }
+        return .succession(earlier: first.number, later: second.number, at: place)
+    }
+
+    /// The end of the log, and something other than an epoch record after it.
+    private var afterTheEnd: ProvenFault.Deed? {
+        guard entries.count == 2, entries[1].inclusion.index == place, entries[0].inclusion.index < place,
+            let end = try? SuccessionRecord(decoding: entries[0].bytes), end.kind == .log,
+            (try? EpochRecord(decoding: entries[1].bytes)) == nil
+        else { return nil }
+        return .afterTheEnd(ended: entries[0].inclusion.index, at: place)
+    }
+
+    /// The end of another log anywhere but at the beginning.
+    private var predecessorTooLate: ProvenFault.Deed? {
+        guard entries.count == 1, place > 0, entries[0].inclusion.index == place,
+            (try? PredecessorRecord(decoding: entries[0].bytes)) != nil
+        else { return nil }
+        return .predecessorTooLate(at: place)
     }
 
     /// The first two entries, if they are state records of one label, in the order of the log.

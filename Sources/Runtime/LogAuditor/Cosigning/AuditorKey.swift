@@ -36,6 +36,13 @@ public struct AuditorKey: Sendable {
     ///
     /// - Throws: ``AuditorKeyError``.
     public init(path: String) throws(AuditorKeyError) {
+        try self.init(path: path) { _, _ throws(FileFault) in }
+    }
+
+    /// The same, with a hook before and after every step of replacing the memory.
+    package init(
+        path: String, hook: @escaping @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void
+    ) throws(AuditorKeyError) {
         let text: [UInt8]
         do { text = try DurableFile(path: path).read(maximumByteCount: 1024, isSecret: true) } catch {
             throw .file(error, path: path)
@@ -46,7 +53,7 @@ public struct AuditorKey: Sendable {
             let signer = try? NoteSigner(name: name, algorithm: .cosignatureV1, seed: seed)
         else { throw .keyDamaged }
         self.signer = signer
-        memory = DurableFile(path: path + ".memory")
+        memory = DurableFile(path: path + ".memory", hook: hook)
     }
 
     /// What was cosigned last; nil for nothing.

@@ -1,5 +1,5 @@
 import KeyTransparency
-import SignetClient
+package import SignetClient
 import TransparencyLog
 
 #if canImport(FoundationEssentials)
@@ -23,8 +23,15 @@ public struct AuditFolder: Sendable {
     public let path: String
 
     /// The folder at a path, which need not exist.
-    public init(path: String) { self.path = path }
+    public init(path: String) { self.init(path: path) { _, _ throws(FileFault) in } }
 
+    /// The same, with a hook before and after every step of replacing `checkpoint`.
+    package init(path: String, hook: @escaping @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void) {
+        self.path = path
+        self.hook = hook
+    }
+
+    private let hook: @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void
     private var home: HomeFolder { HomeFolder(path: path) }
 
     /// Makes the folder and keeps other auditors out of it until the lock is gone; nil when another one is at work.
@@ -34,7 +41,7 @@ public struct AuditFolder: Sendable {
     }
 
     /// The largest checkpoint that was audited.
-    var checkpoint: DurableFile { DurableFile(path: path + "/checkpoint") }
+    var checkpoint: DurableFile { DurableFile(path: path + "/checkpoint", hook: hook) }
 
     /// The bytes of an entry bundle; nil if it is not here.
     func bundle(_ tile: Tile) -> [UInt8]? {

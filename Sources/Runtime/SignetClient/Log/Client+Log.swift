@@ -19,9 +19,7 @@ public struct LogReplay: Hashable, Sendable {
         public internal(set) var states: UInt64 = 0
         /// Epoch records.
         public internal(set) var epochs: UInt64 = 0
-        /// Records of the directory's own keys.
-        public internal(set) var successions: UInt64 = 0
-        /// Entries that this program does not know.
+        /// Entries of the log's own keys, and such as this program does not know.
         public internal(set) var others: UInt64 = 0
 
         mutating func count(_ entry: [UInt8]) {
@@ -29,8 +27,7 @@ public struct LogReplay: Hashable, Sendable {
             case .device: devices += 1
             case .state: states += 1
             case .epoch: epochs += 1
-            case .succession, .predecessor: successions += 1
-            case nil: others += 1
+            case .succession, .predecessor, nil: others += 1
             }
         }
     }

@@ -17,7 +17,7 @@ import TransparencyLog
 struct Evidence: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Statements of a directory that do not fit together, kept for ever.",
-        subcommands: [List.self, Export.self])
+        subcommands: [List.self, Export.self, Verify.self])
 }
 
 extension LogContradiction {
@@ -27,6 +27,16 @@ extension LogContradiction {
         case .fork: "fork"
         case .inconsistent: "inconsistent"
         }
+    }
+}
+
+extension LogContradiction {
+    /// Both notes as one file. When their sizes differ it still lacks what links them, which the log's tiles give.
+    fileprivate var fork: KeyTransparency.Evidence? {
+        guard let known = try? SignedNote(decoding: known.note), let received = try? SignedNote(decoding: received.note)
+        else { return nil }
+        let isGrowth = self.known.head.size <= self.received.head.size
+        return .fork(.init(first: isGrowth ? known : received, second: isGrowth ? received : known))
     }
 }
 
@@ -116,7 +126,7 @@ private struct KeptEvidence {
         return all
     }
 
-    /// The policy, and two notes for each contradiction.
+    /// The policy, and for each contradiction its two notes and the two of them as one file of evidence.
     var files: [(String, [UInt8])] {
         let prefix = name.map { $0 + "-" } ?? ""
         var files = policy.map { [(prefix + "policy", $0.encoded)] } ?? []
@@ -124,6 +134,7 @@ private struct KeptEvidence {
             let start = "\(prefix)\(number + 1)-\(evidence.faultName)"
             files.append((start + "-known.note", evidence.known.note))
             files.append((start + "-received.note", evidence.received.note))
+            if let fork = evidence.fork { files.append((start + ".evidence", fork.encoded)) }
         }
         return files
     }

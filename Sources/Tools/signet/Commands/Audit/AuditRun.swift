@@ -1,0 +1,148 @@
+import ArgumentParser
+import CanonicalCoding
+import KeyTransparency
+import LogAuditor
+import SignetClient
+import TransparencyLog
+
+extension Audit {
+    /// `signet audit [run]`
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Audit a log, once or as it grows.")
+
+        @OptionGroup var log: LogOptions
+        @Flag(help: "Audit the log as it is now, and end. This is the default.") var once = false
+        @Flag(help: "Go on as the log grows, until it is stopped or the log is guilty.") var follow = false
+        @Option(help: ArgumentHelp("How often to look for more.", valueName: "seconds")) var every: UInt64 = 2
+        @Option(
+            help: ArgumentHelp(
+                "Where to keep the entries that were read, and evidence. Default: one in the home folder.",
+                valueName: "dir"))
+        var state: String?
+        @Option(help: ArgumentHelp("Cosign with this key, made by 'signet audit key'.", valueName: "file"))
+        var cosign: String?
+        @Option(
+            help: ArgumentHelp(
+                "Where the log can ask for cosignatures, as plain HTTP for a proxy that adds TLS.",
+                valueName: "host:port"))
+        var listen: String?
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard (cosign == nil) == (listen == nil) else {
+                throw ValidationError("--cosign and --listen go together.")
+            }
+            guard !once || (!follow && cosign == nil) else {
+                throw ValidationError("--once does not go with --follow and --cosign.")
+            }
+            guard (1...86_400).contains(every) else { throw ValidationError("--every goes from 1 to 86400.") }
+        }
+
+        func run() async throws {
+            let (policy, source) = try log.open()
+            let auditor: Auditor
+            do {
+                auditor = try Auditor(
+                    of: policy, at: source, keeping: folder(of: policy), progress: AuditProgress().show)
+                try await auditor.resume()
+            } catch { throw failure(error) }
+            guard follow || cosign != nil else { return try await emit(auditor, audit(auditor)) }
+            let server = try await serve(auditor, policy)
+            try await follow(auditor)
+            await server?.stop()
+        }
+
+        /// Looks again and again. Only guilt ends it.
+        private func follow(_ auditor: Auditor) async throws {
+            var shown: TreeHead?
+            var complaint: AuditorError?
+            while true {
+                do throws(AuditorError) {
+                    _ = try await auditor.auditPublished()
+                    complaint = nil
+                } catch {
+                    switch error {
+                    case .guilty, .evidenceNotKept: throw failure(error)
+                    // What is published may lag behind what was cosigned.
+                    case .older: break
+                    default:
+                        if error != complaint { failure(error).report(asJSON: false) }
+                        complaint = error
+                    }
+                }
+                if let sound = await auditor.audited, sound.checkpoint.head != shown {
+                    await emit(auditor, sound)
+                    shown = sound.checkpoint.head
+                }
+                await Surroundings.system.wait(.seconds(every))
+            }
+        }
+
+        private func audit(_ auditor: Auditor) async throws -> LogSignedCheckpoint {
+            do { return try await auditor.auditPublished() } catch { throw failure(error) }
+        }
+
+        private func serve(_ auditor: Auditor, _ policy: Policy) async throws -> CosignerServer? {
+            guard let cosign, let listen else { return nil }
+            guard let address = try? DirectoryAddress("https://" + listen) else {
+                throw CommandFailure(.usage, "\(listen) is not host:port.", "Say, for example, 127.0.0.1:8445.")
+            }
+            let cosigner: AuditCosigner
+            do {
+                cosigner = try AuditCosigner(
+                    auditor, of: policy, key: AuditorKey(path: cosign), clock: Surroundings.system.now)
+            } catch { throw CommandFailure(error) }
+            let server: CosignerServer
+            do { server = try await CosignerServer(cosigner, host: address.host, port: address.port) } catch {
+                throw CommandFailure(
+                    .environment, "Nothing can listen at \(listen).", "Choose another port, or end what uses it.")
+            }
+            output.emit(
+                ["listening": .string("\(address.host):\(server.port)")], "listening \(address.host):\(server.port)")
+            return server
+        }
+
+        private func folder(of policy: Policy) -> AuditFolder {
+            if let state { return AuditFolder(path: state) }
+            let name = policy.logs.first.map { String(decoding: Hex.encode($0.keyID.bytes), as: UTF8.self) }
+            return AuditFolder(path: home.folder.path + "/audit-" + (name ?? "none"))
+        }
+
+        private func emit(_ auditor: Auditor, _ sound: LogSignedCheckpoint) async {
+            Output.progress(nil)
+            let head = sound.checkpoint.head
+            let (epoch, labels) = (await auditor.lastEpoch ?? 0, await auditor.labelCount)
+            output.emit(
+                [
+                    "epoch": .number(epoch), "labels": .number(labels), "origin": .text(sound.checkpoint.origin.bytes),
+                    "root": .base64(head.root.bytes), "size": .number(head.size), "sound": true,
+                ],
+                """
+                \(Paint.output.good("✓ sound")): \(Moment.entries(head.size)), \(Moment.count(epoch, "epoch")) and \
+                \(Moment.count(labels, "account")) of \(JSONValue.printable(sound.checkpoint.origin.bytes)) are as its rules demand
+                """)
+        }
+
+        /// What is said of a failure; of a guilty log, to programs too.
+        private func failure(_ error: AuditorError) -> CommandFailure {
+            Output.progress(nil)
+            if case .guilty(let guilt) = error, output.json {
+                Output.json([
+                    "evidence": .string(guilt.path), "fault": .string(guilt.evidence.claim), "sound": false,
+                ])
+            }
+            return CommandFailure(error)
+        }
+    }
+}
+
+extension KeyTransparency.Evidence {
+    /// The word that says what it claims.
+    var claim: String {
+        switch self {
+        case .fork: "fork"
+        case .rule(let rule): rule.fault.rawValue
+        }
+    }
+}

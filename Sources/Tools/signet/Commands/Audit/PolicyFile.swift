@@ -1,0 +1,29 @@
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import TransparencyLog
+
+/// Reads whom to believe.
+enum PolicyFile {
+    static func read(_ path: String) throws -> Policy {
+        let bytes = try InputFile.read(path, maximumByteCount: Policy.maximumByteCount)
+        do { return try Policy(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence(path)) }
+    }
+}
+
+/// What a directory file says about its log.
+struct DirectoryProfileAndPolicy {
+    let policy: Policy
+    let logURL: String
+    let root: [UInt8]
+
+    init(path: String) throws {
+        let profile: DirectoryProfile
+        do { profile = try HomeFolder.profile(in: DurableFile(path: path)) } catch {
+            throw CommandFailure(error, path: path)
+        }
+        policy = profile.trust.policy
+        logURL = profile.url + Route.logPrefix
+        root = profile.tlsRoot
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import KeyTransparency
+import LogForging
+import SignetClient
+import Testing
+import TransparencyLog
+
+/// `signet audit`, `signet evidence verify` and `signet gossip` as programs.
+@Suite(.serialized) struct AuditTests {
+    /// A log that lies in a folder, as a mirror of one would.
+    struct MirroredLog {
+        let folder: URL
+        let log: ForgedLog
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appending(component: "audit-\(UUID().uuidString)")
+            log = try ForgedLog()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(log.policy().encoded).write(to: folder.appending(component: "policy"))
+        }
+
+        func write(publishing: Bool = true) throws {
+            var files: [(String, [UInt8])] = publishing ? [("checkpoint", try log.checkpoint().encoded)] : []
+            for tile in Tile.added(from: 0, to: log.size) {
+                let start = Int(tile.index) * Tile.fullWidth
+                let bytes =
+                    tile.content == .entries
+                    ? try EntryBundle(entries: Array(log.entries[start..<start + tile.width])).encoded
+                    : try tile.encode(log.tree.hashes(of: tile))
+                files.append((String(decoding: tile.path, as: UTF8.self), bytes))
+            }
+            for (path, bytes) in files {
+                let file = folder.appending(path: "mirror/" + path)
+                try FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(bytes).write(to: file, options: .atomic)
+            }
+        }
+
+        func remove() { try? FileManager.default.removeItem(at: folder) }
+
+        func signet(_ arguments: String...) async throws -> Exit { try await Program.signet.run(arguments, in: folder) }
+
+        func audit() async throws -> Exit {
+            try await signet("audit", "mirror", "--policy", "policy", "--state", "state", "--json")
+        }
+
+        /// What the log sends to be cosigned.
+        func request(from old: UInt64) throws -> [UInt8] {
+            let isTrivial = old == 0 || old == log.size
+            let proof = isTrivial ? nil : try log.tree.consistencyProof(from: old, to: log.size)
+            return try AddCheckpointRequest(
+                oldSize: old, consistency: proof ?? ConsistencyProof(hashes: []), note: log.checkpoint()
+            ).encoded
+        }
+
+        func ask(_ server: RunningServer, from old: UInt64) async throws -> WitnessAnswer {
+            let transport = try NIOTransport(
+                to: DirectoryAddress("https://127.0.0.1:\(server.port)"), security: .none)
+            let request = DirectoryRequest(
+                method: "POST", path: "/add-checkpoint", body: try request(from: old),
+                limit: .init(maximumByteCount: 1 << 16, mediaType: nil))
+            let answer = try await transport.send(request)
+            return WitnessAnswer(status: answer.status, body: answer.body)
+        }
+
+        func startCosigner() async throws -> RunningServer {
+            try await RunningServer.start(
+                .signet,
+                [
+                    "audit", "mirror", "--policy", "policy", "--state", "state", "--cosign", "key", "--listen",
+                    "127.0.0.1:0",
+                ], in: folder)
+        }
+    }
+
+    @Test func anHonestLogIsSound() async throws {
+        let mirror = try MirroredLog()
+        defer { mirror.remove() }
+        try mirror.log.grow(epochs: 3, people: 100)
+        try mirror.write()
+        let exit = try await mirror.audit()
+        expect(0, exit)
+        #expect(try exit.keys() == ["epoch", "labels", "origin", "root", "size", "sound"])
+        #expect(try exit.object()["size"] as? Int == 603)
+        expect(0, try await mirror.audit(), "from what was kept")
+        expect(65, try await mirror.signet("audit", "mirror", "--policy", "mirror/checkpoint"))
+        expect(64, try await mirror.signet("audit", "mirror"))
+        expect(1, try await mirror.signet("audit", "nowhere", "--policy", "policy", "--state", "other"))
+    }
+
+    @Test(arguments: [ForgedFault.repeatedVersion, .flashKey])
+    func aGuiltyLogIsConvicted_andTheEvidenceStandsWithoutIt(_ fault: ForgedFault) async throws {
+        let mirror = try MirroredLog()
+        defer { mirror.remove() }
+        try mirror.log.grow(epochs: 2, people: 3)
+        try mirror.log.commit(fault)
+        try mirror.write()
+        let exit = try await mirror.audit()
+        expect(1, exit)
+        #expect(try exit.object()["fault"] as? String == fault.name.rawValue)
+        let file = try #require(try exit.object()["evidence"] as? String)
+        expect(1, try await mirror.audit(), "never forgiven")
+        try FileManager.default.removeItem(at: mirror.folder.appending(component: "mirror"))
+        let key = String(decoding: mirror.log.signer.verifierKey.encoded, as: UTF8.self)
+        let alone = try await mirror.signet("evidence", "verify", file, "--vkey", key, "--json")
+        expect(fault.isShownByEntries ? 0 : 1, alone)
+        let proven = try await mirror.signet(
+            "evidence", "verify", file, "--policy", "policy", "--log", "state", "--json")
+        expect(0, proven)
+        #expect(try proven.object()["fault"] as? String == fault.name.rawValue)
+        let stranger = String(decoding: try ForgedLog(seed: 9).signer.verifierKey.encoded, as: UTF8.self)
+        expect(1, try await mirror.signet("evidence", "verify", file, "--vkey", stranger))
+    }
+
+    /// Killed again and again while it audits and cosigns: nothing that was given out is forgotten, and nothing is
+    /// given out that was not audited.
+    @Test func aKilledCosignerGoesOn() async throws {
+        let mirror = try MirroredLog()
+        defer { mirror.remove() }
+        expect(0, try await mirror.signet("audit", "key", "auditor.example/map", "--out", "key"))
+        var given: UInt64 = 0
+        for round in 0..<6 {
+            let server = try await mirror.startCosigner()
+            try mirror.log.grow(epochs: 2, people: 200, from: UInt64(1000 * round))
+            try mirror.write(publishing: round.isMultiple(of: 2))
+            let old = given
+            async let question = mirror.ask(server, from: old)
+            // Sooner or later than the answer: both happen.
+            if round.isMultiple(of: 3) { _ = try? await question }
+            try await server.stop(SIGKILL)
+            if case .cosignatures = try? await question { given = mirror.log.size }
+            let again = try await mirror.startCosigner()
+            let sizes = [given, mirror.log.size]
+            var answer = try await mirror.ask(again, from: given)
+            if case .otherSize(let latest) = answer {
+                // It had remembered what it could no longer give out.
+                #expect(sizes.contains(latest))
+                answer = try await mirror.ask(again, from: latest)
+            }
+            guard case .cosignatures = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            given = mirror.log.size
+            try await again.stop(SIGKILL)
+        }
+        let server = try await mirror.startCosigner()
+        try mirror.log.commit(.flashKey)
+        try mirror.write(publishing: false)
+        #expect(try await mirror.ask(server, from: given) == .unavailable(status: 503))
+        let end = try await server.stop(SIGKILL)
+        _ = end
+        expect(1, try await mirror.audit(), "after a kill, guilty still")
+    }
+}
