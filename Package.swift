@@ -154,10 +154,14 @@ let runtimeTargets: [Target] = [
         ] + nio,
         path: "Sources/Runtime/SignetClient", swiftSettings: strict),
     .target(
+        name: "LogWitness",
+        dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
+        path: "Sources/Runtime/LogWitness", swiftSettings: strict),
+    .target(
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
-            "KeyDirectory", crypto, logging,
+            "KeyDirectory", "LogWitness", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -187,7 +191,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", arguments, logging,
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "LogWitness", "SignetServer", arguments,
+            logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -232,6 +237,12 @@ let runtimeTargets: [Target] = [
         ] + nio + certificates,
         swiftSettings: strict),
     .testTarget(
+        name: "LogWitnessTests",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "LogWitness", "SignetServer", "signetd", crypto, logging,
+        ] + nio,
+        swiftSettings: strict),
+    .testTarget(
         name: "SignetTestingTests",
         dependencies: [
             "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient",
@@ -264,6 +275,7 @@ let runtimeProducts: [Product] = [
     .library(name: "KeyDirectory", targets: ["KeyDirectory"]),
     .library(name: "SignetClient", targets: ["SignetClient"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
+    .library(name: "LogWitness", targets: ["LogWitness"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

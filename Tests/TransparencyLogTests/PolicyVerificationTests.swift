@@ -141,6 +141,18 @@ struct PolicyVerificationTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("quorum none\n", "", true), ("quorum w0\n", "w1 w2", false), ("quorum w0\n", "w0", true),
+            ("group g 2 w0 w1 w2\nquorum g\n", "w0 g", false), ("group g 2 w0 w1 w2\nquorum g\n", "w0 w2", true),
+            ("group a all w0 w1\ngroup b any a w2\nquorum b\n", "w0", false),
+            ("group a all w0 w1\ngroup b any a w2\nquorum b\n", "w2", true), ("quorum w0\n", "", false),
+        ])
+    func aQuorumIsMetByNames(rule: String, names: String, isMet: Bool) throws {
+        let names = Set(names.split(separator: " ").compactMap { Policy.Name($0.utf8) })
+        #expect(try log.policy(rule).isQuorumMet(by: names) == isMet)
+    }
+
     @Test func theStepsOfTwoPoliciesDoNotMix() throws {
         let other = try signer("log.example/one", .ed25519, seed: 2)
         let lenient = try Policy(logs: [.init(key: other.verifierKey)], quorum: .none)

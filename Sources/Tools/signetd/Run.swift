@@ -100,11 +100,11 @@ struct Run: AsyncParsableCommand {
     }
 
     /// Four seconds' worth may come at once.
-    private static func rate(_ perSecond: UInt32) -> RequestRate {
+    static func rate(_ perSecond: UInt32) -> RequestRate {
         RequestRate(perSecond: perSecond, burst: perSecond.multipliedReportingOverflow(by: 4).partialValue)
     }
 
-    private static func level(_ text: String) throws -> Logger.Level {
+    static func level(_ text: String) throws -> Logger.Level {
         guard let level = Logger.Level(rawValue: text) else { throw ValidationError("no such level") }
         return level
     }

@@ -1,4 +1,5 @@
 import KeyDirectory
+import LogWitness
 import SignetAPI
 import SignetServer
 
@@ -13,7 +14,7 @@ struct Verdict {
     let sentence: String
     let status: ExitStatus
 
-    private init(_ status: ExitStatus, _ sentence: String) {
+    init(_ status: ExitStatus, _ sentence: String) {
         self.sentence = sentence
         self.status = status
     }
@@ -27,6 +28,8 @@ struct Verdict {
             case let error as TLSIdentityError: Self.of(error)
             case let error as ServerStop: Self.of(error)
             case let error as DirectoryError: Self.of(error)
+            case let error as StoredWitnessError: Self.of(error)
+            case let error as WitnessServerStop: Self.of(error)
             default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
             }
     }
@@ -39,6 +42,7 @@ struct Verdict {
         case .tls(let error): of(error)
         case .certificates: Verdict(.notMade, "the certificates could not be made")
         case .policy: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
+        case .witness: Verdict(.notMade, "the witness's memory could not be made")
         case .file(let failure): Verdict(.notMade, sentence(failure))
         }
     }
@@ -172,7 +176,7 @@ struct Verdict {
         }
     }
 
-    private static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
+    static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
 
-    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+    static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

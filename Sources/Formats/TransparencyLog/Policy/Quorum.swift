@@ -1,4 +1,11 @@
 extension Policy {
+    /// Whether cosignatures of these witnesses meet the quorum. Names that no witness has do not count.
+    public func isQuorumMet(by names: Set<Name>) -> Bool {
+        let times = witnesses.filter { names.contains($0.name) }.map { ($0.name, UInt64(0)) }
+        do { _ = try quorumTime(of: Dictionary(times) { time, _ in time }) } catch { return false }
+        return true
+    }
+
     /// The latest time such that the cosignatures made at it or later still meet the quorum.
     ///
     /// A group's time is the k-th latest among its members', since k of them must have cosigned. `times`

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Overwrites a secret before its memory is given back.
-func wipe(_ secret: inout [UInt8]) {
+package func wipe(_ secret: inout [UInt8]) {
     secret.withUnsafeMutableBytes { bytes in
         guard let start = bytes.baseAddress else { return }
         #if canImport(Glibc)

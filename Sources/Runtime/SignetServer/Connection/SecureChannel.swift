@@ -4,18 +4,19 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// An accepted connection: counted, under TLS, with bounded headers and deadlines, then HTTP/1.1.
+/// An accepted connection: counted, under TLS if there is an identity, with bounded headers and deadlines, then
+/// HTTP/1.1.
 struct SecureChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
-    let tls: NIOSSLContext
+    let tls: NIOSSLContext?
     let limits: ServerLimits
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
     let http: HTTP1Channel
 
     init(
-        tls: NIOSSLContext, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
+        tls: NIOSSLContext?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
         responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
@@ -55,6 +56,7 @@ struct SecureChannel: ServerChildChannel {
     private func secure(_ channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(SocketHandler())
+            guard let tls else { return }
             try channel.pipeline.syncOperations.addHandler(
                 NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
         }

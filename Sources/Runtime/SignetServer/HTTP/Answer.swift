@@ -49,6 +49,23 @@ struct Answer {
         return answer
     }
 
+    /// The answer's head.
+    ///
+    /// - Parameters:
+    ///   - date: the `Date` header.
+    ///   - isLast: whether the connection ends with it.
+    func response(at date: String, isLast: Bool) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields[.contentType] = mediaType
+        fields[.contentLength] = "\(body.count)"
+        fields[.cacheControl] = cacheControl
+        fields[.xContentTypeOptions] = "nosniff"
+        fields[.date] = date
+        if isLast { fields[.connection] = "close" }
+        for (name, value) in headers { fields[name] = value }
+        return HTTPResponse(status: status, headerFields: fields)
+    }
+
     static let textMediaType = "text/plain; charset=utf-8"
     private static let jsonMediaType = "application/json"
 }

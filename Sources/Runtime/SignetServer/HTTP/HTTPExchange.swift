@@ -24,7 +24,7 @@ struct HTTPExchange: Sendable {
         let isLast = body.isUnwanted
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
-        try await writer.write(response: response(answer, isLast: isLast), body: content)
+        try await writer.write(response: answer.response(at: date.now, isLast: isLast), body: content)
         metrics.answered(
             destination.name, answer.status.code, nanoseconds: Int64(clamping: clock.uptime() - start))
         if isLast {
@@ -52,18 +52,6 @@ struct HTTPExchange: Sendable {
             onLogStopped()
             return .refusal(.unavailable)
         }
-    }
-
-    private func response(_ answer: Answer, isLast: Bool) -> HTTPResponse {
-        var headers = HTTPFields()
-        headers[.contentType] = answer.mediaType
-        headers[.contentLength] = "\(answer.body.count)"
-        headers[.cacheControl] = answer.cacheControl
-        headers[.xContentTypeOptions] = "nosniff"
-        headers[.date] = date.now
-        if isLast { headers[.connection] = "close" }
-        for (name, value) in answer.headers { headers[name] = value }
-        return HTTPResponse(status: answer.status, headerFields: headers)
     }
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)

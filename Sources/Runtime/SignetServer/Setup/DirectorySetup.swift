@@ -1,12 +1,11 @@
 import Foundation
 public import KeyDirectory
 import KeyTransparency
+public import LogWitness
 public import Logging
 public import SignetAPI
-import SwiftASN1
 public import TransparencyLog
 import VRF
-import X509
 
 /// Makes the data directory of a new server: keys, TLS identity, an empty log, and the file for its clients.
 public struct DirectorySetup: Sendable {
@@ -47,7 +46,7 @@ public struct DirectorySetup: Sendable {
         let draft = DataDirectory(path: "\(data.path).setup-\(getpid())")
         do {
             let profile = try await fill(draft, at: now)
-            try finish(draft, as: data)
+            try draft.rename(to: data)
             return profile
         } catch {
             try? FileManager.default.removeItem(atPath: draft.path)
@@ -57,53 +56,22 @@ public struct DirectorySetup: Sendable {
 
     private func fill(_ draft: DataDirectory, at now: UInt64) async throws(SetupError) -> DirectoryProfile {
         for folder in [draft.path, draft.keys, draft.path + "/tls"] {
-            try file { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
+            try setupFile { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
         }
-        let root = try makeTLS(draft, at: now)
+        let root = try tls.write(to: draft, at: now)
         let keys: DirectoryKeys
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
         let profile = try profile(keys, root: root)
         do {
             try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)
         } catch { throw .directory(error) }
-        try file { () throws(FileFailure) in
+        try setupFile { () throws(FileFailure) in
             try PrivateFile.write(profile.encoded, to: draft.profile, mode: 0o644)
             for folder in [draft.path + "/tls", draft.records, draft.keys, draft.path] {
                 try PrivateFile.synchronize(folder: folder)
             }
         }
         return profile
-    }
-
-    /// Writes the TLS files and returns the root certificate, DER.
-    private func makeTLS(_ draft: DataDirectory, at now: UInt64) throws(SetupError) -> [UInt8] {
-        switch tls {
-        case .existing(let identity, let root):
-            do { _ = try identity.context() } catch { throw .tls(error) }
-            guard let der = try? Certificate(pemEncoded: String(decoding: root, as: UTF8.self)).derBytes else {
-                throw .tls(.invalidCertificate)
-            }
-            try write(identity, root, draft)
-            return der
-        case .own(let hosts):
-            let authority: DevelopmentAuthority
-            do { authority = try DevelopmentAuthority(hosts: hosts, at: now) } catch { throw .certificates }
-            let identity = TLSIdentity(
-                certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
-            try write(identity, Array(authority.rootPEM.utf8), draft)
-            try file { () throws(FileFailure) in
-                try PrivateFile.write(authority.rootKeyPEM.utf8, to: draft.rootKey)
-            }
-            return authority.root
-        }
-    }
-
-    private func write(_ identity: TLSIdentity, _ root: [UInt8], _ draft: DataDirectory) throws(SetupError) {
-        try file { () throws(FileFailure) in
-            try PrivateFile.write(identity.certificateChain, to: draft.certificate, mode: 0o644)
-            try PrivateFile.write(identity.privateKey, to: draft.certificateKey)
-            try PrivateFile.write(root, to: draft.root, mode: 0o644)
-        }
     }
 
     /// Trust in the log's key and in every cosigner of the server's own.
@@ -118,17 +86,6 @@ public struct DirectorySetup: Sendable {
         return DirectoryProfile(
             url: url, tlsRoot: root,
             trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
-    }
-
-    private func finish(_ draft: DataDirectory, as data: DataDirectory) throws(SetupError) {
-        try file { () throws(FileFailure) in
-            guard rename(draft.path, data.path) == 0 else { throw FileFailure(data.path) }
-            try PrivateFile.synchronize(folder: data.path + "/..")
-        }
-    }
-
-    private func file(_ body: () throws(FileFailure) -> Void) throws(SetupError) {
-        do { try body() } catch { throw .file(error) }
     }
 }
 
@@ -146,16 +103,8 @@ public enum SetupError: Error, Sendable {
     case certificates
     /// The origin or a key cannot stand in a policy.
     case policy(PolicyError)
+    /// The memory of a witness was not made.
+    case witness(WitnessStoreError)
     /// The storage failed.
     case file(FileFailure)
-}
-
-extension Certificate {
-    fileprivate var derBytes: [UInt8] {
-        get throws {
-            var serializer = DER.Serializer()
-            try serializer.serialize(self)
-            return serializer.serializedBytes
-        }
-    }
 }

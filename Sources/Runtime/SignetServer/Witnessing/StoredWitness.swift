@@ -1,0 +1,79 @@
+import Foundation
+public import LogWitness
+public import Logging
+public import TransparencyLog
+
+/// A witness's data directory that was set up.
+public struct StoredWitness: Sendable {
+    private let data: WitnessDirectory
+    private let signer: NoteSigner
+    /// The logs that it serves.
+    public let logs: WitnessedLogs
+
+    /// Its public key.
+    public var verifierKey: VerifierKey { signer.verifierKey }
+
+    /// Reads the key and the list of logs.
+    ///
+    /// - Throws: ``StoredWitnessError``: the operator has to act.
+    public init(_ data: WitnessDirectory) throws(StoredWitnessError) {
+        guard access(data.key, F_OK) == 0 || access(data.path, F_OK) == 0 else { throw .notSetUp }
+        self.data = data
+        signer = try WitnessKeyFile.read(data.key)
+        let text: [UInt8]
+        do { text = try PrivateFile.read(data.logs) } catch { throw .file(error) }
+        do { logs = try WitnessedLogs(decoding: text) } catch { throw .logs(error) }
+    }
+
+    /// The identity in the data directory; nil if the witness was set up for plain HTTP.
+    ///
+    /// - Throws: ``StoredIdentityError``.
+    public func identity() throws(StoredIdentityError) -> TLSIdentity? {
+        guard access(data.tls.certificate, F_OK) == 0 else { return nil }
+        return try TLSIdentity(certificate: data.tls.certificate, key: data.tls.certificateKey)
+    }
+
+    /// Opens the memory.
+    ///
+    /// - Throws: ``StoredWitnessError/memory(_:)``.
+    public func open(logger: Logger) throws(StoredWitnessError) -> Witness {
+        let clock = Witness.Clock(time: ServerClock.system.time, uptime: ServerClock.system.uptime)
+        let rules = WitnessRules(logs: logs, signer: signer)
+        do { return try Witness(rules, memory: data.memory, clock: clock, logger: logger) } catch {
+            throw .memory(error)
+        }
+    }
+
+    /// Adds logs to the list, durably. A running witness serves them after its next start.
+    ///
+    /// - Throws: ``StoredWitnessError/logs(_:)`` and ``StoredWitnessError/file(_:)``; the list is unchanged.
+    public func add(_ entries: [WitnessedLogs.Entry]) throws(StoredWitnessError) {
+        let text: [UInt8]
+        do { text = try WitnessedLogs(logs.entries + entries).encoded } catch { throw .logs(error) }
+        let draft = "\(data.logs).new-\(getpid())"
+        do throws(FileFailure) {
+            try PrivateFile.write(text, to: draft, mode: 0o644)
+            guard rename(draft, data.logs) == 0 else { throw FileFailure(data.logs) }
+            try PrivateFile.synchronize(folder: data.path)
+        } catch {
+            unlink(draft)
+            throw .file(error)
+        }
+    }
+}
+
+/// Why a witness's data directory was not opened. The operator has to act.
+public enum StoredWitnessError: Error, Hashable, Sendable {
+    /// There is no data directory.
+    case notSetUp
+    /// Others than the owner may use the key's file: correct its mode, and consider whether it was read.
+    case keyNotPrivate
+    /// The key's file is none.
+    case keyDamaged
+    /// A file was not read or written.
+    case file(FileFailure)
+    /// The list of logs does not stand.
+    case logs(WitnessedLogsError)
+    /// The memory was not opened.
+    case memory(WitnessStoreError)
+}

@@ -1,0 +1,68 @@
+import LogWitness
+import SignetServer
+import TransparencyLog
+
+/// The sentences about a witness.
+extension Verdict {
+    static func of(_ error: StoredWitnessError) -> Verdict {
+        switch error {
+        case .notSetUp: Verdict(.notSetUp, "there is no data directory; make one with `signetd witness init`")
+        case .keyNotPrivate:
+            Verdict(.damaged, "witness.key can be used by others; chmod 600 it, and consider whether it was read")
+        case .keyDamaged: Verdict(.damaged, "witness.key is not a witness's key; bring back a copy of it")
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .logs(let error): of(error)
+        case .memory(let error): of(error)
+        }
+    }
+
+    static func of(_ error: WitnessServerStop) -> Verdict {
+        switch error {
+        case .memoryFailed(let error): of(error)
+        case .cannotListen: Verdict(.addressUnusable, "the address is in use or not one of this machine; see --bind")
+        }
+    }
+
+    private static func of(_ error: WitnessStoreError) -> Verdict {
+        switch error {
+        case .missing:
+            Verdict(
+                .damaged,
+                "witness.sqlite is missing; bring back the newest one. If it is lost, make a new witness: "
+                    + "this one does not know any more what it cosigned")
+        case .ofOtherKey: Verdict(.damaged, "witness.sqlite is the memory of another witness")
+        case .notDurable: Verdict(.damaged, "the memory does not wait for the disk; this is a bug or another SQLite")
+        case .damaged: Verdict(.damaged, "witness.sqlite is damaged; make a new witness")
+        case .file(let code): Verdict(.damaged, "witness.sqlite: \(text(code))")
+        case .busy(let code): Verdict(.tryAgain, "the memory is busy or its disk full: SQLite's code \(code)")
+        case .failed(let code):
+            Verdict(
+                .diskFailed,
+                "the disk failed under the memory, SQLite's code \(code); what was cosigned is on it. "
+                    + "Check space and disk, then start again")
+        }
+    }
+
+    private static func of(_ error: WitnessedLogsError) -> Verdict {
+        switch error {
+        case .tooLong: Verdict(.damaged, "the list of logs is too long")
+        case .lineNotTerminated: Verdict(.damaged, "the last line of the list of logs does not end in a line feed")
+        case .unknownHeader: Verdict(.damaged, "the list of logs does not begin with logs/v0")
+        case .line(let number, let fault):
+            Verdict(.damaged, "the list of logs, line or entry \(number): \(words(fault))")
+        }
+    }
+
+    private static func words(_ fault: WitnessedLogsFault) -> String {
+        switch fault {
+        case .unknownKeyword: "none of vkey, origin, qpd and contact"
+        case .key: "not a verifier key of Ed25519"
+        case .keyOfOtherRole: "the key is a witness's, not a log's"
+        case .duplicateKey: "this log has this key already"
+        case .keyMissing: "no vkey line stands above"
+        case .secondLine: "a second line of this kind for one log"
+        case .malformedText: "empty, a control character, or a space at an end"
+        case .malformedRate: "not a whole number from 1"
+        }
+    }
+}
