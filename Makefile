@@ -7,7 +7,7 @@ help:
 	@echo 'make test     build, then every test'
 	@echo 'make check    imports, names, words, documentation and format; no build'
 	@echo 'make vectors  outside test vectors through signet-vectors'
-	@echo 'make interop  proofs across implementations: ours and golang.org/x/mod'
+	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios'

@@ -26,6 +26,7 @@ struct Signet: AsyncParsableCommand {
             Gossip.self,
             Evidence.self,
             DirectoryCommand.self,
+            PolicyCommand.self,
         ])
 
     static func main() async {

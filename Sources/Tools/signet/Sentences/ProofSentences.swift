@@ -47,18 +47,3 @@ extension CheckpointVerificationError {
         }
     }
 }
-
-extension PolicyError {
-    func sentence(_ path: String) -> Sentence {
-        let place =
-            switch self {
-            case .tooLong: "it is too long"
-            case .lineNotTerminated: "its last line does not end"
-            case .quorumMissing: "it has no quorum line"
-            case .line(let number, _): "line \(number) is wrong"
-            }
-        return Sentence(
-            "\(path) is not a policy as C2SP tlog-policy describes it: \(place).", "Correct it and try again."
-        )
-    }
-}

@@ -1,0 +1,54 @@
+/// What a policy's quorum takes, in numbers of witnesses.
+///
+/// Spec: C2SP tlog-policy, "Defining a witness group": a name is a member at most once, so groups form a tree and their
+/// numbers add up.
+public struct QuorumStrength: Hashable, Sendable {
+    /// The witnesses whose cosignatures count, in the policy's order.
+    public let counting: [Policy.Name]
+    /// The fewest witnesses that together meet the quorum: so many must lie before clients can be shown two
+    /// histories. Zero for a policy that asks for none.
+    public let fewestToMeet: Int
+    /// The fewest witnesses without which the quorum is not met: so many must be down before the log stops. Zero
+    /// for a policy that asks for none: nothing stops it.
+    public let fewestToStop: Int
+
+    /// Numbers of one's own, for comparing.
+    package init(counting: [Policy.Name], fewestToMeet: Int, fewestToStop: Int) {
+        self.counting = counting
+        self.fewestToMeet = fewestToMeet
+        self.fewestToStop = fewestToStop
+    }
+}
+
+extension Policy {
+    /// How strong the quorum is.
+    public var quorumStrength: QuorumStrength {
+        guard case .member(let root) = quorum else {
+            return QuorumStrength(counting: [], fewestToMeet: 0, fewestToStop: 0)
+        }
+        var meet: [Name: Int] = [:]
+        var stop: [Name: Int] = [:]
+        for witness in witnesses { (meet[witness.name], stop[witness.name]) = (1, 1) }
+        // Each group only has members that stand before it.
+        for group in groups {
+            meet[group.name] = Self.sum(group.members, meet, fewest: group.threshold)
+            stop[group.name] = Self.sum(group.members, stop, fewest: group.members.count - group.threshold + 1)
+        }
+        let counting = names(below: root)
+        return QuorumStrength(
+            counting: witnesses.map(\.name).filter(counting.contains), fewestToMeet: meet[root] ?? 0,
+            fewestToStop: stop[root] ?? 0)
+    }
+
+    /// The sum over the cheapest members.
+    private static func sum(_ members: [Name], _ costs: [Name: Int], fewest count: Int) -> Int {
+        members.compactMap { costs[$0] }.sorted().prefix(count).reduce(0, +)
+    }
+
+    /// A name, its members, their members and so on.
+    private func names(below root: Name) -> Set<Name> {
+        var names: Set<Name> = [root]
+        for group in groups.reversed() where names.contains(group.name) { names.formUnion(group.members) }
+        return names
+    }
+}

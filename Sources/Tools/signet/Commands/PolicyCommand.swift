@@ -1,0 +1,51 @@
+import ArgumentParser
+import TransparencyLog
+
+/// `signet policy`
+struct PolicyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy", abstract: "Policies in files: whose signatures on a log count.",
+        subcommands: [Show.self, Check.self])
+
+    /// `signet policy show`
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Explain a C2SP tlog-policy file: logs, witnesses, quorum, and what each witness down would do.")
+
+        @Argument(help: "The policy.") var file: String
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            let page = PolicyPage(try PolicyCommand.read(file))
+            output.emit(page.json, page.text)
+        }
+    }
+
+    /// `signet policy check`
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check a C2SP tlog-policy file.",
+            discussion: """
+                Exit status 65 and the number of the line if the file is no policy; 1 if it is one that no client \
+                should rely on: without a quorum, or with one that a single key can meet.
+                """)
+
+        @Argument(help: "The policy.") var file: String
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            let page = PolicyPage(try PolicyCommand.read(file))
+            let text = [page.isSound ? "\(Paint.output.good("✓ a policy")): \(page.summary)" : page.summary]
+            output.emit(page.json, (text + page.remarkLines).joined(separator: "\n"))
+            guard !page.isSound else { return }
+            throw CommandFailure(
+                .notProven, "One key is enough to show people two histories of the log.",
+                "List witnesses run by others, and a quorum of at least two.")
+        }
+    }
+
+    private static func read(_ file: String) throws -> Policy {
+        let bytes = try InputFile.read(file, maximumByteCount: Policy.maximumByteCount)
+        do { return try Policy(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence(file)) }
+    }
+}

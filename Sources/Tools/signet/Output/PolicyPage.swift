@@ -1,0 +1,111 @@
+import TransparencyLog
+
+/// What a policy means, for people and for programs.
+struct PolicyPage {
+    private let policy: Policy
+    private let strength: QuorumStrength
+
+    init(_ policy: Policy) {
+        self.policy = policy
+        strength = policy.quorumStrength
+    }
+
+    /// Whether it takes the keys of at least two witnesses to deceive.
+    var isSound: Bool { strength.fewestToMeet >= 2 }
+
+    var summary: String {
+        guard strength.fewestToMeet > 0 else { return "no witness is asked for" }
+        return "\(count(strength.fewestToMeet)) of \(strength.counting.count) can be enough; "
+            + "with \(strength.fewestToStop) down the log can stop"
+    }
+
+    var text: String {
+        (listing + ["", rule] + effectLines + remarkLines).joined(separator: "\n")
+    }
+
+    var json: JSONValue {
+        [
+            "fewestToMeet": .number(UInt64(strength.fewestToMeet)),
+            "fewestToStop": .number(UInt64(strength.fewestToStop)),
+            "logs": .array(policy.listedLogs.map { ["key": .text($0.key.encoded), "url": url($0.url)] }),
+            "quorum": .string(quorum), "remarks": .array(remarks.map(JSONValue.string)), "sound": .bool(isSound),
+            "witnesses": .array(policy.witnesses.map(witness)),
+        ]
+    }
+
+    /// What is odd about it, each with a mark in front.
+    var remarkLines: [String] { remarks.map { "\(Paint.output.warning("!")) \($0)" } }
+
+    private var listing: [String] {
+        policy.listedLogs.map { line("log", [$0.key.name.bytes, $0.url]) }
+            + policy.witnesses.map { line("witness", [$0.name.bytes, $0.key.name.bytes, $0.url]) }
+    }
+
+    private var rule: String {
+        guard case .member(let name) = policy.quorum else {
+            return "A checkpoint counts when one of the logs has signed it; no witness is asked for."
+        }
+        return
+            "A checkpoint counts when one of the logs has signed it, and \(Paint.output.strong(describe(name))) cosigned it."
+    }
+
+    private var effectLines: [String] {
+        guard strength.fewestToMeet > 0 else { return [] }
+        let effects = strength.counting.map { name in
+            "  without \(printable(name))  \(stops(name) ? Paint.output.bad("the log stops") : "the log goes on")"
+        }
+        return [
+            "The fewest that are enough: \(count(strength.fewestToMeet)). As many must lie together to show two histories.",
+            "The fewest that can stop the log by being down: \(count(strength.fewestToStop)).",
+        ] + effects
+    }
+
+    private var remarks: [String] {
+        var remarks: [String] = []
+        if strength.fewestToMeet == 0 { remarks.append("without a quorum, the log's key alone can show two histories") }
+        if strength.fewestToMeet == 1 { remarks.append("one witness is enough: one key can vouch for two histories") }
+        if policy.listedLogs.isEmpty { remarks.append("no log is listed: nothing can be verified with it alone") }
+        for witness in policy.witnesses where !strength.counting.contains(witness.name) {
+            remarks.append("\(printable(witness.name)) does not count towards the quorum")
+        }
+        for witness in policy.witnesses where witness.url == nil {
+            remarks.append("\(printable(witness.name)) has no address: the log cannot ask it")
+        }
+        return remarks
+    }
+
+    private var quorum: String {
+        guard case .member(let name) = policy.quorum else { return "none" }
+        return describe(name)
+    }
+
+    /// A witness by its name, a group by what it asks for.
+    private func describe(_ name: Policy.Name) -> String {
+        guard let group = policy.groups.first(where: { $0.name == name }) else { return printable(name) }
+        let members = group.members.map(describe).joined(separator: ", ")
+        if group.members.count == 1 { return members }
+        if group.threshold == group.members.count { return "all of (\(members))" }
+        return "\(group.threshold == 1 ? "any one" : "\(group.threshold)") of (\(members))"
+    }
+
+    private func stops(_ name: Policy.Name) -> Bool {
+        !policy.isQuorumMet(by: Set(strength.counting).subtracting([name]))
+    }
+
+    private func witness(_ witness: Policy.Witness) -> JSONValue {
+        [
+            "counts": .bool(strength.counting.contains(witness.name)), "key": .text(witness.key.encoded),
+            "name": .text(witness.name.bytes), "stopsTheLog": .bool(stops(witness.name)), "url": url(witness.url),
+        ]
+    }
+
+    private func url(_ url: [UInt8]?) -> JSONValue { url.map(JSONValue.text) ?? .null }
+
+    private func line(_ kind: String, _ words: [[UInt8]?]) -> String {
+        kind + "  " + words.compactMap(\.self).map(JSONValue.printable).joined(separator: "  ")
+    }
+
+    private func printable(_ name: Policy.Name) -> String { JSONValue.printable(name.bytes) }
+
+    private func count(_ number: Int) -> String { number == 1 ? "1 witness" : "\(number) witnesses" }
+}
