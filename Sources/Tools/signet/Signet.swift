@@ -21,7 +21,7 @@ struct Signet: AsyncParsableCommand {
             \(ExitStatus.documentation)
             """,
         subcommands: [
-            Account.self, Devices.self, People.self, Lookup.self, Proof.self, Log.self, Evidence.self,
+            Account.self, Devices.self, People.self, Lookup.self, Monitor.self, Proof.self, Log.self, Evidence.self,
         ])
 
     static func main() async {

@@ -20,6 +20,10 @@ public struct ResponseLimit: Hashable, Sendable {
         switch route {
         case .lookup:
             self.init(maximumByteCount: LookupResponse.maximumByteCount, mediaType: Route.nativeMediaType)
+        case .history:
+            self.init(maximumByteCount: HistoryResponse.maximumByteCount, mediaType: Route.nativeMediaType)
+        case .milestones:
+            self.init(maximumByteCount: MilestonesResponse.maximumByteCount, mediaType: Route.nativeMediaType)
         case .possession:
             self.init(
                 maximumByteCount: 65 + 1120 + PossessionChallenge.maximumTokenByteCount,

@@ -65,10 +65,16 @@ struct Session {
     }
 
     /// Runs something of the client's and says what went wrong.
-    func run<Value>(_ body: (Client<SQLiteStore>) async throws(ClientError) -> Value) async throws -> Value {
-        do throws(ClientError) { return try await body(client) } catch {
-            throw CommandFailure(error, session: self)
-        }
+    ///
+    /// - Parameter isWatching: whether to look at the own account afterwards, if that is due.
+    func run<Value>(
+        isWatching: Bool = true, _ body: (Client<SQLiteStore>) async throws(ClientError) -> Value
+    ) async throws -> Value {
+        do throws(ClientError) {
+            let value = try await body(client)
+            if isWatching { await watch() }
+            return value
+        } catch { throw CommandFailure(error, session: self) }
     }
 
     static func keystore(_ home: HomeFolder) throws -> Keystore? {
