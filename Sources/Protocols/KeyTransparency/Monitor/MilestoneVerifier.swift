@@ -41,7 +41,8 @@ public struct MilestoneVerifier: Sendable {
         var count = 0
         while let index = wanted, index > last.index {
             guard count < answers.count else {
-                try checkGap(later, count)
+                // Directories keep this many milestones; older ones can no longer be asked for.
+                guard count >= MilestonesResponse.maximumCount else { throw .missing(before: later.day) }
                 break
             }
             let record = try check(answers[count], at: index, before: later, isFirst: first == nil)
@@ -86,13 +87,6 @@ public struct MilestoneVerifier: Sendable {
             throw .index(day: answer.record.day, error)
         }
         if answer.present == nil, case .present = proof { throw .anotherHistory(day: answer.record.day) }
-    }
-
-    /// Directories keep the milestones of so many days; older ones can no longer be asked for.
-    private func checkGap(_ oldest: EpochRecord, _ count: Int) throws(MilestoneFault) {
-        guard count >= MilestonesResponse.maximumCount
-            || oldest.day + UInt64(MilestonesResponse.maximumCount) <= history.epoch.record.day
-        else { throw .missing(before: oldest.day) }
     }
 }
 

@@ -67,11 +67,14 @@ public struct MonitorDecision: Hashable, Sendable {
         case .state(let record, let state): take(record, state)
         case .withheld(let record):
             step(to: record.version)
-            if !acts.contains(where: { $0.version == record.version && $0.commitment == record.commitment }) {
+            let act = acts.first { $0.version == record.version && $0.commitment == record.commitment }
+            if let act {
+                raiseAboutPending(except: act.devices)
+            } else {
                 alarms.append(record.kind == .reset ? .reset(version: record.version) : .withheldVersion(record.version))
                 raiseAboutPending(except: devices)
             }
-            settle(record.version, hash: OwnWatch.beginning.stateHash, state: nil)
+            settle(record.version, hash: act?.stateHash ?? OwnWatch.beginning.stateHash, state: nil)
         case .closed(let record):
             step(to: record.version)
             alarms.append(.closed(version: record.version))

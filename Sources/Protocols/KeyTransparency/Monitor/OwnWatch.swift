@@ -8,12 +8,22 @@ public struct OwnAct: Hashable, Sendable {
     public let stateHash: [UInt8]
     /// What the log must hold for it.
     public let commitment: StateCommitment
+    /// The keys of its devices, Ed25519, 32 bytes each.
+    public let devices: [[UInt8]]
 
     /// An act.
-    public init(version: UInt64, stateHash: [UInt8], commitment: StateCommitment) {
+    public init(version: UInt64, stateHash: [UInt8], commitment: StateCommitment, devices: [[UInt8]]) {
         self.version = version
         self.stateHash = stateHash
         self.commitment = commitment
+        self.devices = devices
+    }
+
+    /// The act that led to a state.
+    public init(_ state: AccountState, _ commitment: StateCommitment) {
+        self.init(
+            version: state.version, stateHash: state.hash, commitment: commitment,
+            devices: state.devices.map(\.keys.signing))
     }
 }
 

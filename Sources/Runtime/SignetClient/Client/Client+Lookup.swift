@@ -50,10 +50,9 @@ extension Client {
 
     /// What the user accepted of the own account is as good as made here.
     private func rememberAct(_ lookup: VerifiedLookup) async throws(ClientError) {
-        let act = OwnAct(
-            version: lookup.state.version, stateHash: lookup.state.hash, commitment: lookup.record.commitment)
         let record = try await ownRecord()
-        try await setOwnRecord(record.acting(act), replacing: record)
+        try await setOwnRecord(
+            record.acting(OwnAct(lookup.state, lookup.record.commitment)), replacing: record)
     }
 
     /// A lookup of somebody who must be registered, after the view of the log has been stored.

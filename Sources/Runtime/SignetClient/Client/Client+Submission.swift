@@ -107,8 +107,6 @@ extension Client {
 extension StateSubmission {
     /// The step that it makes.
     fileprivate var act: OwnAct {
-        OwnAct(
-            version: state.version, stateHash: state.hash,
-            commitment: StateCommitment(to: state, opening: opening))
+        OwnAct(state, StateCommitment(to: state, opening: opening))
     }
 }

@@ -89,13 +89,15 @@ enum StoreRow {
         }
     }
 
-    /// u64 version, 32-byte hash and 32-byte commitment, for each act.
+    /// u64 version, 32-byte hash, 32-byte commitment, u8 count of devices and their 32-byte keys, for each act.
     static func encode(_ acts: [OwnAct]) -> [UInt8] {
         var writer = ByteWriter()
         for act in acts {
             writer.write(act.version)
             writer.write(act.stateHash)
             writer.write(act.commitment.bytes)
+            writer.write(UInt8(truncatingIfNeeded: act.devices.count))
+            for key in act.devices { writer.write(key) }
         }
         return writer.bytes
     }
@@ -107,7 +109,9 @@ enum StoreRow {
             while reader.remaining > 0 {
                 let (version, hash) = (try reader.uint64(), Array(try reader.bytes(32)))
                 guard let commitment = StateCommitment(Array(try reader.bytes(32))) else { throw StoreError.damaged }
-                acts.append(OwnAct(version: version, stateHash: hash, commitment: commitment))
+                var keys: [[UInt8]] = []
+                for _ in 0..<(try reader.uint8()) { keys.append(Array(try reader.bytes(32))) }
+                acts.append(OwnAct(version: version, stateHash: hash, commitment: commitment, devices: keys))
             }
             return acts
         } catch { throw .damaged }
