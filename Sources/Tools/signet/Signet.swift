@@ -35,8 +35,10 @@ struct Signet: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            await OwnAccountWatch.finish()
         } catch let failure as CommandFailure {
             failure.report(asJSON: CommandLine.arguments.contains("--json"))
+            await OwnAccountWatch.finish()
             Self.exit(withError: ExitCode(failure.status.rawValue))
         } catch {
             Self.exit(withError: error)

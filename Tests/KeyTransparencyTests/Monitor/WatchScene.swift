@@ -54,7 +54,7 @@ struct WatchScene {
             switch entry {
             case .device(let leaf): LabelIndex(leaf.label) == label
             case .state(let record): record.label == label
-            case .epoch: false
+            case .epoch, .succession, .predecessor: false
             }
         }
     }
@@ -96,7 +96,7 @@ struct WatchScene {
     private func entry(_ entry: LogEntry, _ shown: [PaperPerson]) throws -> HistoryResponse.Entry {
         switch entry {
         case .device(let leaf): return .device(leaf.publicKey)
-        case .epoch: throw PaperFault.notThere
+        case .epoch, .succession, .predecessor: throw PaperFault.notThere
         case .state(let record):
             if record.kind == .close { return .closed(version: record.version) }
             let label = try directory.label(alice.handle).hash

@@ -33,7 +33,7 @@ extension Directory {
             let entry: HistoryResponse.Entry
             switch try await logEntry(at: place) {
             case .device(let leaf): entry = .device(leaf.publicKey)
-            case .epoch: throw .stopped
+            case .epoch, .succession, .predecessor: throw .stopped
             case .state(let record) where record.kind == .close: entry = .closed(version: record.version)
             case .state(let record):
                 let row = try await shown(record, of: handle).flatMap { $0.encoding.count <= room ? $0 : nil }

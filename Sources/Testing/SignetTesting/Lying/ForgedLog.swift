@@ -64,6 +64,7 @@ struct ForgedLog {
         case .device(let leaf): places[LabelIndex(leaf.label).key, default: []].append(tree.size)
         case .state(let record): places[record.label.key, default: []].append(tree.size)
         case .epoch(let record): records.append(record)
+        case .succession, .predecessor: break
         }
         let leaf = TreeHash.leaf(entry.entry)
         entries.append(entry)

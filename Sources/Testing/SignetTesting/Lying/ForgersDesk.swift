@@ -67,7 +67,7 @@ actor ForgersDesk {
                 case .device(let leaf): .device(leaf.publicKey)
                 case .state(let record):
                     .withheld(record.kind, version: record.version, record.commitment)
-                case .epoch: nil
+                case .epoch, .succession, .predecessor: nil
                 }
             })
     }

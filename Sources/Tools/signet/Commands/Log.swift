@@ -60,7 +60,7 @@ extension Log {
             output.emit(
                 [
                     "age": .number(replay.age), "devices": .number(replay.counts.devices),
-                    "epochs": .number(replay.counts.epochs), "others": .number(replay.counts.others), "root": .base64(head.root.bytes),
+                    "epochs": .number(replay.counts.epochs), "keys": .number(replay.counts.keys), "others": .number(replay.counts.others), "root": .base64(head.root.bytes),
                     "size": .number(head.size), "states": .number(replay.counts.states),
                 ],
                 """
@@ -111,6 +111,8 @@ extension Log {
             case .device: ("device", "a device key")
             case .state(let record): ("state", "version \(record.version) of an account")
             case .epoch(let record): ("epoch", "the end of epoch \(record.number)")
+            case .succession: ("succession", "a change of the directory's keys")
+            case .predecessor: ("predecessor", "where the log before this one ended")
             case nil: ("other", "\(entry.bytes.count) bytes of another kind")
             }
         }

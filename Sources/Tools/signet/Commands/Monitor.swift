@@ -102,21 +102,3 @@ extension MonitorReport {
         return lines.joined(separator: "\n")
     }
 }
-
-extension Session {
-    /// Looks at the own account when that is due, after a command that asked the directory. An alarm goes to standard error;
-    /// the command's own answer and status stay as they are.
-    func watch() async {
-        do throws(ClientError) {
-            guard try await client.isCheckDue() else { return }
-            for alarm in try await client.checkOwnAccount().alarms {
-                Output.error("\(Paint.error.bad("signet: alarm:")) \(alarm.sentence.what)")
-                Output.error("        \(alarm.sentence.remedy)")
-            }
-        } catch {
-            guard error.family != .environment, error.family != .caller else { return }
-            let sentence = CommandFailure(error, session: self).sentence
-            Output.error("\(Paint.error.bad("signet: your own account could not be checked:")) \(sentence.what)")
-        }
-    }
-}

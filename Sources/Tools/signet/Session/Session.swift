@@ -66,13 +66,13 @@ struct Session {
 
     /// Runs something of the client's and says what went wrong.
     ///
-    /// - Parameter isWatching: whether to look at the own account afterwards, if that is due.
+    /// - Parameter isWatching: whether to look at the own account when the command has ended, if that is due.
     func run<Value>(
         isWatching: Bool = true, _ body: (Client<SQLiteStore>) async throws(ClientError) -> Value
     ) async throws -> Value {
         do throws(ClientError) {
             let value = try await body(client)
-            if isWatching { await watch() }
+            if isWatching { OwnAccountWatch.arm(client) }
             return value
         } catch { throw CommandFailure(error, session: self) }
     }
