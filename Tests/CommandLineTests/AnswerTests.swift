@@ -25,14 +25,20 @@ import Testing
         (["people", "accept", Town.bob], ["devices", "handle", "outcome"], true),
         (
             ["lookup", Town.bob],
-            ["age", "checks", "devices", "handle", "outcome", "stateHash", "usable", "version"], false
+            ["age", "checks", "devices", "epoch", "handle", "outcome", "stateHash", "usable", "version"], false
         ),
         (
             ["lookup", Town.bob, "--explain"],
-            ["age", "checks", "devices", "handle", "outcome", "stateHash", "unproven", "usable", "version"], false
+            [
+                "age", "checks", "devices", "epoch", "handle", "outcome", "stateHash", "unproven", "usable", "version",
+            ], false
         ),
         (["log", "show"], ["note", "origin", "root", "size"], true),
-        (["log", "verify"], ["age", "devices", "others", "root", "size", "states"], false),
+        (["log", "verify"], ["age", "devices", "epochs", "keys", "others", "root", "size", "states"], false),
+        (
+            ["monitor"],
+            ["accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version"], true
+        ),
         (["evidence", "list"], ["evidence"], true),
         (["evidence", "export", "evidence"], ["files"], true),
     ]
@@ -64,14 +70,43 @@ import Testing
         }
     }
 
-    @Test func aLookupNamesItsElevenChecksInTheirOrder() async throws {
+    @Test func whoeverIsNotRegisteredIsProvedAbsent() async throws {
+        try await Town.withServer { town, _ in
+            let exit = try await town.signet("alice", "lookup", "nobody@example.org", "--json")
+            expect(4, exit)
+            #expect(try exit.keys() == ["age", "checks", "epoch", "handle", "outcome", "usable"])
+            #expect(try exit.object()["outcome"] as? String == "absent")
+            #expect(try exit.checks().allSatisfy { $0.result == "passed" })
+            #expect(exit.complaint.hasPrefix("Nobody has registered nobody@example.org: proved absent in epoch"))
+            let page = try await town.signet("alice", "lookup", "nobody@example.org", "--explain")
+            #expect(page.output.contains("proved absent in epoch"))
+        }
+    }
+
+    @Test func anErasedAccountIsProvedClosed() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("erase", Town.bob, "--data", "server"))
+            try await town.serving { _ in
+                let exit = try await town.signet("alice", "lookup", Town.bob, "--json")
+                expect(4, exit)
+                #expect(try exit.object()["outcome"] as? String == "closed")
+                #expect(try exit.object()["version"] as? Int == 3)
+                let own = try await town.signet("bob", "monitor", "--json")
+                expect(5, own)
+                let alarms = try #require(own.object()["alarms"] as? [[String: Any]])
+                #expect(alarms.map { $0["alarm"] as? String } == ["closed"])
+            }
+        }
+    }
+
+    @Test func aLookupNamesItsThirteenChecksInTheirOrder() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("alice", "lookup", Town.bob, "--json", "--explain")
             let checks = try exit.checks()
             #expect(
                 checks.map(\.name) == [
-                    "envelope", "vrf", "account-state", "leaves", "checkpoint-text", "origin", "log-signature",
-                    "cosignatures", "inclusion", "freshness", "consistency",
+                    "envelope", "vrf", "account-state", "checkpoint-text", "origin", "log-signature",
+                    "cosignatures", "epoch", "index", "history", "inclusion", "freshness", "consistency",
                 ])
             #expect(checks.allSatisfy { $0.result == "passed" })
             #expect(try exit.object()["usable"] as? Bool == true)
@@ -112,7 +147,7 @@ import Testing
     @Test func aRefusalIsOneObjectTooAndSaysWhatToDo() async throws {
         try await Town.withServer { town, _ in
             let cases: [(Int32, [String])] = [
-                (64, ["lookup", "nobody"]), (1, ["lookup", "nobody@example.org"]), (64, ["devices", "revoke", "9"]),
+                (64, ["lookup", "nobody"]), (64, ["devices", "revoke", "9"]),
                 (64, ["devices", "revoke", "1"]), (65, ["devices", "add", "no.card"]),
                 (64, ["people", "add", Town.alice]), (1, ["people", "add", "nobody@example.org"]),
                 (64, ["people", "trust", "stranger@"]), (64, ["people", "show", "nobody@example.org"]),

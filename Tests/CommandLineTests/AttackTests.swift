@@ -8,27 +8,36 @@ import TransparencyLog
 @Suite(.serialized) struct AttackTests {
     /// The checks by the names that programs rely on.
     private static let checkNames: [LookupCheck: String] = [
-        .envelope: "envelope", .vrf: "vrf", .accountState: "account-state", .leaves: "leaves",
-        .checkpointText: "checkpoint-text", .origin: "origin", .logSignature: "log-signature",
+        .envelope: "envelope", .vrf: "vrf", .accountState: "account-state", .epoch: "epoch", .index: "index",
+        .history: "history", .checkpointText: "checkpoint-text", .origin: "origin", .logSignature: "log-signature",
         .cosignatures: "cosignatures", .inclusion: "inclusion", .freshness: "freshness", .consistency: "consistency",
     ]
 
-    @Test func theListNamesSixteenAttacks() async throws {
+    /// How a lookup by a friend ends.
+    private static func status(_ attack: Attack) -> Int32 {
+        switch attack.stop {
+        case .monitor: 0
+        case .changedKeys: 2
+        case .check, .transport: [.futureCheckpoint, .futureEpoch].contains(attack) ? 3 : 1
+        }
+    }
+
+    @Test func theListNamesEveryAttack() async throws {
         try await Town.with { town in
             let exit = try await Program.lyingServer.run(["list"], in: town.folder)
             expect(0, exit)
             #expect(exit.lines == Attack.allCases.map { "\($0.rawValue)\t\($0.summary)" })
-            #expect(exit.lines.count == 16)
+            #expect(exit.lines.count == 28)
         }
     }
 
-    @Test(arguments: Attack.allCases)
+    @Test(arguments: Attack.allCases.filter { $0.stop != .monitor })
     func anAttackIsBlockedAndTheAnswerNamesTheCheck(attack: Attack) async throws {
         try await Town.with { town in
             let before = try town.bytes("alice/keystore")
             try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
                 let exit = try await town.signet("alice", "lookup", Town.bob, "--json")
-                expect(attack == .replacedAccount ? 2 : 1, exit, attack.rawValue)
+                expect(Self.status(attack), exit, attack.rawValue)
                 try Self.compare(exit, attack)
                 #expect(!exit.complaint.isEmpty)
                 let page = try await town.signet("alice", "lookup", Town.bob)
@@ -37,8 +46,35 @@ import TransparencyLog
             }
             #expect(try town.bytes("alice/keystore") == before)
             let evidence = try await town.signet("alice", "evidence", "list", "--json").object()["evidence"] as? [Any]
-            let isKept = [Attack.rollback, .splitView].contains(attack)
+            let isKept = [Attack.rollback, .splitView, .forkedWitness].contains(attack)
             #expect(evidence?.isEmpty == !isKept, "kept of a log that contradicts itself, and of nothing else")
+        }
+    }
+
+    @Test(arguments: Attack.allCases.filter { $0.stop == .monitor })
+    func whatNoFriendSeesIsCaughtByTheOwnersMonitor(attack: Attack) async throws {
+        try await Town.with { town in
+            try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
+                expect(0, try await town.signet("alice", "lookup", Town.bob), "the old state was logged again")
+                let told = ["--notify", "echo \"$SIGNET_ALARM\" >>told"]
+                let exit = try await town.signet(["monitor", "--json", "--home", "bob"] + told)
+                expect(5, exit)
+                #expect(
+                    try exit.keys() == [
+                        "accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version",
+                    ])
+                let alarms = try #require(exit.object()["alarms"] as? [[String: Any]])
+                #expect(alarms.allSatisfy { $0.keys.sorted() == ["alarm", "remedy", "what"] })
+                let names = alarms.compactMap { $0["alarm"] as? String }
+                #expect(names.contains("wrong-step") && names.count > 1)
+                #expect(names.contains("unknown-device") == (attack != .wrongStep))
+                #expect(String(decoding: try town.bytes("told"), as: UTF8.self).split(separator: "\n").map(String.init) == names)
+                let page = try await town.signet("bob", "monitor")
+                expect(5, page, "an alarm does not wear off")
+                #expect(page.output.contains("✗ alarm"))
+                expect(0, try await town.signet("bob", "monitor", "--accept"))
+                expect(0, try await town.signet("bob", "monitor"))
+            }
         }
     }
 
@@ -48,13 +84,14 @@ import TransparencyLog
         switch attack.stop {
         case .transport: #expect(try exit.keys() == ["failure", "remedy", "status"])
         case .changedKeys: #expect(object["outcome"] as? String == "changed")
-        case .contradiction: #expect(object["outcome"] as? String == "contradicted")
-        case .check(let allowed):
+        case .monitor: Issue.record("no lookup stops it")
+        case .check(let expected):
             let checks = try exit.checks()
             let failed = try #require(checks.firstIndex { $0.result == "failed" })
-            #expect(allowed.compactMap { checkNames[$0] }.contains(checks[failed].name))
-            // A smaller log is refused before inclusion and freshness are looked at: two that cannot be said to hold.
-            let reached = attack == .rollback ? failed - 2 : failed
+            #expect(checkNames[expected] == checks[failed].name)
+            // Two heads that contradict each other are refused before anything else that follows the cosignatures.
+            let isSeenEarly = [.rollback, .forkedWitness].contains(attack)
+            let reached = isSeenEarly ? try #require(checks.firstIndex { $0.name == "epoch" }) : failed
             #expect(checks[..<reached].allSatisfy { $0.result == "passed" })
             #expect(checks[reached..<failed].allSatisfy { $0.result == "not reached" })
             #expect(checks[(failed + 1)...].allSatisfy { $0.result == "not reached" })
@@ -63,7 +100,7 @@ import TransparencyLog
         if attack.stop != .transport { #expect(object["usable"] as? Bool == false) }
     }
 
-    @Test(arguments: [Attack.rollback, .splitView])
+    @Test(arguments: [Attack.rollback, .splitView, .forkedWitness])
     func theEvidenceIsTwoStatementsThatTheDirectorySigned(attack: Attack) async throws {
         try await Town.with { town in
             try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
@@ -73,7 +110,8 @@ import TransparencyLog
             let kept = try #require(list.object()["evidence"] as? [[String: Any]])
             #expect(kept.map { $0.keys.sorted() } == [["fault", "known", "origin", "received"]])
             let fault = try #require(kept.first?["fault"] as? String)
-            #expect(fault == "rollback" || attack == .splitView)
+            let expected = [Attack.rollback: "rollback", .splitView: "inconsistent", .forkedWitness: "fork"]
+            #expect(fault == expected[attack])
 
             let exit = try await town.signet("alice", "evidence", "export", "evidence", "--json")
             let names = ["policy", "1-\(fault)-known.note", "1-\(fault)-received.note", "1-\(fault).evidence"]

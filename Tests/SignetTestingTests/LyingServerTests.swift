@@ -35,6 +35,71 @@ import TransparencyLog
         }
     }
 
+    @Test(arguments: [Attack.hiddenDevice, .flashKey, .wrongStep])
+    func theOwnersMonitorCatchesWhatNoLookupOfAFriendShows(_ attack: Attack) async throws {
+        try await Town.withTown { town in
+            let lying = try LyingDirectory(town.stored, keysIn: town.data.keys, attack: attack)
+            try await town.serving(lying) { profile in
+                let client = try town.bob(profile, copyOfStore: "watched")
+                let report = try await client.checkOwnAccount()
+                #expect(try Self.alarms(of: attack).isSubset(of: report.alarms.map(Self.kind)), "\(report.alarms)")
+                #expect(report.version == 2, "the old state was logged again, so that lookups pass")
+                #expect(try await client.checkOwnAccount().alarms == report.alarms, "an alarm does not wear off")
+                _ = try await client.checkOwnAccount(isAccepting: true)
+                #expect(try await client.checkOwnAccount().alarms.isEmpty)
+            }
+        }
+    }
+
+    @Test func theOwnersMonitorIsQuietAboutTheOwnersOwnDoing() async throws {
+        try await Town.withTown { town in
+            try await town.serving(HonestDirectory(town.stored.directory)) { profile in
+                let client = try town.bob(profile, copyOfStore: "quiet")
+                let report = try await client.checkOwnAccount()
+                #expect(report.alarms.isEmpty && !report.isFirst)
+                #expect(report.entryCount == 4)
+                #expect(try await client.checkOwnAccount().entryCount == 0)
+                #expect(try await !client.isCheckDue())
+            }
+        }
+    }
+
+    @Test func theOwnersMonitorRaisesTheAlarmAboutAnErasedLabel() async throws {
+        try await Town.withTown { town in
+            try await town.serving(HonestDirectory(town.stored.directory)) { profile in
+                _ = try await town.bob(profile, copyOfStore: "erased").checkOwnAccount()
+            }
+            try FileManager.default.copyItem(
+                atPath: town.folder + "/bob-erased.sqlite", toPath: town.folder + "/bob-again.sqlite")
+            let lying = try LyingDirectory(town.stored, keysIn: town.data.keys, attack: .erasedLabel)
+            try await town.serving(lying) { profile in
+                let client = try town.bob(profile, reopening: "again")
+                #expect(try await client.checkOwnAccount().alarms == [.vanished])
+            }
+        }
+    }
+
+    private enum Kind: Hashable {
+        case device, version, step, other
+    }
+
+    private static func alarms(of attack: Attack) throws -> Set<Kind> {
+        switch attack {
+        case .hiddenDevice: [.device, .step]
+        case .flashKey: [.device, .version, .step]
+        default: [.version, .step]
+        }
+    }
+
+    private static func kind(_ alarm: MonitorAlarm) -> Kind {
+        switch alarm {
+        case .unknownDevice: .device
+        case .unknownVersion, .withheldVersion, .reset: .version
+        case .wrongStep: .step
+        default: .other
+        }
+    }
+
     @Test func contradictingLogsAreKeptAsEvidence() async throws {
         try await Town.withTown { town in
             for attack in [Attack.rollback, .splitView, .forkedWitness] {
@@ -92,6 +157,8 @@ struct Town {
     let stored: StoredDirectory
     let alice: Handle
     let bob: Handle
+    /// The key of bob's first device.
+    let bobKey: [UInt8]
 
     static func withTown(_ body: (Town) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/signet-town-\(UUID().uuidString)"
@@ -105,11 +172,13 @@ struct Town {
             tls: .own(hosts: [host]), logger: logger
         ).make(data, at: UInt64(Date().timeIntervalSince1970))
         let stored = try await StoredDirectory.open(data, logger: logger)
+        let bobKeys = try DeviceSecrets.generate(
+            for: Handle(typed: Array("bob@example.org".utf8)), withIdentity: true)
         let town = Town(
             folder: folder, data: data, stored: stored,
             alice: try Handle(typed: Array("alice@example.org".utf8)),
-            bob: try Handle(typed: Array("bob@example.org".utf8)))
-        try await town.settle()
+            bob: bobKeys.handle, bobKey: bobKeys.keys.signing)
+        try await town.settle(bobKeys)
         try await body(town)
         await stored.directory.close()
     }
@@ -145,6 +214,21 @@ struct Town {
             of: profile, over: NIOTransport(to: profile), remembering: SQLiteStore.open(at: copy), owner: nil)
     }
 
+    /// Bob's client, with a copy of what he remembers.
+    func bob(_ profile: DirectoryProfile, copyOfStore name: String) throws -> Client<SQLiteStore> {
+        let copy = folder + "/bob-\(name).sqlite"
+        try FileManager.default.copyItem(atPath: folder + "/bob.sqlite", toPath: copy)
+        return try bob(profile, reopening: name)
+    }
+
+    /// Bob's client, with what such a copy remembers by now.
+    func bob(_ profile: DirectoryProfile, reopening name: String) throws -> Client<SQLiteStore> {
+        try Client(
+            of: profile, over: NIOTransport(to: profile),
+            remembering: SQLiteStore.open(at: folder + "/bob-\(name).sqlite"),
+            owner: .init(handle: bob, deviceKey: bobKey))
+    }
+
     /// Looks bob up and says what stopped it.
     func stop(of client: Client<SQLiteStore>) async -> Outcome {
         do {
@@ -160,7 +244,7 @@ struct Town {
         } catch { return .somethingElse("\(error)") }
     }
 
-    private func settle() async throws {
+    private func settle(_ bobKeys: DeviceSecrets) async throws {
         try await serving(HonestDirectory(stored.directory)) { profile in
             let transport = try NIOTransport(to: profile)
             func client(_ name: String, _ secrets: DeviceSecrets) throws -> Client<SQLiteStore> {
@@ -170,7 +254,6 @@ struct Town {
                     owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing))
             }
             let aliceKeys = try DeviceSecrets.generate(for: alice, withIdentity: true)
-            let bobKeys = try DeviceSecrets.generate(for: bob, withIdentity: true)
             let phoneKeys = try DeviceSecrets.generate(for: bob, withIdentity: false)
             let aliceClient = try client("alice", aliceKeys)
             let bobClient = try client("bob", bobKeys)
@@ -185,6 +268,7 @@ struct Town {
             _ = try await aliceClient.addDevice(tabletCard, by: aliceKeys)
             _ = try await aliceClient.lookup(bob)
             try aliceClient.store.close()
+            try bobClient.store.close()
         }
     }
 }

@@ -2,6 +2,10 @@
 public enum Route: Hashable, Sendable, CaseIterable {
     /// Native lookup: body `LookupRequest`, answer `LookupResponse`. Open to anyone, limited by address.
     case lookup
+    /// Everything under a label: body `HistoryRequest`, answer `HistoryResponse`. Open to anyone, limited by address.
+    case history
+    /// The index of past days: body `MilestonesRequest`, answer `MilestonesResponse`. Open to anyone, limited by address.
+    case milestones
     /// The eCall lookup: JSON ``ECallRequest``, answer a JSON list of ``ECallEntry``.
     case eCallKeys
     /// Every change of the directory's keys: answer `SuccessionChain`; `notFound` before the first.
@@ -35,6 +39,8 @@ public enum Route: Hashable, Sendable, CaseIterable {
     public var path: String {
         switch self {
         case .lookup: "/v1/lookup"
+        case .history: "/v1/history"
+        case .milestones: "/v1/milestones"
         case .eCallKeys: "/api/get-public-keys"
         case .succession: "/v1/succession"
         case .possession: "/v1/possession"

@@ -10,6 +10,8 @@ enum ExitStatus: Int32, CaseIterable {
     case environment = 3
     /// Proven: nobody has registered the handle, or the account was closed.
     case noKeys = 4
+    /// Proven: something was logged under the user's own name that this device did not do.
+    case alarm = 5
     /// The command makes no sense as it was given.
     case usage = 64
     /// A file cannot be used: missing, damaged, of another kind, or sealed under another passphrase.
@@ -22,7 +24,7 @@ enum ExitStatus: Int32, CaseIterable {
     static let documentation = """
         Exit status: 0 done and proven; 1 not proven, or refused by the directory; 2 proven, but the devices \
         changed and you have to decide; 3 network, disk or clock; 4 proven that nobody has registered the handle \
-        or that the account was closed; 64 usage; 65 a file that cannot be used, or \
+        or that the account was closed; 5 your own name shows something that you did not do here; 64 usage; 65 a file that cannot be used, or \
         a wrong passphrase; 70 a mistake in signet.
         """
 }

@@ -21,7 +21,7 @@ struct Signet: AsyncParsableCommand {
             \(ExitStatus.documentation)
             """,
         subcommands: [
-            Account.self, Devices.self, People.self, Lookup.self, Proof.self, Log.self,
+            Account.self, Devices.self, People.self, Lookup.self, Monitor.self, Proof.self, Log.self,
             Audit.self,
             Gossip.self,
             Evidence.self,
@@ -40,8 +40,10 @@ struct Signet: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            await OwnAccountWatch.finish()
         } catch let failure as CommandFailure {
             failure.report(asJSON: CommandLine.arguments.contains("--json"))
+            await OwnAccountWatch.finish()
             Self.exit(withError: ExitCode(failure.status.rawValue))
         } catch {
             Self.exit(withError: error)

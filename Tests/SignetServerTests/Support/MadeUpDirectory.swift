@@ -25,6 +25,8 @@ final class MadeUpDirectory: DirectoryAnswering {
         return Array("found".utf8)
     }
 
+    func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] { [] }
+    func milestones(_ request: MilestonesRequest) async throws(DirectoryError) -> [UInt8] { [] }
     func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8] { Array("[]".utf8) }
     func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
         throw .refused(.unavailable)

@@ -67,12 +67,12 @@ extension ByteWriter {
         write(epoch.root.bytes)
     }
 
-    fileprivate mutating func write(_ path: MapPath) {
+    mutating func write(_ path: MapPath) {
         write(UInt16(truncatingIfNeeded: path.steps.count))
         write(path.encoded)
     }
 
-    fileprivate mutating func write(absence proof: MapProof) {
+    mutating func write(absence proof: MapProof) {
         switch proof {
         case .absent(let other, let path):
             write(UInt8(1))
@@ -123,7 +123,7 @@ extension ByteReader {
         return hash
     }
 
-    fileprivate mutating func mapPath() throws -> MapPath {
+    mutating func mapPath() throws -> MapPath {
         let count = Int(try uint16())
         guard count <= MapPath.maximumStepCount else { throw LookupMessageError.pathTooLong(count) }
         var steps: [MapPath.Step] = []
@@ -134,7 +134,7 @@ extension ByteReader {
         return try MapPath(steps)
     }
 
-    fileprivate mutating func absence() throws -> MapProof {
+    mutating func absence() throws -> MapProof {
         switch try uint8() {
         case 0: return .absentFromEmptyTrie
         case 1:
@@ -178,6 +178,8 @@ public enum LookupMessageError: Error, Hashable, Sendable {
     case invalidVRFProof(VRFProofError)
     /// More steps than ``LookupResponse/maximumPathLength``, or `MapPath.maximumStepCount` in the index.
     case pathTooLong(Int)
+    /// More entries or milestones than an answer may have.
+    case tooManyEntries(Int)
     /// The steps of a path in the index are not in order.
     case invalidIndexPath(MapProofError)
 

@@ -50,7 +50,8 @@ public enum VerifiedAnswer: Hashable, Sendable {
                     history: answer.head, epoch: epoch, vrfProof: response.vrfProof))
         case (.closed(let record, _), .present(let answer)):
             self = .closed(
-                VerifiedClosure(handle: handle, version: record.version, history: answer.head, epoch: epoch))
+                VerifiedClosure(
+                    handle: handle, label: label, version: record.version, history: answer.head, epoch: epoch))
         default: self = .absent(VerifiedAbsence(handle: handle, label: label, epoch: epoch))
         }
     }
@@ -70,6 +71,8 @@ public struct VerifiedAbsence: Hashable, Sendable {
 public struct VerifiedClosure: Hashable, Sendable {
     /// Whose account it was.
     public let handle: Handle
+    /// The hidden label it stood under.
+    public let label: VRFHash
     /// The version of the closing step.
     public let version: UInt64
     /// The label's history, which ends here.

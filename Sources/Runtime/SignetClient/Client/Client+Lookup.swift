@@ -44,7 +44,15 @@ extension Client {
         guard lookup.state.hash == stateHash, try await pin(lookup, replacing: pinned) else {
             throw .misuse(.changeHasMoved)
         }
+        if handle == owner?.handle { try await rememberAct(lookup) }
         return verdict(found, .accepted(PeerKeys(lookup)))
+    }
+
+    /// What the user accepted of the own account is as good as made here.
+    private func rememberAct(_ lookup: VerifiedLookup) async throws(ClientError) {
+        let record = try await ownRecord()
+        try await setOwnRecord(
+            record.acting(OwnAct(lookup.state, lookup.record.commitment)), replacing: record)
     }
 
     /// A lookup of somebody who must be registered, after the view of the log has been stored.
@@ -87,15 +95,19 @@ extension Client {
         let now = surroundings.now()
         do {
             return try verifier.verify(bytes, for: handle, knowing: known, history: history, at: now)
-        } catch {
-            // A store that fails must not hide what the directory did.
-            var fault: StoreError?
-            if case .consistency(let contradiction) = error { fault = await keep(contradiction) }
-            throw .lookup(
-                LookupRefusal(
-                    handle: handle, error: error, response: bytes, known: known, time: now,
-                    evidenceNotKept: fault))
-        }
+        } catch { throw await refusal(of: handle, error, bytes, known, at: now) }
+    }
+
+    /// What to report of a lookup that was refused, after evidence in it has been kept.
+    func refusal(
+        of handle: Handle, _ error: LookupError, _ bytes: [UInt8], _ known: LogView?, at now: UInt64
+    ) async -> ClientError {
+        // A store that fails must not hide what the directory did.
+        var fault: StoreError?
+        if case .consistency(let contradiction) = error { fault = await keep(contradiction) }
+        return .lookup(
+            LookupRefusal(
+                handle: handle, error: error, response: bytes, known: known, time: now, evidenceNotKept: fault))
     }
 
     /// Keeps evidence.

@@ -10,8 +10,10 @@ extension Client {
         let submission = try Self.sign(body, cards, secrets, opening: surroundings.randomBytes(32))
         let record = try await ownRecord()
         let highest = max(record.highestDeviceNumber, body.devices.last?.number ?? 0)
-        try await setOwnRecord(
-            OwnRecord(pending: submission.encoded, highestDeviceNumber: highest), replacing: record)
+        let next = OwnRecord(
+            pending: submission.encoded, highestDeviceNumber: highest, acts: record.acts,
+            watch: record.watch ?? (body.version == 1 ? .beginning : nil))
+        try await setOwnRecord(next.acting(submission.act), replacing: record)
         guard let verdict = try await send(submission, by: secrets) else { throw .notWhatWasSent }
         return verdict
     }
@@ -40,8 +42,7 @@ extension Client {
         else { return nil }
         let pinned = try await pinnedPeer(lookup.handle)
         guard try await pin(lookup, replacing: pinned) else { throw .viewKeepsMoving }
-        try await setOwnRecord(
-            OwnRecord(pending: nil, highestDeviceNumber: record.highestDeviceNumber), replacing: record)
+        try await setOwnRecord(record.settled(), replacing: record)
         let keys = PeerKeys(lookup)
         return verdict(found, pinned == nil ? .firstPinned(keys) : .accepted(keys))
     }
@@ -88,18 +89,24 @@ extension Client {
 
     private func giveUpPending() async throws(ClientError) {
         let record = try await ownRecord()
-        try await setOwnRecord(
-            OwnRecord(pending: nil, highestDeviceNumber: record.highestDeviceNumber), replacing: record)
+        try await setOwnRecord(record.settled(), replacing: record)
     }
 
-    private func ownRecord() async throws(ClientError) -> OwnRecord {
+    func ownRecord() async throws(ClientError) -> OwnRecord {
         try await stored { () throws(StoreError) in try await store.ownRecord() }
     }
 
-    private func setOwnRecord(_ record: OwnRecord, replacing expected: OwnRecord) async throws(ClientError) {
+    func setOwnRecord(_ record: OwnRecord, replacing expected: OwnRecord) async throws(ClientError) {
         let isSet = try await stored { () throws(StoreError) in
             try await store.setOwnRecord(record, replacing: expected)
         }
         guard isSet else { throw .viewKeepsMoving }
+    }
+}
+
+extension StateSubmission {
+    /// The step that it makes.
+    fileprivate var act: OwnAct {
+        OwnAct(state, StateCommitment(to: state, opening: opening))
     }
 }

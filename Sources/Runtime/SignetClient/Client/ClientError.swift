@@ -13,6 +13,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case malformedAnswer(Route)
     /// The directory's answer to a lookup failed a check.
     case lookup(LookupRefusal)
+    /// The directory's answer about a history failed a check.
+    case history(HistoryRefusal)
     /// The directory says without proof that nobody has registered the handle.
     case withheld(Handle)
     /// Nobody has registered the handle: proved.
@@ -47,7 +49,7 @@ public enum ClientError: Error, Hashable, Sendable {
         switch self {
         case .transport(let error): error.family
         case .refused(let code, _): Self.family(of: code)
-        case .unexpectedStatus, .malformedAnswer, .lookup, .withheld, .notWhatWasSent, .ownAccountChanged,
+        case .unexpectedStatus, .malformedAnswer, .lookup, .history, .withheld, .notWhatWasSent, .ownAccountChanged,
             .contradicted, .log, .succession:
             .peer
         case .viewKeepsMoving: .environment
@@ -68,6 +70,8 @@ public enum ClientError: Error, Hashable, Sendable {
 
 /// A request that makes no sense as it stands.
 public enum ClientMisuse: Error, Hashable, Sendable {
+    /// There is no account on this device.
+    case noAccount
     /// The profile's policy must name exactly one log.
     case profileNeedsOneLog
     /// This device does not hold the account's identity key.

@@ -30,6 +30,14 @@ struct DirectoryCalls: Sendable {
         }
     }
 
+    func history(_ request: HistoryRequest) async throws(ClientError) -> [UInt8] {
+        try await call(.history, body: request.encoded, mayRepeat: true)
+    }
+
+    func milestones(_ request: MilestonesRequest) async throws(ClientError) -> [UInt8] {
+        try await call(.milestones, body: request.encoded, mayRepeat: true)
+    }
+
     func challenge(_ request: PossessionRequest) async throws(ClientError) -> PossessionChallenge {
         let body = try await call(.possession, body: request.encoded, mayRepeat: true)
         do { return try PossessionChallenge(decoding: body) } catch { throw .malformedAnswer(.possession) }

@@ -19,7 +19,9 @@ public struct LogReplay: Hashable, Sendable {
         public internal(set) var states: UInt64 = 0
         /// Epoch records.
         public internal(set) var epochs: UInt64 = 0
-        /// Entries of the log's own keys, and such as this program does not know.
+        /// Records about the directory's own keys.
+        public internal(set) var keys: UInt64 = 0
+        /// Entries that this program does not know.
         public internal(set) var others: UInt64 = 0
 
         mutating func count(_ entry: [UInt8]) {
@@ -27,7 +29,8 @@ public struct LogReplay: Hashable, Sendable {
             case .device: devices += 1
             case .state: states += 1
             case .epoch: epochs += 1
-            case .succession, .predecessor, nil: others += 1
+            case .succession, .predecessor: keys += 1
+            case nil: others += 1
             }
         }
     }

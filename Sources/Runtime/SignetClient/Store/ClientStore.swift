@@ -40,13 +40,40 @@ public struct OwnRecord: Hashable, Sendable {
     public let pending: [UInt8]?
     /// The highest device number ever given, so that none is given twice; 0 before the first.
     public let highestDeviceNumber: UInt16
+    /// The steps that this device made, or its user accepted, since ``watch``.
+    public let acts: [OwnAct]
+    /// How far the account's history was checked and found to be the user's own; nil before the first look at it.
+    public let watch: OwnWatch?
 
     /// A device that has sent nothing yet.
     public static let initial = OwnRecord(pending: nil, highestDeviceNumber: 0)
 
     /// A record.
-    public init(pending: [UInt8]?, highestDeviceNumber: UInt16) {
+    public init(
+        pending: [UInt8]?, highestDeviceNumber: UInt16, acts: [OwnAct] = [], watch: OwnWatch? = nil
+    ) {
         self.pending = pending
         self.highestDeviceNumber = highestDeviceNumber
+        self.acts = acts
+        self.watch = watch
+    }
+
+    /// The same record without a pending submission.
+    func settled() -> OwnRecord {
+        OwnRecord(pending: nil, highestDeviceNumber: highestDeviceNumber, acts: acts, watch: watch)
+    }
+
+    /// The same record with one more act; each is kept once.
+    func acting(_ act: OwnAct) -> OwnRecord {
+        OwnRecord(
+            pending: pending, highestDeviceNumber: highestDeviceNumber,
+            acts: acts.contains(act) ? acts : acts + [act], watch: watch)
+    }
+
+    /// The same record after a look at the history; acts that it shows are done with.
+    func watching(_ watch: OwnWatch) -> OwnRecord {
+        OwnRecord(
+            pending: pending, highestDeviceNumber: highestDeviceNumber,
+            acts: acts.filter { $0.version > watch.version }, watch: watch)
     }
 }

@@ -146,8 +146,11 @@ public struct SQLiteStore: ClientStore {
         try await write { db in
             guard try Self.ownRecord(in: db) == expected else { return false }
             try db.execute(
-                sql: "INSERT OR REPLACE INTO own_record VALUES (1, ?, ?)",
-                arguments: [record.pending.map { Data($0) }, Int64(record.highestDeviceNumber)])
+                sql: "INSERT OR REPLACE INTO own_record VALUES (1, ?, ?, ?, ?)",
+                arguments: [
+                    record.pending.map { Data($0) }, Int64(record.highestDeviceNumber),
+                    Data(StoreRow.encode(record.acts)), record.watch.map { Data(StoreRow.encode($0)) },
+                ])
             return true
         }
     }
@@ -189,7 +192,9 @@ extension SQLiteStore {
             throw StoreError.damaged
         }
         let pending = try row.isNull("pending") ? nil : row.bytes("pending")
-        return OwnRecord(pending: pending, highestDeviceNumber: highest)
+        return OwnRecord(
+            pending: pending, highestDeviceNumber: highest, acts: try StoreRow.acts(row.bytes("acts")),
+            watch: try row.isNull("watch") ? nil : StoreRow.watch(row.bytes("watch")))
     }
 
     private func read<Value: Sendable>(

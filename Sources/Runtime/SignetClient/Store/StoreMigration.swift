@@ -16,6 +16,11 @@ enum StoreMigration {
         let hexadecimal = unknown.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         try db.execute(
             sql: "ALTER TABLE pinned_peer ADD COLUMN history BLOB NOT NULL DEFAULT x'\(hexadecimal)'")
+        try db.execute(
+            sql: """
+                ALTER TABLE own_record ADD COLUMN acts BLOB NOT NULL DEFAULT x'';
+                ALTER TABLE own_record ADD COLUMN watch BLOB;
+                """)
         try rewriteView("log_view", key: "origin", column: "view", in: db)
         try rewriteView("evidence", key: "number", column: "known", in: db)
         try rewriteView("evidence", key: "number", column: "received", in: db)

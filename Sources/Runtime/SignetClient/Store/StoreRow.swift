@@ -89,6 +89,78 @@ enum StoreRow {
         }
     }
 
+    /// u64 version, 32-byte hash, 32-byte commitment, u8 count of devices and their 32-byte keys, for each act.
+    static func encode(_ acts: [OwnAct]) -> [UInt8] {
+        var writer = ByteWriter()
+        for act in acts {
+            writer.write(act.version)
+            writer.write(act.stateHash)
+            writer.write(act.commitment.bytes)
+            writer.write(UInt8(truncatingIfNeeded: act.devices.count))
+            for key in act.devices { writer.write(key) }
+        }
+        return writer.bytes
+    }
+
+    static func acts(_ bytes: [UInt8]) throws(StoreError) -> [OwnAct] {
+        do {
+            var reader = ByteReader(bytes)
+            var acts: [OwnAct] = []
+            while reader.remaining > 0 {
+                let (version, hash) = (try reader.uint64(), Array(try reader.bytes(32)))
+                guard let commitment = StateCommitment(Array(try reader.bytes(32))) else { throw StoreError.damaged }
+                var keys: [[UInt8]] = []
+                for _ in 0..<(try reader.uint8()) { keys.append(Array(try reader.bytes(32))) }
+                acts.append(OwnAct(version: version, stateHash: hash, commitment: commitment, devices: keys))
+            }
+            return acts
+        } catch { throw .damaged }
+    }
+
+    /// u64 size and its hashes, u64 version, 32-byte state hash, u8 whether a milestone follows, its u64 index and day, and
+    /// 32-byte keys to the end.
+    static func encode(_ watch: OwnWatch) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(watch.history.size)
+        for hash in watch.history.hashes { writer.write(hash.bytes) }
+        writer.write(watch.version)
+        writer.write(watch.stateHash)
+        writer.write(UInt8(watch.milestone == nil ? 0 : 1))
+        if let milestone = watch.milestone {
+            writer.write(milestone.index)
+            writer.write(milestone.day)
+        }
+        for key in watch.devices { writer.write(key) }
+        return writer.bytes
+    }
+
+    static func watch(_ bytes: [UInt8]) throws(StoreError) -> OwnWatch {
+        do {
+            var reader = ByteReader(bytes)
+            let size = try reader.uint64()
+            var hashes: [TreeHash] = []
+            for _ in 0..<size.nonzeroBitCount {
+                guard let hash = TreeHash(try reader.bytes(TreeHash.byteCount)) else { throw StoreError.damaged }
+                hashes.append(hash)
+            }
+            let (version, stateHash) = (try reader.uint64(), Array(try reader.bytes(32)))
+            let milestone = try Self.milestone(&reader)
+            var devices: [[UInt8]] = []
+            while reader.remaining > 0 { devices.append(Array(try reader.bytes(32))) }
+            guard let history = MerkleFrontier(size: size, hashes: hashes) else { throw StoreError.damaged }
+            return OwnWatch(
+                history: history, version: version, stateHash: stateHash, devices: devices, milestone: milestone)
+        } catch { throw .damaged }
+    }
+
+    private static func milestone(_ reader: inout ByteReader) throws -> MilestoneMark? {
+        switch try reader.uint8() {
+        case 0: nil
+        case 1: MilestoneMark(index: try reader.uint64(), day: try reader.uint64())
+        default: throw StoreError.damaged
+        }
+    }
+
     /// A code and two numbers, u64 each.
     static func encode(_ fault: LogContradiction.Fault) -> [UInt8] {
         let numbers: [UInt64] =

@@ -47,7 +47,7 @@ enum StoreSchema {
         CREATE TABLE person (handle BLOB PRIMARY KEY NOT NULL, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE own_record (
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), pending BLOB,
-            highest_device_number INTEGER NOT NULL
+            highest_device_number INTEGER NOT NULL, acts BLOB NOT NULL, watch BLOB
         ) STRICT;
         """
 }

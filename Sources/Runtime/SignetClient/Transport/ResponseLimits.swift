@@ -22,6 +22,10 @@ public struct ResponseLimit: Hashable, Sendable {
             self.init(maximumByteCount: LookupResponse.maximumByteCount, mediaType: Route.nativeMediaType)
         case .succession:
             self.init(maximumByteCount: SuccessionChain.maximumByteCount, mediaType: Route.nativeMediaType)
+        case .history:
+            self.init(maximumByteCount: HistoryResponse.maximumByteCount, mediaType: Route.nativeMediaType)
+        case .milestones:
+            self.init(maximumByteCount: MilestonesResponse.maximumByteCount, mediaType: Route.nativeMediaType)
         case .possession:
             self.init(
                 maximumByteCount: 65 + 1120 + PossessionChallenge.maximumTokenByteCount,

@@ -5,13 +5,17 @@ package import TransparencyLog
 
 /// What the HTTP layer asks of a directory. `signetd` puts the real one here; tests put a lying one.
 ///
-/// The two lookups and the log's files are bytes, so that a lie can have any form.
+/// The lookups and the log's files are bytes, so that a lie can have any form.
 package protocol DirectoryAnswering: Sendable {
     /// The log's origin: part of what clients sign.
     var origin: [UInt8] { get }
 
     /// The body of a native lookup's answer.
     func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8]
+    /// The body of the answer to a question for a history.
+    func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8]
+    /// The body of the answer to a question for milestones.
+    func milestones(_ request: MilestonesRequest) async throws(DirectoryError) -> [UInt8]
     /// The JSON body of an eCall lookup's answer.
     func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8]
 

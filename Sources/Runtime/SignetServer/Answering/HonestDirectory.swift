@@ -16,6 +16,14 @@ package struct HonestDirectory: DirectoryAnswering {
         try await directory.lookup(request).encoded
     }
 
+    package func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] {
+        try await directory.history(request).encoded
+    }
+
+    package func milestones(_ request: MilestonesRequest) async throws(DirectoryError) -> [UInt8] {
+        try await directory.milestones(request).encoded
+    }
+
     package func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8] {
         let entries = try await directory.eCallEntries(request)
         do { return try JSONBody.encode(entries) } catch { throw .database }

@@ -12,7 +12,7 @@ enum Destination {
 
     /// The bounded set of names under which requests are counted.
     enum Name: String, CaseIterable, Hashable, Sendable {
-        case lookup, eCallKeys = "ecall_keys", succession, possession, register, update
+        case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", friends
         case health, metrics, checkpoint, tile, other
     }
@@ -51,7 +51,7 @@ enum Destination {
     var cost: UInt64 {
         switch self {
         case .route(.register), .route(.updateState): 10
-        case .route(.possession): 5
+        case .route(.possession), .route(.history), .route(.milestones): 5
         default: 1
         }
     }
@@ -64,6 +64,8 @@ enum Destination {
     private static func name(_ route: Route) -> Name {
         switch route {
         case .lookup: .lookup
+        case .history: .history
+        case .milestones: .milestones
         case .eCallKeys: .eCallKeys
         case .succession: .succession
         case .possession: .possession

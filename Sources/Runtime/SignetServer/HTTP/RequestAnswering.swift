@@ -43,6 +43,8 @@ struct RequestAnswering: Sendable {
     private func answer(_ route: Route, _ request: ReceivedRequest) async throws(Refusal) -> Answer {
         switch route {
         case .lookup: try await lookup(request)
+        case .history: try await history(request)
+        case .milestones: try await milestones(request)
         case .eCallKeys: try await eCallKeys(request)
         case .succession: try await succession()
         case .possession: try await challenge(request)
@@ -61,6 +63,16 @@ struct RequestAnswering: Sendable {
     private func lookup(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         let question = try read { try LookupRequest(decoding: request.body) }
         do { return .native(try await directory.lookup(question)) } catch { throw Refusal(error) }
+    }
+
+    private func history(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let question = try read { try HistoryRequest(decoding: request.body) }
+        do { return .native(try await directory.history(question)) } catch { throw Refusal(error) }
+    }
+
+    private func milestones(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let question = try read { try MilestonesRequest(decoding: request.body) }
+        do { return .native(try await directory.milestones(question)) } catch { throw Refusal(error) }
     }
 
     private func eCallKeys(_ request: ReceivedRequest) async throws(Refusal) -> Answer {

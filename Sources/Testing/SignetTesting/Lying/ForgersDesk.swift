@@ -37,13 +37,39 @@ actor ForgersDesk {
             return answer.with(note: try liar.falseNote(answer.note))
         case .swappedKey, .omittedDevice, .oldState, .deniedAccount, .inventedAccount, .oldIndexRoot:
             return try await edit(answer, request, liar)
-        default:
-            let known = try await forgery(request.handle, answer, liar)
-            let (label, proof) = try liar.keys.vrf.prove(liar.subject(of: request).vrfInput)
-            return try known.log.answer(
-                to: request, about: LabelIndex(label), proof, step: known.step,
-                note: liar.sign(known.log.tree.head(size: known.log.tree.size)))
+        default: return try await tell(request, answer, liar).lookup
         }
+    }
+
+    /// What the forged log says of a person.
+    private func tell(
+        _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
+    ) async throws -> (lookup: LookupResponse, entries: [LogEntry]) {
+        let known = try await forgery(request.handle, answer, liar)
+        let (hash, proof) = try liar.keys.vrf.prove(liar.subject(of: request).vrfInput)
+        let label = LabelIndex(hash)
+        let lookup = try known.log.answer(
+            to: request, about: label, proof, step: known.step,
+            note: liar.sign(known.log.tree.head(size: known.log.tree.size)))
+        return (lookup, known.log.entries(of: label))
+    }
+
+    /// The history that the forged log has, of which no state but the last is shown.
+    func history(
+        _ request: HistoryRequest, _ answer: LookupResponse, for liar: LyingDirectory
+    ) async throws -> HistoryResponse {
+        let (lookup, entries) = try await tell(request.lookup, answer, liar)
+        let asked = entries.dropFirst(Int(request.lookup.knownCount)).dropLast()
+        return HistoryResponse(
+            lookup: lookup.encoded,
+            entries: asked.compactMap { entry in
+                switch entry {
+                case .device(let leaf): .device(leaf.publicKey)
+                case .state(let record):
+                    .withheld(record.kind, version: record.version, record.commitment)
+                case .epoch, .succession, .predecessor: nil
+                }
+            })
     }
 
     // MARK: The honest log, and something else said of it

@@ -44,9 +44,21 @@ package struct LyingDirectory: DirectoryAnswering {
         } catch { throw .refused(.unavailable) }
     }
 
+    package func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] {
+        guard attack.stop == .monitor || attack == .erasedLabel else { return try await honest.history(request) }
+        let answer = try await directory.lookup(request.lookup)
+        do { return try await desk.history(request, answer, for: self).encoded } catch {
+            throw .refused(.unavailable)
+        }
+    }
+
     // MARK: Everything else is answered honestly
 
     package var origin: [UInt8] { honest.origin }
+
+    package func milestones(_ request: MilestonesRequest) async throws(DirectoryError) -> [UInt8] {
+        try await honest.milestones(request)
+    }
 
     package func eCallKeys(_ request: ECallRequest) async throws(DirectoryError) -> [UInt8] {
         try await honest.eCallKeys(request)

@@ -133,12 +133,17 @@ package enum StoreRule: String, CaseIterable, Sendable {
             try expect(
                 await store.people() == [Person(handle: alice, since: 2), Person(handle: bob, since: 3)])
         case .ownRecordMovesOnlyFromWhatWasExpected:
-            let sent = OwnRecord(pending: [1, 2, 3], highestDeviceNumber: .max)
+            let acts = [StoreSample.act(1), StoreSample.act(.max)]
+            let sent = OwnRecord(
+                pending: [1, 2, 3], highestDeviceNumber: .max, acts: acts, watch: StoreSample.watch(entries: 7))
+            let unseen = OwnRecord(
+                pending: [1, 2, 3], highestDeviceNumber: .max, acts: acts, watch: StoreSample.watch(entries: 8))
             let done = OwnRecord(pending: nil, highestDeviceNumber: .max)
             try expect(await !store.setOwnRecord(done, replacing: sent))
             try expect(await store.setOwnRecord(sent, replacing: .initial))
             try expect(await !store.setOwnRecord(done, replacing: .initial))
             try expect(await store.ownRecord() == sent)
+            try expect(await !store.setOwnRecord(done, replacing: unseen))
             try expect(await store.setOwnRecord(done, replacing: sent))
             try expect(await store.ownRecord() == done)
         case .oneOfManyConcurrentPinsWins:
@@ -188,6 +193,20 @@ package enum StoreSample {
             uncheckedHandle: try handle(name), identityKey: Array(repeating: 2, count: 33), version: version,
             stateHash: Array(repeating: UInt8(truncatingIfNeeded: version), count: 32), devices: devices,
             history: history(count: 2 &* version), pinnedAt: pinnedAt)
+    }
+
+    static func act(_ version: UInt64) -> OwnAct {
+        let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: 32)
+        return OwnAct(
+            version: version, stateHash: bytes, commitment: .toNothing, devices: version == 1 ? [] : [bytes, bytes])
+    }
+
+    static func watch(entries: UInt8) -> OwnWatch {
+        var history = MerkleFrontier()
+        for entry in 0..<entries { history.append(.leaf([entry])) }
+        return OwnWatch(
+            history: history, version: .max, stateHash: [UInt8](repeating: entries, count: 32),
+            devices: [[UInt8](repeating: 1, count: 32)], milestone: MilestoneMark(index: .max, day: 1))
     }
 
     package static func history(count: UInt64) -> LabelHead {

@@ -85,7 +85,7 @@ extension Account {
             let (session, secrets, isNew, lock) = try prepareHome(
                 home, handle, directory: directory, withIdentity: true)
             defer { withExtendedLifetime(lock) {} }
-            let isThere = try await session.run { client throws(ClientError) in
+            let isThere = try await session.run(isWatching: false) { client throws(ClientError) in
                 do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
                     throw ClientError.store(error)
                 }

@@ -24,7 +24,7 @@ extension Log {
         func run() async throws {
             let session = try Session(home, directory: other.directory)
             guard
-                let view = try await session.run({ client throws(ClientError) in try await client.logView() })
+                let view = try await session.run(isWatching: false, { client throws(ClientError) in try await client.logView() })
             else {
                 return output.emit(["size": 0], "This device has not looked at the log yet.")
             }
@@ -60,8 +60,8 @@ extension Log {
             output.emit(
                 [
                     "age": .number(replay.age), "devices": .number(replay.counts.devices),
-                    "epochs": .number(replay.counts.epochs), "others": .number(replay.counts.others),
-                    "root": .base64(head.root.bytes),
+                    "epochs": .number(replay.counts.epochs), "keys": .number(replay.counts.keys),
+                    "others": .number(replay.counts.others), "root": .base64(head.root.bytes),
                     "size": .number(head.size), "states": .number(replay.counts.states),
                 ],
                 """

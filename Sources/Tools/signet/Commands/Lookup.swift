@@ -45,6 +45,7 @@ struct Lookup: AsyncParsableCommand {
             guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
             return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
         }
+        OwnAccountWatch.arm(session.client)
         if let saveProof, case .registered(let verdict) = answer { try save(verdict.lookup, saveProof, session) }
         try LookupPage(answer: answer, session: session).finish(output, isExplained: explain)
     }

@@ -9,6 +9,12 @@ enum Moment {
         return "\(year)-\(two(month))-\(two(day)) \(time) UTC"
     }
 
+    /// `2026-11-21`, of a day counted from 1970.
+    static func day(_ days: UInt64) -> String {
+        guard days < 2_932_897 else { return "day \(days) after 1970" }
+        return String(date(days * 86_400).prefix(10))
+    }
+
     /// `3 minutes`.
     static func span(_ seconds: UInt64) -> String {
         switch seconds {

@@ -51,6 +51,7 @@ extension ClientError {
                 "The directory's answer cannot be read.",
                 "Check that \(directory) is the directory, and its version.")
         case .lookup(let refusal): refusal.sentence
+        case .history(let refusal): refusal.sentence(alarm)
         case .withheld(let handle):
             Sentence(
                 "The directory says that there is no \(handle), and does not prove it.",
@@ -186,6 +187,10 @@ extension TransportError {
 extension ClientMisuse {
     var sentence: Sentence {
         switch self {
+        case .noAccount:
+            Sentence(
+                "There is no account on this device.",
+                "Make one with 'signet account create HANDLE --directory FILE'.")
         case .profileNeedsOneLog:
             Sentence("The directory file does not name exactly one log.", "Get the directory file again.")
         case .identityKeyElsewhere:

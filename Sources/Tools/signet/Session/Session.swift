@@ -67,13 +67,29 @@ struct Session {
     }
 
     /// Runs something of the client's and says what went wrong. Changes of the directory's keys are followed on the way.
-    func run<Value>(_ body: (Client<SQLiteStore>) async throws(ClientError) -> Value) async throws -> Value {
-        let failure: ClientError
-        do throws(ClientError) { return try await body(client) } catch { failure = error }
-        guard let session = try await caughtUp(after: failure) else { throw CommandFailure(failure, session: self) }
-        do throws(ClientError) { return try await body(session.client) } catch {
-            throw CommandFailure(error, session: session)
+    ///
+    /// - Parameter isWatching: whether to look at the own account when the command has ended, if that is due.
+    func run<Value>(
+        isWatching: Bool = true, _ body: (Client<SQLiteStore>) async throws(ClientError) -> Value
+    ) async throws -> Value {
+        var session = self
+        var attempt = await session.attempt(body)
+        if case .failure(let error) = attempt, let caughtUp = try await session.caughtUp(after: error) {
+            session = caughtUp
+            attempt = await session.attempt(body)
         }
+        switch attempt {
+        case .success(let value):
+            if isWatching { OwnAccountWatch.arm(session.client) }
+            return value
+        case .failure(let error): throw CommandFailure(error, session: session)
+        }
+    }
+
+    private func attempt<Value>(
+        _ body: (Client<SQLiteStore>) async throws(ClientError) -> Value
+    ) async -> Result<Value, ClientError> {
+        do throws(ClientError) { return .success(try await body(client)) } catch { return .failure(error) }
     }
 
     /// This session under the directory's new keys, if their change is what a refusal came from; nil if it is not.

@@ -1,0 +1,131 @@
+/// Something in the own account's history that its owner did not do. Each names what to ask oneself.
+public enum MonitorAlarm: Hashable, Sendable {
+    /// A device's key was logged that no state of the owner's lists: Ed25519, 32 bytes.
+    case unknownDevice([UInt8])
+    /// A version was logged that the owner did not make.
+    case unknownVersion(UInt64)
+    /// A version was logged that the owner did not make, and the directory does not show it.
+    case withheldVersion(UInt64)
+    /// The identity key was replaced without the old one.
+    case reset(version: UInt64)
+    /// A recovery was begun.
+    case recovery(version: UInt64)
+    /// The account was closed.
+    case closed(version: UInt64)
+    /// The directory broke a rule: versions step by one.
+    case wrongStep(expected: UInt64, found: UInt64)
+    /// A state does not name the one before it, or has another identity key without a reset.
+    case doesNotFollow(version: UInt64)
+    /// The directory denies the account.
+    case vanished
+    /// At a milestone the index did not say what it should.
+    case milestone(MilestoneFault)
+}
+
+/// Compares a verified history with what the owner did.
+///
+/// Every entry has to be explained: a state by an act of the owner's, a device's key by the state that follows it.
+public struct MonitorDecision: Hashable, Sendable {
+    /// What is not explained, in the order of the log; empty when all is well.
+    public private(set) var alarms: [MonitorAlarm] = []
+    /// The watch if everything is, or is declared to be, the owner's own doing.
+    public private(set) var watch: OwnWatch
+
+    private let acts: [OwnAct]
+    private var version: UInt64
+    private var stateHash: [UInt8]
+    private var last: AccountState?
+    private var devices: [[UInt8]]
+    /// Device keys logged since the last state.
+    private var pending: [[UInt8]] = []
+
+    /// Decides about the entries since `watch`.
+    public init(_ history: VerifiedHistory, since watch: OwnWatch, acts: [OwnAct]) {
+        self.watch = watch
+        self.acts = acts
+        version = watch.version
+        stateHash = watch.stateHash
+        devices = watch.devices
+        for entry in history.entries { take(entry) }
+        self.watch = OwnWatch(
+            history: history.frontier, version: version, stateHash: stateHash, devices: devices,
+            milestone: watch.milestone)
+    }
+
+    /// Takes everything that was found for the owner's own doing.
+    public mutating func accept() { alarms = [] }
+
+    /// Adds an alarm that the history alone does not show.
+    public mutating func raise(_ alarm: MonitorAlarm) { alarms.append(alarm) }
+
+    /// Remembers a milestone.
+    public mutating func check(at milestone: MilestoneMark) { watch = watch.checked(at: milestone) }
+
+    private mutating func take(_ entry: HistoryEntry) {
+        switch entry {
+        case .device(let key): pending.append(key)
+        case .state(let record, let state): take(record, state)
+        case .withheld(let record):
+            step(to: record.version)
+            let act = acts.first { $0.version == record.version && $0.commitment == record.commitment }
+            if let act {
+                raiseAboutPending(except: act.devices)
+            } else {
+                alarms.append(record.kind == .reset ? .reset(version: record.version) : .withheldVersion(record.version))
+                raiseAboutPending(except: devices)
+            }
+            settle(record.version, hash: act?.stateHash ?? OwnWatch.beginning.stateHash, state: nil)
+        case .closed(let record):
+            step(to: record.version)
+            alarms.append(.closed(version: record.version))
+            raiseAboutPending(except: devices)
+            settle(record.version, hash: OwnWatch.beginning.stateHash, state: nil)
+        }
+    }
+
+    private mutating func take(_ record: StateRecord, _ state: AccountState) {
+        let isKnown = state.hash == stateHash && state.version == version
+        step(to: record.version)
+        if !isKnown { checkOrder(record, state) }
+        if isKnown || acts.contains(where: { $0.version == state.version && $0.stateHash == state.hash }) {
+            raiseAboutPending(except: state.devices.map(\.keys.signing))
+        } else {
+            alarms.append(Self.alarm(about: record, state))
+            raiseAboutPending(except: devices)
+        }
+        settle(state.version, hash: state.hash, state: state)
+    }
+
+    private static func alarm(about record: StateRecord, _ state: AccountState) -> MonitorAlarm {
+        if record.kind == .reset { return .reset(version: state.version) }
+        return state.pendingRecovery == nil ? .unknownVersion(state.version) : .recovery(version: state.version)
+    }
+
+    /// Rule S.
+    private mutating func step(to found: UInt64) {
+        guard version == UInt64.max || found != version + 1 else { return }
+        alarms.append(.wrongStep(expected: version &+ 1, found: found))
+    }
+
+    /// A next state names the one before it, and only a reset changes the identity key.
+    private mutating func checkOrder(_ record: StateRecord, _ state: AccountState) {
+        let isKnownHash = stateHash != OwnWatch.beginning.stateHash || version == 0
+        let follows = !isKnownHash || state.previous == stateHash
+        let keepsIdentity = last.map { $0.identityKey == state.identityKey } ?? true
+        if !follows || (record.kind == .set && !keepsIdentity) { alarms.append(.doesNotFollow(version: state.version)) }
+    }
+
+    private mutating func raiseAboutPending(except known: [[UInt8]]) {
+        alarms += pending.filter { !known.contains($0) }.map { .unknownDevice($0) }
+    }
+
+    private mutating func settle(_ version: UInt64, hash: [UInt8], state: AccountState?) {
+        for key in pending + (state?.devices.map(\.keys.signing) ?? []) where !devices.contains(key) {
+            devices.append(key)
+        }
+        pending = []
+        self.version = version
+        stateHash = hash
+        last = state
+    }
+}

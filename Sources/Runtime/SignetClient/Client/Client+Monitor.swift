@@ -1,0 +1,141 @@
+public import KeyTransparency
+import SignetAPI
+import TransparencyLog
+
+/// What a look at the own account's history came to.
+public struct MonitorReport: Hashable, Sendable {
+    /// Whose account: the user's own.
+    public let handle: Handle
+    /// What the user has to answer for or deny; empty when all is well.
+    public let alarms: [MonitorAlarm]
+    /// The epoch up to which it holds.
+    public let epoch: UInt64
+    /// The last version that was logged.
+    public let version: UInt64
+    /// How many entries were new since the last look without an alarm.
+    public let entryCount: Int
+    /// How many past milestones were checked.
+    public let milestoneCount: Int
+    /// Whether this was the first look: what was there is taken for the user's own.
+    public let isFirst: Bool
+    /// Whether the user declared everything that was found to be their own doing.
+    public let isAccepted: Bool
+}
+
+extension Client {
+    /// Looks at everything that was logged under the user's own name since the last look without an alarm, and at what
+    /// the index said at each milestone since.
+    ///
+    /// - Parameter isAccepting: the user says that everything found is their own doing; there is no alarm the next time.
+    /// - Throws: ``ClientError``: the look could not be finished. That proves nothing; an answer that fails a check does.
+    public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
+        guard let owner else { throw .misuse(.noAccount) }
+        for _ in 0..<8 {
+            let record = try await ownRecord()
+            let watch = record.watch ?? .beginning
+            guard let history = try await ownHistory(owner.handle, since: watch) else {
+                return .vanished(owner.handle, watch)
+            }
+            let isFirst = record.watch == nil
+            var decision = MonitorDecision(history, since: watch, acts: record.acts)
+            if isFirst { try await acceptWhatIsPinned(&decision, history) }
+            let milestones = try await checkMilestones(history, watch, &decision)
+            let isSettled = decision.alarms.isEmpty || isAccepting
+            if isSettled, try await !keep(decision.watch, in: record) { continue }
+            return MonitorReport(
+                handle: owner.handle, alarms: decision.alarms, epoch: history.epoch.record.number,
+                version: decision.watch.version, entryCount: history.entries.count, milestoneCount: milestones,
+                isFirst: isFirst, isAccepted: isAccepting && !decision.alarms.isEmpty)
+        }
+        throw .viewKeepsMoving
+    }
+
+    /// Whether a look is due: there was none yet, a day has begun in the log since, or a lookup showed entries that no
+    /// look has seen.
+    ///
+    /// - Throws: ``ClientError/store(_:)``.
+    public func isCheckDue() async throws(ClientError) -> Bool {
+        guard let owner, let pinned = try await pinnedPeer(owner.handle) else { return false }
+        guard let watch = try await ownRecord().watch, let mark = watch.milestone else { return true }
+        let day = try await logView()?.epoch.map { $0.time / 86_400_000 } ?? 0
+        return day > mark.day || pinned.history.count > watch.history.size
+    }
+
+    /// The entries since a watch; nil if the directory now denies an account that it proved.
+    private func ownHistory(
+        _ handle: Handle, since watch: OwnWatch
+    ) async throws(ClientError) -> VerifiedHistory? {
+        for _ in 0..<8 {
+            let (known, now) = (try await logView(), surroundings.now())
+            let request = LookupRequest(
+                handle: handle, knownSize: known?.head.size ?? 0, knownCount: watch.history.size)
+            let bytes = try await calls.history(HistoryRequest(request))
+            let history: VerifiedHistory
+            do {
+                history = try HistoryVerifier(trust: profile.trust).verify(
+                    bytes, for: handle, knowing: known, since: watch.history, at: now)
+            } catch .lookup(.history(.vanished)) {
+                return nil
+            } catch .lookup(let error) {
+                throw await refusal(of: handle, error, bytes, known, at: now)
+            } catch { throw .history(error) }
+            let isStored = try await stored { () throws(StoreError) in
+                try await store.advance(to: history.epoch.view, from: known)
+            }
+            if isStored { return history }
+        }
+        throw .viewKeepsMoving
+    }
+
+    /// The first look on a device that joined: the state that is pinned, and what led to it, is taken as it is.
+    private func acceptWhatIsPinned(
+        _ decision: inout MonitorDecision, _ history: VerifiedHistory
+    ) async throws(ClientError) {
+        switch history.answer {
+        case .registered(let lookup):
+            guard try await pinnedPeer(lookup.handle)?.stateHash == lookup.state.hash else { return }
+            decision.accept()
+        case .absent(let absence): throw .notRegistered(absence)
+        case .closed: return
+        }
+    }
+
+    /// - Returns: how many milestones were checked; a fault becomes an alarm.
+    private func checkMilestones(
+        _ history: VerifiedHistory, _ watch: OwnWatch, _ decision: inout MonitorDecision
+    ) async throws(ClientError) -> Int {
+        let (record, size) = (history.epoch.record, history.epoch.checkpoint.checkpoint.head.size)
+        guard let mark = watch.milestone else {
+            decision.check(at: MilestoneMark(index: size - 1, day: record.day))
+            return 0
+        }
+        let verifier = MilestoneVerifier(history)
+        guard let newest = verifier.newest, newest > mark.index || record.day > mark.day else { return 0 }
+        let bytes = try await calls.milestones(
+            MilestonesRequest(handle: history.handle, size: size, after: mark.index))
+        do {
+            let verified = try verifier.verify(bytes, since: mark)
+            decision.check(at: verified.mark)
+            return verified.count
+        } catch {
+            decision.raise(.milestone(error))
+            return 0
+        }
+    }
+
+    private func keep(_ watch: OwnWatch, in record: OwnRecord) async throws(ClientError) -> Bool {
+        let next = record.watching(watch)
+        guard next != record else { return true }
+        return try await stored { () throws(StoreError) in
+            try await store.setOwnRecord(next, replacing: record)
+        }
+    }
+}
+
+extension MonitorReport {
+    fileprivate static func vanished(_ handle: Handle, _ watch: OwnWatch) -> MonitorReport {
+        MonitorReport(
+            handle: handle, alarms: [.vanished], epoch: 0, version: watch.version, entryCount: 0,
+            milestoneCount: 0, isFirst: false, isAccepted: false)
+    }
+}

@@ -1,0 +1,87 @@
+import CanonicalCoding
+import KeyTransparency
+
+extension MonitorAlarm {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch self {
+        case .unknownDevice: "unknown-device"
+        case .unknownVersion: "unknown-version"
+        case .withheldVersion: "withheld-version"
+        case .reset: "reset"
+        case .recovery: "recovery"
+        case .closed: "closed"
+        case .wrongStep: "wrong-step"
+        case .doesNotFollow: "does-not-follow"
+        case .vanished: "vanished"
+        case .milestone(.index), .milestone(.anotherHistory): "other-past"
+        case .milestone: "milestone-not-proven"
+        }
+    }
+
+    /// What happened, and what to do.
+    var sentence: Sentence {
+        let mine = "If that was you on another device: signet monitor --accept. "
+        let theft =
+            "If not, somebody else has your identity, or the directory forges it: remove what is not yours, and tell your "
+            + "friends in another way."
+        let lie = "Only the directory itself can have done that. Keep this folder, and tell your friends in another way."
+        return switch self {
+        case .unknownDevice(let key):
+            Sentence(
+                "A device that you do not know was logged under your name: \(JSONValue.printable(Base64.encode(key))).",
+                mine + theft)
+        case .unknownVersion(let version):
+            Sentence("Version \(version) of your account was not made on this device.", mine + theft)
+        case .withheldVersion(let version):
+            Sentence(
+                "Version \(version) of your account was not made on this device, and the directory does not show it.",
+                mine + theft)
+        case .reset(let version):
+            Sentence("Your identity was replaced with version \(version), without the old one's signature.", lie)
+        case .recovery(let version):
+            Sentence(
+                "A recovery of your account was begun with version \(version).",
+                "If you did not ask your guardians for it, stop it now from one of your devices, and ask them who did.")
+        case .closed(let version):
+            Sentence(
+                "Your account was closed with version \(version).",
+                "If you did not ask for that, the directory did it without you: tell your friends in another way.")
+        case .wrongStep(let expected, let found):
+            Sentence("Version \(found) of your account was logged where version \(expected) must stand.", lie)
+        case .doesNotFollow(let version):
+            Sentence("Version \(version) of your account does not continue the one before it.", lie)
+        case .vanished:
+            Sentence("The directory says that nobody has registered your name, but it proved your account before.", lie)
+        case .milestone(let fault): fault.sentence(lie)
+        }
+    }
+}
+
+extension MilestoneFault {
+    func sentence(_ lie: String) -> Sentence {
+        let again =
+            "That alone convicts nobody: ask again. While it stays so, the directory may hide what it said of you."
+        return switch self {
+        case .index(let day, _), .anotherHistory(let day):
+            Sentence("On \(Moment.day(day)) the directory's index said something else about you than your past does.", lie)
+        case .missing(let day):
+            Sentence("The directory does not show what its index said of you before \(Moment.day(day)).", again)
+        case .envelope, .order, .surplus, .inclusion:
+            Sentence("What the directory shows of past days does not fit its log.", again)
+        }
+    }
+}
+
+extension HistoryRefusal {
+    func sentence(_ alarm: String) -> Sentence {
+        switch self {
+        case .envelope: Sentence("The directory's answer about a history is malformed.", alarm)
+        case .lookup(let error): error.sentence
+        case .accountState, .anotherAccount:
+            Sentence("The directory shows a past account that nobody can have signed for this name.", alarm)
+        case .otherHistory:
+            Sentence("The history that the directory shows is not the one that its index has.", alarm)
+        }
+    }
+}

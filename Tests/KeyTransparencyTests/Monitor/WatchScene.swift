@@ -1,0 +1,164 @@
+import KeyTransparency
+import KeyTransparencyTesting
+import TransparencyLog
+import VerifiableMap
+
+/// Alice's name in a directory over four days: she registers on the first, adds a device on the second, and others come on
+/// the third and fourth.
+struct WatchScene {
+    static let day: UInt64 = 86_400
+    /// The fourth day.
+    static let now = PaperDirectory.now + 3 * day
+
+    let aliceBefore: PaperPerson
+    let alice: PaperPerson
+    var directory: PaperDirectory
+
+    /// - Parameter flash: on this day the index says something else of alice, and the truth again the day after.
+    init(flashingOnDay flash: UInt64? = nil) throws {
+        aliceBefore = try PaperPerson("alice@example.org", seed: 10)
+        alice = try aliceBefore.next(devices: aliceBefore.devices + [PaperPerson.device(3, seed: 13)])
+        directory = try PaperDirectory()
+        try publish(aliceBefore, onDay: 0)
+        try publish(alice, onDay: 1)
+        let (key, value) = (try directory.key(alice.handle), LabelHead(try tree().head(size: 5)).value)
+        try directory.log(PaperPerson("bob@example.org", seed: 20))
+        let lie = LabelHead(try tree().head(size: 4)).value
+        try directory.endEpoch(
+            at: (PaperDirectory.now + 2 * Self.day) * 1000, lieInIndex: { $0[key] = flash == 2 ? lie : value })
+        try directory.log(PaperPerson("carol@example.org", seed: 30))
+        try directory.endEpoch(at: Self.now * 1000, lieInIndex: { $0[key] = value })
+        try publish(PaperPerson("dave@example.org", seed: 40), onDay: 3)
+    }
+
+    mutating func publish(_ person: PaperPerson, onDay day: UInt64) throws {
+        try directory.log(person)
+        try directory.endEpoch(at: (PaperDirectory.now + day * Self.day) * 1000)
+    }
+
+    /// Logs anything under alice's label, with an index that covers it.
+    mutating func force(_ entries: [[UInt8]], onDay day: UInt64 = 3) throws {
+        for entry in entries { directory.logUnseen(entry) }
+        let key = try directory.key(alice.handle)
+        let value = LabelHead(try tree().head(size: tree().size)).value
+        try directory.endEpoch(
+            at: (PaperDirectory.now + day * Self.day) * 1000, lieInIndex: { $0[key] = value })
+    }
+
+    // MARK: What the log has of alice
+
+    /// Her entries, in order.
+    func logged() throws -> [LogEntry] {
+        let label = try LabelIndex(directory.label(alice.handle).hash)
+        return try directory.entries.map { try LogEntry(decoding: $0) }.filter { entry in
+            switch entry {
+            case .device(let leaf): LabelIndex(leaf.label) == label
+            case .state(let record): record.label == label
+            case .epoch, .succession, .predecessor: false
+            }
+        }
+    }
+
+    func tree() throws -> MerkleTree {
+        var tree = MerkleTree()
+        for entry in try logged() { tree.append(.leaf(entry.entry)) }
+        return tree
+    }
+
+    /// What somebody knows who has seen so many of her entries.
+    func frontier(_ count: Int) throws -> MerkleFrontier {
+        var frontier = MerkleFrontier()
+        for entry in try logged().prefix(count) { frontier.append(.leaf(entry.entry)) }
+        return frontier
+    }
+
+    // MARK: Answers
+
+    /// The honest answer to the question for her history, of which `edit` changes the entries.
+    ///
+    /// - Parameters:
+    ///   - last: what her last entry commits to.
+    ///   - shown: whose states are shown.
+    func answer(
+        since known: Int = 0, last: PaperPerson? = nil, showing shown: [PaperPerson]? = nil,
+        _ edit: (inout [HistoryResponse.Entry]) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        let tree = try tree()
+        var lookup = try directory.answer(
+            about: last ?? alice, knowing: (0, UInt64(known)), history: tree)
+        lookup.note = try directory.note(at: Self.now).encoded
+        let known = min(known, Int(tree.size))
+        var entries = try logged().dropFirst(known).dropLast().map { try entry($0, shown ?? [aliceBefore, alice]) }
+        edit(&entries)
+        return HistoryResponse(lookup: lookup.response.encoded, entries: entries).encoded
+    }
+
+    private func entry(_ entry: LogEntry, _ shown: [PaperPerson]) throws -> HistoryResponse.Entry {
+        switch entry {
+        case .device(let leaf): return .device(leaf.publicKey)
+        case .epoch, .succession, .predecessor: throw PaperFault.notThere
+        case .state(let record):
+            if record.kind == .close { return .closed(version: record.version) }
+            let label = try directory.label(alice.handle).hash
+            for person in shown where try person.record(label) == record {
+                return .state(person.kind, opening: person.opening, encoded: person.encodedState)
+            }
+            return .withheld(record.kind, version: record.version, record.commitment)
+        }
+    }
+
+    func verify(_ bytes: [UInt8], since known: Int = 0) throws -> VerifiedHistory {
+        try HistoryVerifier(trust: directory.trust()).verify(
+            bytes, for: alice.handle, knowing: nil, since: frontier(known), at: Self.now)
+    }
+
+    /// What she did herself.
+    func act(_ person: PaperPerson) throws -> OwnAct {
+        let state = try AccountState(decoding: person.encodedState)
+        return OwnAct(
+            version: state.version, stateHash: state.hash,
+            commitment: StateCommitment(to: state, opening: person.opening),
+            devices: state.devices.map(\.keys.signing))
+    }
+
+    // MARK: Milestones
+
+    /// The honest answers about the milestones before the log's last entry, the newest first.
+    func milestones(after index: UInt64) throws -> [MilestoneAnswer] {
+        var (answers, wanted) = ([MilestoneAnswer](), directory.lastRecord?.milestone)
+        while let place = wanted, place > index {
+            guard case .epoch(let record) = try LogEntry(decoding: directory.entries[Int(place)]) else {
+                throw PaperFault.notThere
+            }
+            answers.append(try answer(at: place, record))
+            wanted = record.number == 1 ? nil : record.milestone
+        }
+        return answers
+    }
+
+    private func answer(at place: UInt64, _ record: EpochRecord) throws -> MilestoneAnswer {
+        let then = try replay(until: place)
+        let key = try directory.key(alice.handle)
+        let path = try directory.tree.inclusionProof(index: place, size: directory.tree.size).hashes
+        let proof = then.index.proof(of: key)
+        guard case .present(value: _, path: let labelPath) = proof else {
+            return MilestoneAnswer(index: place, record: record, path: path, present: nil, absence: proof)
+        }
+        return MilestoneAnswer(
+            index: place, record: record, path: path, present: .init(count: then.count, path: labelPath))
+    }
+
+    /// The honest index of the entries before a place, and how many of them are alice's.
+    private func replay(until place: UInt64) throws -> (index: MapVersion, count: UInt64) {
+        var histories = LabelHistories()
+        var trie = MapTrie()
+        for bytes in directory.entries.prefix(Int(place)) {
+            let entry = try LogEntry(decoding: bytes)
+            if case .epoch = entry { try trie.update(histories.settle()) }
+            try histories.add(entry, leaf: .leaf(bytes))
+        }
+        try trie.update(histories.settle())
+        let key = try directory.key(alice.handle)
+        return (trie.current, UInt64(histories.indexes(of: key, size: place).count))
+    }
+}
