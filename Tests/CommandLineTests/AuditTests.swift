@@ -55,10 +55,14 @@ import TransparencyLog
         }
 
         func ask(_ server: RunningServer, from old: UInt64) async throws -> WitnessAnswer {
+            try await Self.ask(server, try request(from: old))
+        }
+
+        static func ask(_ server: RunningServer, _ body: [UInt8]) async throws -> WitnessAnswer {
             let transport = try NIOTransport(
                 to: DirectoryAddress("https://127.0.0.1:\(server.port)"), security: .none)
             let request = DirectoryRequest(
-                method: "POST", path: "/add-checkpoint", body: try request(from: old),
+                method: "POST", path: "/add-checkpoint", body: body,
                 limit: .init(maximumByteCount: 1 << 16, mediaType: nil))
             let answer = try await transport.send(request)
             return WitnessAnswer(status: answer.status, body: answer.body)
@@ -125,7 +129,8 @@ import TransparencyLog
             try mirror.log.grow(epochs: 2, people: 200, from: UInt64(1000 * round))
             try mirror.write(publishing: round.isMultiple(of: 2))
             let old = given
-            async let question = mirror.ask(server, from: old)
+            let body = try mirror.request(from: old)
+            async let question = MirroredLog.ask(server, body)
             // Sooner or later than the answer: both happen.
             if round.isMultiple(of: 3) { _ = try? await question }
             try await server.stop(SIGKILL)

@@ -1,3 +1,4 @@
+import SignetAPI
 import SignetClient
 import Synchronization
 
