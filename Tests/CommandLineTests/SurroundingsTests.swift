@@ -75,7 +75,7 @@ import Testing
 
     @Test func aReaderThatWentAwayDoesNotChangeTheStatus() async throws {
         try await Town.withServer { town, _ in
-            for (status, handle) in [(Int32(0), Town.bob), (1, "nobody@example.org")] {
+            for (status, handle) in [(Int32(0), Town.bob), (4, "nobody@example.org")] {
                 for json in [[], ["--json"]] {
                     let process = Process(
                         Program.signet.file, ["lookup", handle, "--home", "alice"] + json, in: town.folder,
@@ -97,7 +97,7 @@ import Testing
     @Test(arguments: streams)
     func aStreamThatWasClosedOrIsFullDoesNotChangeTheStatus(streams: String) async throws {
         try await Town.withServer { town, _ in
-            for (status, handle) in [(Int32(0), Town.bob), (1, "nobody@example.org")] {
+            for (status, handle) in [(Int32(0), Town.bob), (4, "nobody@example.org")] {
                 let line = "exec '\(Program.signet.file.path())' lookup \(handle) --home alice \(streams)"
                 let exit = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", line], in: town.folder)
                 expect(status, exit, line)

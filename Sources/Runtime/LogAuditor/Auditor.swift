@@ -70,7 +70,8 @@ public actor Auditor {
         do { bytes = try folder.checkpoint.read(maximumByteCount: SignedNote.maximumByteCount) } catch {
             throw .folder(error)
         }
-        guard let note = try? SignedNote(decoding: bytes), let signed = try? policy.verifyLogSignature(on: note)
+        guard let note = try? SignedNote(decoding: bytes),
+            let signed = LogSignedCheckpoint(uncheckedNote: note, of: policy.logs)
         else { throw .folderOfAnotherLog }
         do { try await replay(to: signed) } catch .entriesDoNotMatch(_) {
             // What is in the folder was damaged: nothing in it is needed, the checkpoint says what must come out.

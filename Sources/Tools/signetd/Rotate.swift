@@ -16,11 +16,36 @@ struct Rotate: AsyncParsableCommand {
             """,
         subcommands: [LogKey.self, Witnesses.self])
 
-    struct RootsOption: ParsableArguments {
+    struct Surroundings: ParsableArguments {
+        @OptionGroup var data: DataOption
+
         @Option(help: ArgumentHelp("Root certificates of witnesses, beside the system's, PEM.", valueName: "file"))
         var witnessRoots: String?
 
-        func read() throws -> [UInt8] { try witnessRoots.map { try Rotate.bytes(of: $0, "--witness-roots") } ?? [] }
+        @Option(
+            help: ArgumentHelp(
+                "Serve here meanwhile, as the server does: auditors among the witnesses read what they cosign.",
+                valueName: "host:port"))
+        var bind: String?
+
+        var directory: DataDirectory { DataDirectory(path: data.data) }
+
+        func rotation() throws -> KeyRotation {
+            let roots = try witnessRoots.map { try Rotate.bytes(of: $0, "--witness-roots") } ?? []
+            return KeyRotation(
+                directory, witnessRoots: roots, serving: try serving(), logger: Diagnostics.logger(.error))
+        }
+
+        private func serving() throws -> HTTPSServer.Configuration? {
+            guard let bind else { return nil }
+            guard let address = SocketName(bind, defaultPort: 8443) else {
+                throw ValidationError("--bind: host:port, such as 127.0.0.1:8443 or [::1]:8443")
+            }
+            var configuration = HTTPSServer.Configuration()
+            configuration.host = address.host
+            configuration.port = address.port
+            return configuration
+        }
     }
 
     static func bytes(of path: String, _ option: String) throws -> [UInt8] {
@@ -39,21 +64,19 @@ struct Rotate: AsyncParsableCommand {
                 runs the witnesses (`signetd witness add-log`), then run it without.
                 """)
 
-        @OptionGroup var data: DataOption
-        @OptionGroup var roots: RootsOption
+        @OptionGroup var surroundings: Surroundings
 
         @Flag(help: "Only make the next key and print it.")
         var announce = false
 
         func run() async throws {
-            let rotation = KeyRotation(
-                DataDirectory(path: data.data), witnessRoots: try roots.read(), logger: Diagnostics.logger(.error))
+            let rotation = try surroundings.rotation()
             do {
                 if announce {
                     print(String(decoding: try rotation.announceLogKey().encoded, as: UTF8.self))
                 } else {
                     _ = try await rotation.rotateLogKey()
-                    print("the log has its new key; for new clients: \(DataDirectory(path: data.data).profile)")
+                    print("the log has its new key; for new clients: \(surroundings.directory.profile)")
                 }
             } catch { throw Diagnostics.exit(error) }
         }
@@ -64,18 +87,16 @@ struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Demand other witnesses: lines of a C2SP tlog-policy, as for init.")
 
-        @OptionGroup var data: DataOption
-        @OptionGroup var roots: RootsOption
+        @OptionGroup var surroundings: Surroundings
 
         @Argument(help: "Witnesses, groups and the quorum.")
         var file: String
 
         func run() async throws {
-            let rotation = KeyRotation(
-                DataDirectory(path: data.data), witnessRoots: try roots.read(), logger: Diagnostics.logger(.error))
+            let rotation = try surroundings.rotation()
             let lines = try Rotate.bytes(of: file, "the file")
             do { _ = try await rotation.changeWitnesses(to: lines) } catch { throw Diagnostics.exit(error) }
-            print("other witnesses are demanded from now on; for new clients: \(DataDirectory(path: data.data).profile)")
+            print("other witnesses are demanded from now on; for new clients: \(surroundings.directory.profile)")
         }
     }
 }

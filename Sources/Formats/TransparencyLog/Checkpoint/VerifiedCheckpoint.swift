@@ -9,6 +9,17 @@ public struct LogSignedCheckpoint: Hashable, Sendable {
     /// The note it came in.
     public let note: SignedNote
 
+    /// Takes what a program's own folder kept of a log that one of these keys is of: the log may have signed it with an
+    /// earlier key. Nil for a note of another log.
+    ///
+    /// Security: nothing is verified here; the folder must be as trustworthy as the program.
+    package init?(uncheckedNote note: SignedNote, of keys: [VerifierKey]) {
+        guard let checkpoint = try? Checkpoint(decoding: note.text),
+            let log = keys.first(where: { $0.name == checkpoint.origin })
+        else { return nil }
+        self.init(checkpoint: checkpoint, log: log, note: note)
+    }
+
     init(checkpoint: Checkpoint, log: VerifierKey, note: SignedNote) {
         self.checkpoint = checkpoint
         self.log = log

@@ -80,8 +80,11 @@ extension Directory {
             let directory = Directory(
                 log: log, epochs: epochs, keys: keys, database: database, paths: DirectoryPaths(root: path),
                 clock: clock, logger: logger)
-            try await directory.beginFirstEpoch()
-            try await Reconciliation(log: log, epochs: epochs, database: database).run(keys)
+            let publishesAlone = witnessing == nil
+            try await directory.beginFirstEpoch(isAwaited: publishesAlone)
+            try await Reconciliation(
+                log: log, epochs: epochs, database: database, awaitsPublication: publishesAlone
+            ).run(keys)
             return directory
         } catch {
             await log.close()
@@ -90,11 +93,11 @@ extension Directory {
     }
 
     /// Even the first answer, that somebody is not registered, rests on an epoch.
-    private func beginFirstEpoch() async throws(DirectoryOpenError) {
+    private func beginFirstEpoch(isAwaited: Bool) async throws(DirectoryOpenError) {
         guard log.statistics.durableSize == 0 else { return }
         do {
             try log.seal()
-            _ = try await log.awaitPublished(size: 1)
+            if isAwaited { _ = try await log.awaitPublished(size: 1) }
         } catch { throw .logStopped }
     }
 

@@ -133,10 +133,29 @@ extension Directory {
 
     /// Where a state of the database stands in the log, which gets it now if a full queue kept it out before.
     private func receipt(for row: StateRow, of account: AccountRow) async throws(DirectoryError) -> StateReceipt {
-        if let index = log.index(ofLeaf: row.leaf) {
-            return StateReceipt(index: index, size: log.published.head.size)
+        if let receipt = receipt(for: row) { return receipt }
+        guard epochs.version(of: LabelIndex(account.label)) >= row.version else {
+            return try await append(state(of: row), row, of: account)
         }
-        return try await append(state(of: row), row, of: account)
+        // In the log, and not published yet: too few witnesses had cosigned.
+        try await publishDurable()
+        guard let receipt = receipt(for: row) else { throw .refused(.unavailable) }
+        return receipt
+    }
+
+    private func receipt(for row: StateRow) -> StateReceipt? {
+        log.index(ofLeaf: row.leaf).map { StateReceipt(index: $0, size: log.published.head.size) }
+    }
+
+    /// Publishes everything that is durable.
+    func publishDurable() async throws(DirectoryError) {
+        do throws(LogWaitError) { try await log.republish() } catch {
+            switch error {
+            case .belowQuorum: throw .refused(.unwitnessed)
+            case .cancelled, .closed: throw .refused(.unavailable)
+            case .stopped: throw .stopped
+            }
+        }
     }
 
     /// Gives a state that is on the disk to the log, and waits until a published checkpoint covers it.
@@ -156,6 +175,7 @@ extension Directory {
         do { range = try await log.append(entries) } catch {
             switch error {
             case .queueFull, .closed: throw .refused(.unavailable)
+            case .breaksRule: throw .refused(.versionConflict)
             default: throw .stopped
             }
         }

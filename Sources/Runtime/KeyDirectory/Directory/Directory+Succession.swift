@@ -23,7 +23,11 @@ extension Directory {
         let links = try succession()?.links ?? []
         if let last = links.last, last.record == record { return last }
         guard record.number == UInt64(links.count) + 1 else { throw .refused(.versionConflict) }
-        if log.index(ofLeaf: .leaf(record.entry)) == nil { _ = try await publish([record.entry]) }
+        if epochs.succession < record.number {
+            _ = try await publish([record.entry])
+        } else if log.index(ofLeaf: .leaf(record.entry)) == nil {
+            try await publishDurable()
+        }
         let published = log.published
         guard let index = log.index(ofLeaf: .leaf(record.entry)), index < published.head.size else {
             throw .refused(.unwitnessed)

@@ -11,6 +11,9 @@ struct Reconciliation: Sendable {
     let log: DurableLog
     let epochs: EpochSealer
     let database: DirectoryDatabase
+    /// Whether to wait until what is appended is published. Witnesses may ask the server for the entries first, and it
+    /// does not answer before the directory is open.
+    let awaitsPublication: Bool
 
     /// What the database remembers of the last comparison.
     private struct Mark: Sendable {
@@ -130,7 +133,7 @@ struct Reconciliation: Sendable {
     private func append(_ entries: [[UInt8]]) async throws(DirectoryOpenError) {
         do {
             let range = try await log.append(entries)
-            _ = try await log.awaitPublished(size: range.upperBound)
+            if awaitsPublication { _ = try await log.awaitPublished(size: range.upperBound) }
         } catch { throw .logStopped }
     }
 

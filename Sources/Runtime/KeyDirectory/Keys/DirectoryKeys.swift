@@ -48,7 +48,7 @@ public struct DirectoryKeys: Sendable {
     /// - Throws: ``KeyFileError``. After ``KeyFileError/exists(_:)`` nothing has changed.
     public static func create(in folder: String, origin: KeyName) throws(KeyFileError) -> DirectoryKeys {
         let files = KeyFolder(path: folder)
-        for file in [KeyFile.log, .clock, .vrf] where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
+        for file in KeyFile.allCases where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
         for file in [KeyFile.log, .clock] {
             var seed = randomSeed()
             defer { wipe(&seed) }

@@ -12,6 +12,9 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
     /// The VRF scalar that turns handles into labels, little-endian.
     case vrf
 
+    /// The keys that every directory has.
+    public static let allCases: [KeyFile] = [.log, .clock, .vrf]
+
     /// The file's name in the folder of keys.
     public var name: String {
         switch self {

@@ -128,10 +128,13 @@ extension DurableLog {
 extension DurableLog {
     /// The bytes of a hash tile, full or partial: `width` times 32.
     ///
+    /// Tiles and bundles are there from the moment a checkpoint over them is signed, which is before it is published:
+    /// witnesses that audit what they cosign must be able to read it.
+    ///
     /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tile(_:)``.
     /// Spec: C2SP tlog-tiles, "Merkle Tree".
     public func tile(level: Int, index: UInt64, width: Int = Tile.fullWidth) throws(LogReadError) -> [UInt8] {
-        let tile = try published(.hashes(level: level), index: index, width: width)
+        let tile = try available(.hashes(level: level), index: index, width: width)
         return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.bytes(of: tile) }
     }
 
@@ -140,7 +143,7 @@ extension DurableLog {
     /// - Throws: ``LogReadError``.
     /// Spec: C2SP tlog-tiles, "Log entries".
     public func entryBundle(index: UInt64, width: Int = Tile.fullWidth) async throws(LogReadError) -> [UInt8] {
-        let tile = try published(.entries, index: index, width: width)
+        let tile = try available(.entries, index: index, width: width)
         let bytes = try await bundle(index, width: width)
         guard let entries = try? EntryBundle(decoding: bytes, width: width),
             try entries.leafHashes == readTree({ (tree) throws(MerkleTreeError) in try tree.merkle.hashes(of: tile) })
@@ -153,7 +156,7 @@ extension DurableLog {
     /// - Throws: ``LogReadError``.
     public func entry(at index: UInt64) async throws(LogReadError) -> [UInt8] {
         let (number, place) = (index / UInt64(Tile.fullWidth), Int(index % UInt64(Tile.fullWidth)))
-        _ = try published(.entries, index: number, width: place + 1)
+        guard index < published.head.size else { throw .beyondPublished(size: published.head.size) }
         let bytes = try await bundle(number, width: place + 1)
         let entry = [UInt8](bytes.dropFirst(RecentEntries.end(of: place, in: bytes) + 2))
         guard
@@ -167,7 +170,7 @@ extension DurableLog {
     private func bundle(_ index: UInt64, width: Int) async throws(LogReadError) -> [UInt8] {
         if let recent = parts.tree.read({ $0.recent.bundle(index, width: width) }) { return recent }
         let files = TileFiles(fileSystem: parts.fileSystem)
-        let full = try published(.entries, index: index, width: Tile.fullWidth)
+        let full = try available(.entries, index: index, width: Tile.fullWidth)
         let outcome = await reads.run { Result { () throws(LogFileError) in try files.read(full) } }
         do throws(LogFileError) {
             let bytes = try outcome.get()
@@ -209,10 +212,10 @@ extension DurableLog {
         return parts.tree.read { $0.index(of: leaf) }.flatMap { $0 < size ? $0 : nil }
     }
 
-    private func published(_ content: Tile.Content, index: UInt64, width: Int) throws(LogReadError) -> Tile {
+    private func available(_ content: Tile.Content, index: UInt64, width: Int) throws(LogReadError) -> Tile {
         let tile: Tile
         do throws(TileError) { tile = try Tile(content, index: index, width: width) } catch { throw .tile(error) }
-        let size = published.head.size
+        let size = parts.tree.read { $0.merkle.size }
         let level = if case .hashes(let level) = content { level } else { 0 }
         let available = size >> UInt64(8 * level)
         guard index <= available / 256, index * 256 + UInt64(width) <= available else {

@@ -69,7 +69,9 @@ public struct AuditorKey: Sendable {
         guard let note = try? SignedNote(decoding: bytes),
             note.signatures.contains(where: { (try? key.verifyCosignature($0, of: note.text)) != nil })
         else { throw .memoryDamaged }
-        guard let signed = try? policy.verifyLogSignature(on: note) else { throw .memoryOfAnotherLog }
+        guard let signed = LogSignedCheckpoint(uncheckedNote: note, of: policy.logs) else {
+            throw .memoryOfAnotherLog
+        }
         return signed.checkpoint.head
     }
 }

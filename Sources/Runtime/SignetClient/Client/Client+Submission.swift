@@ -69,7 +69,7 @@ extension Client {
 
     private static func isFinal(_ code: ErrorCode) -> Bool {
         switch code {
-        case .unavailable, .tooManyRequests, .wrongTime, .replayed: false
+        case .unavailable, .unwitnessed, .tooManyRequests, .wrongTime, .replayed: false
         default: true
         }
     }

@@ -16,16 +16,25 @@ public import TransparencyLog
 ///
 /// Whatever interrupts it, doing the same again completes it.
 public struct KeyRotation: Sendable {
+    /// How long to wait for witnesses before giving up, in rounds of a second.
+    private static let patience = 30
+
     private let data: DataDirectory
     private let witnessRoots: [UInt8]
+    private let serving: HTTPSServer.Configuration?
     private let logger: Logger
 
     /// A rotation in a data directory whose server is not running.
     ///
-    /// - Parameter witnessRoots: as for ``StoredDirectory/open(_:identity:epochInterval:witnessRoots:logger:)``.
-    public init(_ data: DataDirectory, witnessRoots: [UInt8] = [], logger: Logger) {
+    /// - Parameters:
+    ///   - witnessRoots: as for ``StoredDirectory/open(_:identity:epochInterval:witnessRoots:logger:)``.
+    ///   - serving: serve meanwhile, as auditors among the witnesses need it; nil: do not.
+    public init(
+        _ data: DataDirectory, witnessRoots: [UInt8] = [], serving: HTTPSServer.Configuration? = nil, logger: Logger
+    ) {
         self.data = data
         self.witnessRoots = witnessRoots
+        self.serving = serving
         self.logger = logger
     }
 
@@ -79,17 +88,9 @@ public struct KeyRotation: Sendable {
         do {
             stored = try await StoredDirectory.open(data, witnessRoots: witnessRoots, logger: logger)
         } catch { throw .stored(error) }
-        do throws(DirectoryError) {
-            let links = try stored.directory.succession()?.links ?? []
-            let isDone = links.last.map { $0.record.policy == policy } ?? false
-            let record = SuccessionRecord(
-                kind: .keys, number: UInt64(links.count) + (isDone ? 0 : 1), vrfKey: trust.vrfKey, policy: policy)
-            _ = try await stored.directory.succeed(record)
-            await stored.directory.close()
-        } catch {
-            await stored.directory.close()
-            throw .directory(error)
-        }
+        let outcome = await whileServing(stored) { await Self.log(policy, trust, in: stored.directory) }
+        await stored.directory.close()
+        do { try outcome.get() } catch { throw .directory(error) }
         let changed = DirectoryProfile(
             url: profile.url, tlsRoot: profile.tlsRoot,
             trust: DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
@@ -97,6 +98,40 @@ public struct KeyRotation: Sendable {
             throw .file(error)
         }
         return changed
+    }
+
+    /// Logs the change, and waits until witnesses have cosigned it.
+    private static func log(
+        _ policy: Policy, _ trust: DirectoryTrust, in directory: Directory
+    ) async -> Result<Void, DirectoryError> {
+        var failure = DirectoryError.refused(.unwitnessed)
+        for _ in 0..<patience {
+            do throws(DirectoryError) {
+                let links = try directory.succession()?.links ?? []
+                let isDone = links.last.map { $0.record.policy == policy } ?? false
+                let record = SuccessionRecord(
+                    kind: .keys, number: UInt64(links.count) + (isDone ? 0 : 1), vrfKey: trust.vrfKey, policy: policy)
+                _ = try await directory.succeed(record)
+                return .success(())
+            } catch { failure = error }
+            guard case .refused(.unwitnessed) = failure else { break }
+            try? await Task.sleep(for: .seconds(1))
+        }
+        return .failure(failure)
+    }
+
+    private func whileServing(
+        _ stored: StoredDirectory, _ body: @escaping @Sendable () async -> Result<Void, DirectoryError>
+    ) async -> Result<Void, DirectoryError> {
+        guard let serving,
+            let server = try? HTTPSServer(
+                stored.directory, identity: stored.identity, configuration: serving, logger: logger)
+        else { return await body() }
+        let task = Task { try await server.run(stoppingOnSignals: false) }
+        let outcome = await body()
+        task.cancel()
+        _ = await task.result
+        return outcome
     }
 
     private func policy(log: Policy.Log, of old: Policy) throws(KeyRotationError) -> Policy {

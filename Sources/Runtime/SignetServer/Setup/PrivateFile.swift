@@ -28,7 +28,8 @@ enum PrivateFile {
         guard unlink(draft) == 0 || errno == ENOENT else { throw FileFailure(draft) }
         try write(bytes, to: draft, mode: mode)
         guard rename(draft, path) == 0 else { throw FileFailure(path) }
-        try synchronize(folder: path + "/..")
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        try synchronize(folder: folder)
     }
 
     /// Makes a folder for its owner alone.

@@ -85,7 +85,7 @@ extension Audit {
 
         private func serve(_ auditor: Auditor, _ policy: Policy) async throws -> CosignerServer? {
             guard let cosign, let listen else { return nil }
-            guard let address = try? DirectoryAddress("https://" + listen) else {
+            guard let address = Self.address(listen) else {
                 throw CommandFailure(.usage, "\(listen) is not host:port.", "Say, for example, 127.0.0.1:8445.")
             }
             let cosigner: AuditCosigner
@@ -101,6 +101,15 @@ extension Audit {
             output.emit(
                 ["listening": .string("\(address.host):\(server.port)")], "listening \(address.host):\(server.port)")
             return server
+        }
+
+        /// Host and port; port 0 for any free one.
+        private static func address(_ text: String) -> (host: String, port: Int)? {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            guard let last = parts.last, let port = UInt16(last), parts.count > 1 else { return nil }
+            let host = parts.dropLast().joined(separator: ":")
+            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+            return (isBracketed ? String(host.dropFirst().dropLast()) : host, Int(port))
         }
 
         private func folder(of policy: Policy) -> AuditFolder {

@@ -1,0 +1,140 @@
+import Foundation
+import KeyTransparency
+import Testing
+import TransparencyLog
+
+/// Three `signetd witness` processes, an auditor, an owner's monitor and clients beside `signetd`, over real sockets.
+@Suite(.serialized) struct FederationTests {
+    /// The size of the published checkpoint, checked under the whole policy, and who cosigned it.
+    private func published(_ federation: Federation, _ home: String) async throws -> UInt64 {
+        let exit = try await federation.town.signet(home, "log", "verify", "--json")
+        expect(0, exit)
+        return try #require(exit.object()["size"] as? UInt64)
+    }
+
+    @Test func theLogLivesWithOneWitnessDownAndStopsBelowTheQuorum() async throws {
+        try await Federation.with { federation in
+            expect(0, try await federation.register("alice"))
+            let first = try await published(federation, "alice")
+
+            try await federation.stop("w1", SIGKILL)
+            expect(0, try await federation.register("bob"), "one of three is down")
+            let second = try await published(federation, "alice")
+            #expect(second > first)
+
+            try await federation.stop("w2", SIGKILL)
+            let refused = try await federation.register("carol")
+            expect(3, refused, "two of three are down")
+            #expect(refused.complaint.contains("too few witnesses"))
+            #expect(try await published(federation, "alice") == second, "nothing is published below the quorum")
+
+            try await federation.start("w1")
+            expect(0, try await federation.register("carol"), "the same again, once there is a quorum")
+            #expect(try await published(federation, "alice") > second)
+            // Nothing is lost, and nobody is left out.
+            for name in ["bob", "carol"] {
+                expect(0, try await federation.town.signet("alice", "people", "add", "\(name)@example.org"))
+            }
+        }
+    }
+
+    @Test func withoutTheAuditorNothingIsPublished() async throws {
+        try await Federation.with { federation in
+            expect(0, try await federation.register("alice"))
+            try await federation.stop("auditor", SIGKILL)
+            let refused = try await federation.register("bob")
+            #expect(refused.complaint.contains("too few witnesses"))
+            try await federation.start("auditor")
+            expect(0, try await federation.register("bob"), "the auditor goes on where it was killed")
+        }
+    }
+
+    /// Every process is killed again and again while people register; what was acknowledged stays, and every checkpoint
+    /// that a client ever saw is of one history: `log verify` compares each with the last.
+    @Test func killsAtAnyMomentLoseNothingAndForkNothing() async throws {
+        try await Federation.with { federation in
+            expect(0, try await federation.register("alice"))
+            var registered = ["alice"]
+            for (round, victim) in ["server", "w0", "auditor", "server", "w1", "w2", "server", "auditor"].enumerated() {
+                let home = "person\(round)"
+                try federation.town.prepareHome(home, "\(home)@example.org", withIdentity: true)
+                let box = UncheckedBox(federation)
+                async let exit = box.value.register(home)
+                // Now, or when it is done: both happen.
+                if round.isMultiple(of: 3) { _ = try await exit }
+                try await federation.stop(victim, SIGKILL)
+                try await federation.start(victim)
+                if try await exit.status == 0 { registered.append(home) }
+                _ = try await published(federation, "alice")
+            }
+            for name in registered {
+                let exit = try await federation.town.signet("alice", "lookup", "\(name)@example.org", "--json")
+                #expect([0, 2].contains(exit.status), "\(name) was acknowledged and is gone: \(exit.errors.prefix(200))")
+            }
+            #expect(registered.count > 2)
+        }
+    }
+
+    /// The fire drill: a new log key and other witnesses, and a client that slept through both.
+    @Test func aClientThatSleptThroughEveryRotationCatchesUp() async throws {
+        try await Federation.with { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            expect(0, try await federation.register("sleeper"))
+            let before = try town.bytes("sleeper/directory")
+            let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
+
+            for round in 1...2 {
+                try await federation.stop("server")
+                let key = try await town.signetd("rotate", "log-key", "--data", "server", "--announce")
+                expect(0, key)
+                try await federation.addLog(try #require(key.lines.first))
+                for name in Federation.witnesses {
+                    try await federation.stop(name)
+                    try await federation.start(name)
+                }
+                let rotated = try await town.signetd("rotate", "log-key", "--data", "server", "--bind", bind)
+                expect(0, rotated, "rotation \(round)")
+                // The auditor reads the directory file: it follows the log's new key from there.
+                try await federation.stop("auditor")
+                try await federation.start("auditor")
+                try await federation.start("server")
+                expect(0, try await federation.register("after\(round)"))
+            }
+
+            #expect(try town.bytes("sleeper/directory") == before)
+            let found = try await town.signet("sleeper", "lookup", "alice@example.org", "--json")
+            expect(0, found, "after two rotations")
+            #expect(found.errors.contains("new keys"))
+            #expect(try town.bytes("sleeper/directory") != before)
+            #expect(try found.object()["usable"] as? Bool == false, "a stranger, and properly verified")
+            expect(0, try await town.signet("sleeper", "log", "verify"))
+            let again = try await town.signet("sleeper", "directory", "update", "--json")
+            #expect(try again.object()["changes"] as? UInt64 == 0)
+        }
+    }
+
+    /// Fewer witnesses suffice from now on: not without the user's word.
+    @Test func aWeakerQuorumNeedsTheUsersWord() async throws {
+        try await Federation.with { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            let lines = String(decoding: try town.bytes("witnesses"), as: UTF8.self)
+                .replacing("group seen 2 w0", with: "group seen any w0")
+            try town.write(lines.utf8, to: "fewer")
+            try await federation.stop("server")
+            let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
+            expect(0, try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", bind))
+            try await federation.stop("w0")
+            try await federation.stop("w1")
+            try await federation.start("server")
+            expect(0, try await federation.register("bob"), "new clients need one witness only")
+            let refused = try await town.signet("alice", "lookup", "bob@example.org")
+            expect(2, refused)
+            let shown = try await town.signet("alice", "directory", "update", "--json")
+            expect(2, shown)
+            expect(0, try await town.signet("alice", "directory", "update", "--accept"))
+            expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// A directory with three witnesses and an auditor, each a process with data of its own. Every checkpoint needs two of
+/// the witnesses and the auditor.
+final class Federation {
+    static let witnesses = ["w0", "w1", "w2"]
+
+    let town: Town
+    private(set) var running: [String: RunningServer] = [:]
+    private var ports: [String: Int] = [:]
+
+    private init(_ town: Town) { self.town = town }
+
+    /// Runs `body` beside a federation, everything of which runs.
+    static func with(_ body: (Federation) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "federation-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let federation = Federation(Town(folder: folder))
+        try await federation.setUp()
+        do {
+            for name in witnesses + ["auditor", "server"] { try await federation.start(name) }
+            try await body(federation)
+        } catch {
+            await federation.stopAll()
+            throw error
+        }
+        await federation.stopAll()
+    }
+
+    /// `https://localhost:port`
+    var url: String { "https://localhost:\(ports["server"] ?? 0)" }
+
+    func start(_ name: String) async throws {
+        let bind = "127.0.0.1:\(ports[name] ?? 0)"
+        let (program, arguments): (Program, [String]) =
+            switch name {
+            case "server":
+                (.signetd, ["run", "--data", "server", "--bind", bind, "--epoch", "0", "--rate", "0", "--account-rate", "0"])
+            case "auditor":
+                (
+                    .signet,
+                    [
+                        "audit", "--directory", "server/directory.signet", "--state", "audit", "--follow", "--every", "1",
+                        "--cosign", "auditor.key", "--listen", bind, "--home", "auditor-home",
+                    ]
+                )
+            default: (.signetd, ["witness", "run", "--data", name, "--plain-http", "--bind", bind, "--rate", "0"])
+            }
+        running[name] = try await RunningServer.start(program, arguments, in: town.folder)
+    }
+
+    @discardableResult
+    func stop(_ name: String, _ signal: Int32 = SIGTERM) async throws -> Exit? {
+        try await running.removeValue(forKey: name)?.stop(signal)
+    }
+
+    private func stopAll() async {
+        for name in ["server", "auditor"] + Self.witnesses { _ = try? await stop(name, SIGKILL) }
+    }
+
+    /// The line by which a policy names a witness.
+    private func line(of name: String) async throws -> String {
+        let exit = try await town.signetd("witness", "show", "--data", name)
+        try #require(exit.status == 0, "\(exit.errors)")
+        let words = try #require(exit.lines.first).split(separator: " ")
+        return "witness \(name) \(words[2]) http://127.0.0.1:\(ports[name] ?? 0)\n"
+    }
+
+    /// Makes everything; nothing runs yet.
+    private func setUp() async throws {
+        for name in Self.witnesses + ["auditor", "server"] { ports[name] = try SilentListener.freePort() }
+        var lines = ""
+        for name in Self.witnesses {
+            let exit = try await town.signetd("witness", "init", "--data", name, "--name", "witness.example/\(name)", "--plain-http")
+            try #require(exit.status == 0, "\(exit.errors)")
+            lines += try await line(of: name)
+        }
+        let key = try await town.signet(["audit", "key", "auditor.example/map", "--out", "auditor.key", "--json"])
+        try #require(key.status == 0, "\(key.errors)")
+        let vkey = try #require(try key.object()["key"] as? String)
+        lines += "witness auditor \(vkey) http://127.0.0.1:\(ports["auditor"] ?? 0)\n"
+        lines += "group seen 2 w0 w1 w2\ngroup all all seen auditor\nquorum all\n"
+        try town.write(lines.utf8, to: "witnesses")
+        let made = try await town.signetd(
+            "init", "--data", "server", "--origin", "example.org/signet", "--url", url, "--witnesses", "witnesses")
+        try #require(made.status == 0, "\(made.errors)")
+        try await addLog(try logKey())
+    }
+
+    /// The log's key as the profile names it.
+    func logKey() throws -> String {
+        let text = String(decoding: try town.bytes("server/directory.signet"), as: UTF8.self)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("log ") })
+        return String(line.split(separator: " ")[1])
+    }
+
+    /// Tells every witness of a log's key.
+    func addLog(_ key: String) async throws {
+        for name in Self.witnesses {
+            let exit = try await town.signetd("witness", "add-log", "--data", name, key)
+            try #require(exit.status == 0, "\(exit.errors)")
+        }
+    }
+
+    /// Registers somebody in a home of their own.
+    func register(_ home: String) async throws -> Exit {
+        if !FileManager.default.fileExists(atPath: town[home].path()) {
+            try town.prepareHome(home, "\(home)@example.org", withIdentity: true)
+        }
+        return try await town.signet(
+            home, "account", "create", "\(home)@example.org", "--directory", "server/directory.signet")
+    }
+}
+
+extension SilentListener {
+    /// A port that nobody listens at right now.
+    static func freePort() throws -> Int { try SilentListener().port }
+}
