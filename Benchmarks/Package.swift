@@ -35,9 +35,8 @@ let package = Package(
         .executableTarget(
             name: "verify-bench",
             dependencies: [
-                "CAllocations", "Measuring", signet("TransparencyLog"), signet("VRF"),
-                signet("KeyTransparency"),
-                crypto,
+                "CAllocations", "Measuring", signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"),
+                signet("KeyTransparency"), crypto,
             ],
             path: "Sources/verify-bench", swiftSettings: strict),
         .executableTarget(

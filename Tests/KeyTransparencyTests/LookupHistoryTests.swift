@@ -133,6 +133,12 @@ import TransparencyLog
         _ = try scene.verify(answer)
     }
 
+    @Test func history_aHistoryWithoutEntriesIsNothingKnown() throws {
+        let nothing = LabelHead(.empty)
+        _ = try scene.verify(scene.directory.answer(about: scene.alice), history: nothing)
+        _ = try scene.verify(scene.directory.answer(aboutAbsent: scene.carol), scene.carol, history: nothing)
+    }
+
     @Test func history_refusesAProofNobodyAskedFor() throws {
         let answer = try scene.directory.answer(about: scene.alice, knowing: (0, 2))
         #expect(throws: LookupError.history(.uncalledForConsistencyProof)) { try scene.verify(answer) }

@@ -2,6 +2,9 @@
 @main struct VerifyBench {
     static func main() throws {
         try InclusionCost().report()
-        try LookupCost().report()
+        let labelCount = 1_000_000
+        let paper = try PaperLookup(labelCount: labelCount)
+        try IndexCost(paper).report()
+        try LookupCost(paper).report(labelCount: labelCount)
     }
 }

@@ -2,61 +2,82 @@ import Crypto
 import KeyTransparency
 import TransparencyLog
 import VRF
+import VerifiableMap
 
-/// An honest directory in memory and its answer about one person with one device.
+/// An honest directory in memory with many labels, and its answer to a first visit about one person with one device.
 struct PaperLookup {
     let now: UInt64 = 1_800_000_000
     let handle: Handle
     let trust: DirectoryTrust
     let log: NoteSigner
     let clock: NoteSigner
-    let label: VRFHash
     let vrfProof: VRFProof
-    let identity = P256.Signing.PrivateKey()
     let state: AccountState
-    let leaf: DeviceLeaf
-    let leafInclusion: InclusionProof
+    let record: StateRecord
     let note: SignedNote
+    let response: LookupResponse
+    /// The same as the directory's answer, in bytes.
     let answer: [UInt8]
 
-    /// A log of `size` filler entries and the person's two.
-    init(size: UInt64) throws {
+    /// A directory of `labelCount` others, half of whom came before the person and half after.
+    init(labelCount: Int) throws {
         handle = try Handle(typed: Array("alice@example.org".utf8))
         log = try Self.signer("bench.example/log", .ed25519, seed: 1)
         clock = try Self.signer("bench.example/log/clock", .cosignatureV1, seed: 2)
         let vrf = try VRFPrivateKey.generate()
+        let label: VRFHash
         (label, vrfProof) = try vrf.prove(handle.vrfInput)
         trust = DirectoryTrust(
             policy: try Self.policy(log: log, clock: clock), vrfKey: vrf.publicKey, freshness: .standard)
 
         let keys = try Self.deviceKeys()
-        let signer = identity
-        state = try AccountState(
-            signing: AccountStateBody(
-                first: handle, identityKey: Array(signer.publicKey.compressedRepresentation),
-                devices: [DeviceRecord(number: 1, addedAt: now, keys: keys)])
-        ) { try Array(signer.signature(for: $0).rawRepresentation) }
+        state = try Self.state(of: handle, keys, at: now)
         let opening = [UInt8](repeating: 7, count: StateCommitment.byteCount)
-        leaf = DeviceLeaf(label: label, device: keys)
-        let record = StateRecord(
+        record = StateRecord(
             label: LabelIndex(label), version: 1, kind: .set,
             commitment: StateCommitment(to: state, opening: opening))
 
-        var tree = MerkleTree()
-        for number in 0..<size { tree.append(.leaf(Array("filler \(number)".utf8))) }
-        tree.append(.leaf(leaf.entry))
-        tree.append(.leaf(record.entry))
-        leafInclusion = try tree.inclusionProof(index: size, size: tree.size)
-        note = try Self.note(over: tree, by: log, clock, at: now)
-        answer =
-            LookupResponse(
-                vrfProof: vrfProof, kind: .set, opening: opening, state: state.encoded,
-                stateInclusion: try tree.inclusionProof(index: size + 1, size: tree.size),
-                deviceInclusions: [leafInclusion], consistency: ConsistencyProof(hashes: []),
-                note: note.encoded
-            ).encoded
+        var others = OtherPeople()
+        try others.come(labelCount / 2)
+        let leaf = DeviceLeaf(label: label, device: keys)
+        try others.log(.device(leaf), leaf: .leaf(leaf.entry))
+        let place = others.tree.size
+        try others.log(.state(record), leaf: .leaf(record.entry))
+        try others.endEpoch(at: now * 1000)
+        try others.come(labelCount - labelCount / 2)
+        let epoch = try others.endEpoch(at: now * 1000)
+
+        note = try Self.note(over: others.tree, by: log, clock, at: now)
+        response = try Self.response(
+            vrfProof, epoch, others, record, at: place,
+            .state(.set, opening: opening, encoded: state.encoded), note)
+        answer = response.encoded
     }
 
+    private static func response(
+        _ vrfProof: VRFProof, _ epoch: EpochRecord, _ others: borrowing OtherPeople, _ record: StateRecord,
+        at place: UInt64, _ step: LabelAnswer.Step, _ note: SignedNote
+    ) throws -> LookupResponse {
+        let size = others.tree.size
+        let history = others.histories.tree(of: record.label.key, size: size)
+        guard case .present(_, let path) = others.index.current.proof(of: record.label.key) else {
+            throw BenchFault.notInTheIndex
+        }
+        let nothing = ConsistencyProof(hashes: [])
+        return LookupResponse(
+            vrfProof: vrfProof, epoch: epoch,
+            epochPath: try others.tree.inclusionProof(index: size - 1, size: size).hashes,
+            answer: .present(
+                LabelAnswer(
+                    indexPath: path, head: LabelHead(try history.head(size: history.size)),
+                    lastPath: try history.inclusionProof(index: history.size - 1, size: history.size).hashes,
+                    historyConsistency: nothing,
+                    inclusion: try others.tree.inclusionProof(index: place, size: size), step: step)),
+            consistency: nothing, note: note.encoded)
+    }
+}
+
+extension PaperLookup {
     private static func signer(
         _ name: String, _ algorithm: VerifierKey.Algorithm, seed: UInt8
     ) throws -> NoteSigner {
@@ -78,6 +99,15 @@ struct PaperLookup {
             signing: Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation),
             agreement: Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation),
             kem: [UInt8](repeating: 9, count: 1216))
+    }
+
+    private static func state(of handle: Handle, _ keys: DeviceKeys, at time: UInt64) throws -> AccountState {
+        let identity = P256.Signing.PrivateKey()
+        return try AccountState(
+            signing: AccountStateBody(
+                first: handle, identityKey: Array(identity.publicKey.compressedRepresentation),
+                devices: [DeviceRecord(number: 1, addedAt: time, keys: keys)])
+        ) { try Array(identity.signature(for: $0).rawRepresentation) }
     }
 
     private static func note(

@@ -106,7 +106,7 @@ extension LookupVerifier {
     ) throws(LookupError) {
         do throws(HistoryError) {
             guard case .present(let answer) = response.answer, let record = step.record else {
-                if let known { throw HistoryError.vanished(known: known.count) }
+                if let known, known.count > 0 { throw HistoryError.vanished(known: known.count) }
                 return
             }
             try answer.head.checkLast(record, path: answer.lastPath)

@@ -1,0 +1,48 @@
+import Crypto
+import KeyTransparency
+import TransparencyLog
+import VRF
+import VerifiableMap
+
+/// The log and index of a directory, filled with people who do not matter: one device and one state each.
+struct OtherPeople: ~Copyable {
+    private(set) var tree = MerkleTree()
+    private(set) var histories = LabelHistories()
+    private(set) var index = EpochIndex()
+    private var count: UInt64 = 0
+
+    /// Logs this many people more.
+    mutating func come(_ number: Int) throws {
+        for _ in 0..<number {
+            count += 1
+            let seed = SHA512.hash(data: withUnsafeBytes(of: count.bigEndian) { Array($0) })
+            guard let label = VRFHash(Array(seed)),
+                let leaf = DeviceLeaf(label: label, publicKey: Array(seed.prefix(32))),
+                let commitment = StateCommitment(Array(seed.suffix(32)))
+            else { throw BenchFault.notInTheIndex }
+            let record = StateRecord(label: LabelIndex(label), version: 1, kind: .set, commitment: commitment)
+            try log(.device(leaf), leaf: .leaf(leaf.entry))
+            try log(.state(record), leaf: .leaf(record.entry))
+        }
+    }
+
+    /// Logs an entry.
+    mutating func log(_ entry: LogEntry, leaf: TreeHash) throws {
+        try histories.add(entry, leaf: leaf)
+        tree.append(leaf)
+    }
+
+    /// Ends the epoch.
+    @discardableResult
+    mutating func endEpoch(at time: UInt64) throws -> EpochRecord {
+        let record = try index.close(histories.settle(), at: time, index: tree.size)
+        try log(.epoch(record), leaf: .leaf(record.entry))
+        return record
+    }
+}
+
+/// Why there is nothing to measure.
+enum BenchFault: Error {
+    /// The person who was logged is not in the index.
+    case notInTheIndex
+}
