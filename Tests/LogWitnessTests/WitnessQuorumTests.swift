@@ -10,7 +10,7 @@ struct WitnessQuorumTests {
     init() throws { log = try TestLog() }
 
     private func quorum(
-        _ scripts: [ScriptedWitness], _ rule: String, timeout: Duration = .seconds(20)
+        _ scripts: [ScriptedWitness], _ rule: String, timeout: Duration = .seconds(600)
     ) throws -> WitnessQuorum {
         let witnesses = try scripts.enumerated().map { (try witnessSigner(UInt8($0)).verifierKey, $1.url) }
         var configuration = WitnessQuorum.Configuration()
@@ -27,7 +27,7 @@ struct WitnessQuorumTests {
 
     /// The outcome of one witness on its own.
     private func outcome(
-        size: UInt64 = 9, timeout: Duration = .seconds(20), _ script: @escaping ScriptedWitness.Script
+        size: UInt64 = 9, timeout: Duration = .seconds(600), _ script: @escaping ScriptedWitness.Script
     ) async throws -> WitnessOutcome {
         let witness = try await ScriptedWitness(script)
         let quorum = try quorum([witness], "quorum w0\n", timeout: timeout)

@@ -11,7 +11,7 @@ final class SilentListener: Sendable {
     let port: Int
     private let socketNumber: Int32
 
-    init() throws {
+    init(port wanted: UInt16 = 0) throws {
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
@@ -21,6 +21,7 @@ final class SilentListener: Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        address.sin_port = wanted.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let number = socketNumber
         let result = withUnsafeMutablePointer(to: &address) { pointer in

@@ -32,8 +32,11 @@ struct RecentEpochs: Sendable {
         epochs.removeFirst(current - 1)
     }
 
-    /// Forgets all but the last epoch; milestones stay.
-    mutating func keepLast() { epochs.removeFirst(max(0, epochs.count - 1)) }
+    /// Forgets all but the last epoch and those of a log of at least this size; milestones stay.
+    mutating func keepLast(and size: UInt64) {
+        let kept = epochs.firstIndex { $0.size >= size } ?? epochs.count
+        epochs.removeFirst(max(0, min(kept, epochs.count - 1)))
+    }
 
     /// The epoch that ends a log of this size.
     func epoch(size: UInt64) -> Epoch? {

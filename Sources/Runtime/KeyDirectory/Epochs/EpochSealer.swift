@@ -22,7 +22,7 @@ final class EpochSealer: LogSealing {
 
     // MARK: Writing
 
-    func replay(_ entries: [[UInt8]], leaves: [TreeHash]) throws(IndexFault) {
+    func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault) {
         for (entry, leaf) in zip(entries, leaves) {
             let position = histories.withLock { $0.size }
             let content: LogEntry
@@ -34,7 +34,7 @@ final class EpochSealer: LogSealing {
         guard index.withLock({ $0.epochs.last != nil && $0.epochs.lastIndex + 1 == size }) else {
             throw .noEpochRecord(size: size)
         }
-        recent.withLock { $0.keepLast() }
+        recent.withLock { $0.keepLast(and: shown) }
     }
 
     private func close(with record: EpochRecord, at position: UInt64) throws(IndexFault) {

@@ -28,7 +28,7 @@ struct LogOpening: Sendable {
         let hold = DirectoryHold(try lockDirectory())
         let lockRecord = try readLockRecord()
         try demandOurOrigin(in: lockRecord.current)
-        let (tree, end) = try replay()
+        let (tree, end) = try replay(shown: shownSize(lockRecord))
         let head = try consistentHead(of: tree.merkle, with: lockRecord.current.head)
         let wal = try settle(end, lockRecord)
         try restoreTiles(of: tree.merkle)
@@ -98,7 +98,13 @@ struct LogOpening: Sendable {
 
     // MARK: The tree
 
-    private func replay() throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
+    /// The size of the checkpoint that will be shown first: that of the whole log, or less while witnesses are away.
+    private func shownSize(_ lockRecord: LockRecordFile) -> UInt64 {
+        guard configuration.witnessing != nil else { return .max }
+        return PublishedFile(fileSystem: fileSystem).claimedSize ?? lockRecord.current.head.size
+    }
+
+    private func replay(shown: UInt64) throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
         var tree = LogTree()
         let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
             guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
@@ -108,18 +114,18 @@ struct LogOpening: Sendable {
                 leaves.append(TreeHash.leaf(entry.span))
                 tree.appendReplayed(entry, leaf: leaves[leaves.count - 1])
             }
-            try replay(frame, leaves)
+            try replay(frame, leaves, shown)
         }
         tree.indexLeaves()
         return (tree, end)
     }
 
-    private func replay(_ frame: Frame, _ leaves: [TreeHash]) throws(LogOpenError) {
+    private func replay(_ frame: Frame, _ leaves: [TreeHash], _ shown: UInt64) throws(LogOpenError) {
         guard let sealing = configuration.sealing else { return }
         var entries: [[UInt8]] = []
         entries.reserveCapacity(frame.entryCount)
         frame.forEachEntry { entries.append([UInt8]($0)) }
-        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves) } catch { throw .breaksRule(error) }
+        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves, shown: shown) } catch { throw .breaksRule(error) }
     }
 
     /// The head of the whole tree, which must extend what was signed last.

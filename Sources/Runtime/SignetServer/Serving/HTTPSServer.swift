@@ -86,6 +86,7 @@ public struct HTTPSServer: Sendable {
         do { try await ServiceGroup(configuration: group).run() } catch is IOError {
             throw ServerStop.cannotListen
         }
+        if let failure = logWatch.failure { throw failure }
     }
 
     private func listener(

@@ -1,8 +1,11 @@
 import KeyDirectory
 import ServiceLifecycle
+import Synchronization
 
-/// Ends the server when the log has failed for good, which the log says by itself, or a request finds.
-struct LogWatch: Service {
+/// Ends the server when the log has failed for good, which the log says by itself, or a request finds. It ends as if it
+/// had been told to: requests in progress get their answer.
+final class LogWatch: Service {
+    private let found = Mutex<ServerStop?>(nil)
     private let directory: any DirectoryAnswering
     private let onStopping: @Sendable () -> Void
     private let failures: AsyncStream<Void>
@@ -14,19 +17,27 @@ struct LogWatch: Service {
         (failures, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Why the server has ended, unless it was told to.
+    var failure: ServerStop? { found.withLock { $0 } }
+
     func logStopped() { report.yield() }
+
+    private func failed() -> Bool {
+        found.withLock { $0 = .logFailed }
+        return true
+    }
 
     func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                do throws(DirectoryError) { try await directory.awaitFailure() } catch { throw ServerStop.logFailed }
+            group.addTask { [self] in
+                do throws(DirectoryError) { try await directory.awaitFailure() } catch { return failed() }
                 return false
             }
-            group.addTask {
-                for await _ in failures { throw ServerStop.logFailed }
+            group.addTask { [self] in
+                for await _ in failures { return failed() }
                 return false
             }
-            group.addTask {
+            group.addTask { [self] in
                 try await gracefulShutdown()
                 onStopping()
                 return true

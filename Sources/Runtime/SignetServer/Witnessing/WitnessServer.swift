@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import Synchronization
 import UnixSignals
 
 /// The HTTP server of a witness: `add-checkpoint`, and the latest checkpoint of each log for monitors.
@@ -71,6 +72,7 @@ public struct WitnessServer: Sendable {
         do { try await ServiceGroup(configuration: group).run() } catch is IOError {
             throw WitnessServerStop.cannotListen
         }
+        if let failure = watch.failure { throw failure }
     }
 
     private func listener(_ watch: MemoryWatch, _ onListening: @escaping @Sendable (Int) -> Void) -> any Service {
@@ -107,8 +109,10 @@ public enum WitnessServerStop: Error, Hashable, Sendable {
     case cannotListen
 }
 
-/// Ends the server when a request finds that the memory has failed.
-private struct MemoryWatch: Service {
+/// Ends the server when a request finds that the memory has failed, as if it had been told to: requests in progress get
+/// their answer.
+private final class MemoryWatch: Service {
+    private let found = Mutex<WitnessServerStop?>(nil)
     private let onStopping: @Sendable () -> Void
     private let failures: AsyncStream<WitnessStoreError>
     private let report: AsyncStream<WitnessStoreError>.Continuation
@@ -118,15 +122,21 @@ private struct MemoryWatch: Service {
         (failures, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
+    /// Why the server has ended, unless it was told to.
+    var failure: WitnessServerStop? { found.withLock { $0 } }
+
     func memoryFailed(_ error: WitnessStoreError) { report.yield(error) }
 
     func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                for await error in failures { throw WitnessServerStop.memoryFailed(error) }
+            group.addTask { [self] in
+                for await error in failures {
+                    found.withLock { $0 = .memoryFailed(error) }
+                    return true
+                }
                 return false
             }
-            group.addTask {
+            group.addTask { [self] in
                 try await gracefulShutdown()
                 onStopping()
                 return true

@@ -17,6 +17,14 @@ struct PublishedFile: Sendable {
         try fileSystem.synchronizeDirectory(LogPath.root)
     }
 
+    /// The size that the file names, which is not verified; nil when there is no readable file.
+    var claimedSize: UInt64? {
+        guard let bytes = try? fileSystem.contents(of: LogPath.published),
+            let note = try? SignedNote(decoding: bytes), let checkpoint = try? Checkpoint(decoding: note.text)
+        else { return nil }
+        return checkpoint.head.size
+    }
+
     /// Reads the file, which must be of a tree that `tree` extends.
     ///
     /// - Returns: nil when there is no file.

@@ -7,8 +7,10 @@ import TransparencyLog
 protocol LogSealing: Sendable {
     /// Takes a frame that is in the write-ahead log already.
     ///
+    /// - Parameter shown: the size of the checkpoint that the log will show when it is open, or more: what belongs to
+    ///   smaller ones need not be kept.
     /// - Throws: ``KeyTransparency/IndexFault``: it cannot have been written by this sealer.
-    func replay(_ entries: [[UInt8]], leaves: [TreeHash]) throws(IndexFault)
+    func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault)
 
     /// Whether a group may be the next one, alone.
     ///
