@@ -40,6 +40,10 @@ let package = Package(
             ],
             path: "Sources/verify-bench", swiftSettings: strict),
         .executableTarget(
+            name: "audit-bench",
+            dependencies: ["Measuring", signet("TransparencyLog"), signet("VRF"), signet("KeyTransparency")],
+            path: "Sources/audit-bench", swiftSettings: strict),
+        .executableTarget(
             name: "share-bench", dependencies: ["Measuring", signet("SecretSharing"), crypto],
             path: "Sources/share-bench", swiftSettings: strict),
         .executableTarget(
