@@ -69,7 +69,8 @@ import TransparencyLog
             }
             for name in registered {
                 let exit = try await federation.town.signet("alice", "lookup", "\(name)@example.org", "--json")
-                #expect([0, 2].contains(exit.status), "\(name) was acknowledged and is gone: \(exit.errors.prefix(200))")
+                #expect(
+                    [0, 2].contains(exit.status), "\(name) was acknowledged and is gone: \(exit.errors.prefix(200))")
             }
             #expect(registered.count > 2)
         }

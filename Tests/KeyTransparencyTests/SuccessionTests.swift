@@ -152,7 +152,8 @@ import VRF
         let record = try rotation(3, to: logKeys[1])
         #expect(try LogEntry(decoding: record.entry) == .succession(record))
         let note = try honestLinks()[0].note
-        #expect(try LogEntry(decoding: PredecessorRecord(note: note).entry) == .predecessor(PredecessorRecord(note: note)))
+        #expect(
+            try LogEntry(decoding: PredecessorRecord(note: note).entry) == .predecessor(PredecessorRecord(note: note)))
         for change in [[UInt8(ascii: "\n")], Array(" ".utf8)] {
             #expect(throws: LogEntryError.self) { try SuccessionRecord(decoding: record.entry + change) }
         }

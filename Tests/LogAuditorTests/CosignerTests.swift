@@ -143,8 +143,8 @@ import TransparencyLog
         let server = try await CosignerServer(cosigner(), host: "127.0.0.1", port: 0)
         let transport = try NIOTransport(
             to: DirectoryAddress("https://127.0.0.1:\(server.port)"), security: .none,
-                deadlines: .init(
-                    connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
+            deadlines: .init(
+                connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
         func send(_ method: String, _ path: String, _ body: [UInt8] = []) async throws -> DirectoryResponse {
             try await transport.send(
                 DirectoryRequest(

@@ -59,8 +59,8 @@ import TransparencyLog
             AuditCosigner(auditor, of: log.policy(), key: key, clock: { 1_800_000_000 }), host: "127.0.0.1", port: 0)
         let transport = try NIOTransport(
             to: DirectoryAddress("https://127.0.0.1:\(cosigner.port)"), security: .none,
-                deadlines: .init(
-                    connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
+            deadlines: .init(
+                connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
         var latest: UInt64 = 0
         for round in 0..<3 {
             try log.grow(epochs: 1, people: 20, from: UInt64(1000 * (round + 1)))

@@ -37,12 +37,16 @@ final class Federation {
         let (program, arguments): (Program, [String]) =
             switch name {
             case "server":
-                (.signetd, ["run", "--data", "server", "--bind", bind, "--epoch", "0", "--rate", "0", "--account-rate", "0"])
+                (
+                    .signetd,
+                    ["run", "--data", "server", "--bind", bind, "--epoch", "0", "--rate", "0", "--account-rate", "0"]
+                )
             case "auditor":
                 (
                     .signet,
                     [
-                        "audit", "--directory", "server/directory.signet", "--state", "audit", "--follow", "--every", "1",
+                        "audit", "--directory", "server/directory.signet", "--state", "audit", "--follow", "--every",
+                        "1",
                         "--cosign", "auditor.key", "--listen", bind, "--home", "auditor-home",
                     ]
                 )
@@ -73,7 +77,8 @@ final class Federation {
         for name in Self.witnesses + ["auditor", "server"] { ports[name] = try SilentListener.freePort() }
         var lines = ""
         for name in Self.witnesses {
-            let exit = try await town.signetd("witness", "init", "--data", name, "--name", "witness.example/\(name)", "--plain-http")
+            let exit = try await town.signetd(
+                "witness", "init", "--data", name, "--name", "witness.example/\(name)", "--plain-http")
             try #require(exit.status == 0, "\(exit.errors)")
             lines += try await line(of: name)
         }

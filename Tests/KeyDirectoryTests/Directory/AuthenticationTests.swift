@@ -93,7 +93,8 @@ import Testing
 
     @Test func moreSignedRequestsThanCanBeRememberedAreRefused() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database, paths: directory.paths, clock: place.time,
+            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
+            paths: directory.paths, clock: place.time,
             logger: Place.silent, nonceCapacity: 1)
         _ = try await alice.caller(.listFriends, at: small)
         #expect(try await refusal { try await alice.caller(.listFriends, at: small) } == .unavailable)

@@ -36,14 +36,16 @@ struct TestDirectory: Sendable {
             try await serve(honest, authority) { port in
                 let profile = authority.profile(port: port)
                 guard let attack else {
-                    return try await body(TestDirectory(
+                    return try await body(
+                        TestDirectory(
                             profile: profile, lyingProfile: profile, keys: keys, directory: directory))
                 }
                 let lying = LyingDirectory(
                     directory, keys: keys, attack: attack, clock: Surroundings.system.now)
                 try await serve(lying, authority) { lyingPort in
                     let lyingProfile = authority.profile(port: lyingPort)
-                    try await body(TestDirectory(
+                    try await body(
+                        TestDirectory(
                             profile: profile, lyingProfile: lyingProfile, keys: keys, directory: directory))
                 }
             }

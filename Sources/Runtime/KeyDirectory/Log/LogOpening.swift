@@ -125,7 +125,9 @@ struct LogOpening: Sendable {
         var entries: [[UInt8]] = []
         entries.reserveCapacity(frame.entryCount)
         frame.forEachEntry { entries.append([UInt8]($0)) }
-        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves, shown: shown) } catch { throw .breaksRule(error) }
+        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves, shown: shown) } catch {
+            throw .breaksRule(error)
+        }
     }
 
     /// The head of the whole tree, which must extend what was signed last.

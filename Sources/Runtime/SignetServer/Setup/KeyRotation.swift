@@ -82,7 +82,9 @@ public struct KeyRotation: Sendable {
         return changed == policy ? profile : try await change(to: changed, profile)
     }
 
-    private func change(to policy: Policy, _ profile: DirectoryProfile) async throws(KeyRotationError) -> DirectoryProfile {
+    private func change(
+        to policy: Policy, _ profile: DirectoryProfile
+    ) async throws(KeyRotationError) -> DirectoryProfile {
         let trust = profile.trust
         let stored: StoredDirectory
         do {

@@ -29,7 +29,8 @@ public struct StoredDirectory: Sendable {
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
-        _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero, witnessRoots: [UInt8] = [],
+        _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero,
+        witnessRoots: [UInt8] = [],
         logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = try readProfile(data)

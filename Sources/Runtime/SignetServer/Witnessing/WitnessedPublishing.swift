@@ -1,6 +1,6 @@
 import KeyDirectory
-import Logging
 import LogWitness
+import Logging
 import SignetAPI
 import TransparencyLog
 
