@@ -52,6 +52,7 @@ import TransparencyLog
             #expect(!failed.isQuorumMet)
             #expect(failed.reports[0].outcome == .failed(.unreachable))
             #expect(failed.reports[1].outcome == .failed(.unreachable))
+            #expect(failed.reports.map(\.outcome.label) == ["unreachable", "unreachable", "cosigned"])
             // Back again, at another port, one of them has eleven sizes to catch up with.
             let back = try WitnessProcess(running[0].data)
             let urls = [

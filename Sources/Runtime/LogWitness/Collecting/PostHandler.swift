@@ -77,6 +77,7 @@ final class PostHandler: ChannelDuplexHandler {
         guard context.channel.isActive, self.post == nil else {
             return post.promise.fail(WitnessFailure.closedEarly)
         }
+        reset()
         self.post = post
         context.write(wrapOutboundOut(.head(post.head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: post.body)))), promise: nil)

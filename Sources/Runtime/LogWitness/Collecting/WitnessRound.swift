@@ -52,3 +52,51 @@ public enum WitnessOutcome: Hashable, Sendable {
     /// It cosigned, and its clock is too far from ours, in seconds since 1970: clients would refuse the time.
     case wrongTime(UInt64)
 }
+
+extension WitnessOutcome {
+    /// One word for logs and metrics, out of a closed set.
+    public var label: String {
+        switch self {
+        case .present: "present"
+        case .cosigned: "cosigned"
+        case .late: "late"
+        case .notAddressed: "not_addressed"
+        case .overloaded: "overloaded"
+        case .failed(let failure): failure.label
+        case .refused(let answer): answer.label
+        case .ahead: "ahead"
+        case .noProof: "no_proof"
+        case .unknownKey: "unknown_key"
+        case .invalidCosignature: "invalid_cosignature"
+        case .wrongTime: "wrong_time"
+        }
+    }
+}
+
+extension WitnessFailure {
+    fileprivate var label: String {
+        switch self {
+        case .unreachable: "unreachable"
+        case .timedOut: "timed_out"
+        case .notSecured: "not_secured"
+        case .closedEarly: "closed_early"
+        case .malformedResponse: "malformed_response"
+        case .answerTooLong: "answer_too_long"
+        }
+    }
+}
+
+extension WitnessAnswer {
+    fileprivate var label: String {
+        switch self {
+        case .cosignatures, .malformed: "malformed_answer"
+        case .otherSize: "other_size"
+        case .unknownLog: "unknown_log"
+        case .signatureRefused: "signature_refused"
+        case .inconsistent: "inconsistent"
+        case .tooManyRequests: "too_many_requests"
+        case .unavailable: "unavailable"
+        case .unexpectedStatus: "unexpected_status"
+        }
+    }
+}
