@@ -210,7 +210,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "SignetClient",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "SignetClient",
             "LogAuditor", arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -249,7 +250,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "KeyDirectory",
             "SignetServer", "SignetClient", "SignetTesting", crypto, logging, sqlite,
         ] + nio,
         swiftSettings: strict),
@@ -275,14 +277,16 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetTestingTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient",
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer",
+            "SignetClient",
             "SignetTesting", logging,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "VerifiableMap", "KeyTransparency",
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "VerifiableMap",
+            "KeyTransparency",
             "SignetAPI", "SignetClient", "LogForging", "SignetTesting",
         ],
         swiftSettings: strict),

@@ -68,7 +68,9 @@ import TransparencyLog
                 let names = alarms.compactMap { $0["alarm"] as? String }
                 #expect(names.contains("wrong-step") && names.count > 1)
                 #expect(names.contains("unknown-device") == (attack != .wrongStep))
-                #expect(String(decoding: try town.bytes("told"), as: UTF8.self).split(separator: "\n").map(String.init) == names)
+                #expect(
+                    String(decoding: try town.bytes("told"), as: UTF8.self).split(separator: "\n").map(String.init)
+                        == names)
                 let page = try await town.signet("bob", "monitor")
                 expect(5, page, "an alarm does not wear off")
                 #expect(page.output.contains("✗ alarm"))

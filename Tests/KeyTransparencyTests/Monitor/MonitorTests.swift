@@ -20,7 +20,8 @@ import TransparencyLog
 
     /// The leaf of a device of somebody else under alice's name.
     private func strangerLeaf(_ scene: WatchScene) throws -> DeviceLeaf {
-        try DeviceLeaf(label: scene.directory.label(scene.alice.handle).hash, device: PaperPerson.device(9, seed: 99).keys)
+        try DeviceLeaf(
+            label: scene.directory.label(scene.alice.handle).hash, device: PaperPerson.device(9, seed: 99).keys)
     }
 
     private func record(_ scene: WatchScene, _ person: PaperPerson) throws -> [UInt8] {

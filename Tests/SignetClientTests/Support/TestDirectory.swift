@@ -24,7 +24,8 @@ struct TestDirectory: Sendable {
 
     /// Runs a test against servers that live as long as it.
     static func run(
-        attack: Attack? = nil, clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now, _ body: @Sendable @escaping (TestDirectory) async throws -> Void
+        attack: Attack? = nil, clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+        _ body: @Sendable @escaping (TestDirectory) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
@@ -36,14 +37,16 @@ struct TestDirectory: Sendable {
             try await serve(honest, authority) { port in
                 let profile = authority.profile(port: port)
                 guard let attack else {
-                    return try await body(TestDirectory(
+                    return try await body(
+                        TestDirectory(
                             profile: profile, lyingProfile: profile, keys: keys, directory: directory))
                 }
                 let lying = LyingDirectory(
                     directory, keys: keys, attack: attack, clock: Surroundings.system.now)
                 try await serve(lying, authority) { lyingPort in
                     let lyingProfile = authority.profile(port: lyingPort)
-                    try await body(TestDirectory(
+                    try await body(
+                        TestDirectory(
                             profile: profile, lyingProfile: lyingProfile, keys: keys, directory: directory))
                 }
             }

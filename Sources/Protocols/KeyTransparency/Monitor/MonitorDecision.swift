@@ -71,7 +71,8 @@ public struct MonitorDecision: Hashable, Sendable {
             if let act {
                 raiseAboutPending(except: act.devices)
             } else {
-                alarms.append(record.kind == .reset ? .reset(version: record.version) : .withheldVersion(record.version))
+                alarms.append(
+                    record.kind == .reset ? .reset(version: record.version) : .withheldVersion(record.version))
                 raiseAboutPending(except: devices)
             }
             settle(record.version, hash: act?.stateHash ?? OwnWatch.beginning.stateHash, state: nil)

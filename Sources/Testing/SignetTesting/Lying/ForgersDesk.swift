@@ -93,7 +93,9 @@ actor ForgersDesk {
             let state = try impostor.state(as: request.handle)
             return answer.with(answer: .present(try answer.label(inventing: impostor.step(state, kind: .set))))
         default:
-            guard let old = try await ForgedLog(of: liar.directory.log).records.first else { throw ForgeryError.noEpoch }
+            guard let old = try await ForgedLog(of: liar.directory.log).records.first else {
+                throw ForgeryError.noEpoch
+            }
             return answer.with(epoch: old)
         }
     }

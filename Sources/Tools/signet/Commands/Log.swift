@@ -24,7 +24,8 @@ extension Log {
         func run() async throws {
             let session = try Session(home, directory: other.directory)
             guard
-                let view = try await session.run(isWatching: false, { client throws(ClientError) in try await client.logView() })
+                let view = try await session.run(
+                    isWatching: false, { client throws(ClientError) in try await client.logView() })
             else {
                 return output.emit(["size": 0], "This device has not looked at the log yet.")
             }

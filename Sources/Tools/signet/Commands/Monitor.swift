@@ -91,7 +91,8 @@ extension MonitorReport {
         var lines = [paint.strong(handle.description)]
         if alarms.isEmpty {
             let past = milestoneCount == 0 ? "" : ", and so did \(Moment.count(UInt64(milestoneCount), "past day"))"
-            lines.append("  \(paint.good("✓")) version \(version), as you left it: epoch \(epoch) shows nothing else\(past)")
+            lines.append(
+                "  \(paint.good("✓")) version \(version), as you left it: epoch \(epoch) shows nothing else\(past)")
         }
         if isFirst && alarms.isEmpty { lines.append("  This was the first look; from now on every entry is compared.") }
         for alarm in alarms {

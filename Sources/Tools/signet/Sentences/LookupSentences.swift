@@ -85,7 +85,8 @@ extension EpochError {
                 "Set the clock and try again.")
         case .runsBack(let known, let received):
             Sentence(
-                "The answer is of epoch \(received.number), older than epoch \(known.number), which you have seen.", lie)
+                "The answer is of epoch \(received.number), older than epoch \(known.number), which you have seen.", lie
+            )
         }
     }
 }

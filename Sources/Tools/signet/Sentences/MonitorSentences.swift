@@ -25,7 +25,8 @@ extension MonitorAlarm {
         let theft =
             "If not, somebody else has your identity, or the directory forges it: remove what is not yours, and tell your "
             + "friends in another way."
-        let lie = "Only the directory itself can have done that. Keep this folder, and tell your friends in another way."
+        let lie =
+            "Only the directory itself can have done that. Keep this folder, and tell your friends in another way."
         return switch self {
         case .unknownDevice(let key):
             Sentence(
@@ -64,7 +65,8 @@ extension MilestoneFault {
             "That alone convicts nobody: ask again. While it stays so, the directory may hide what it said of you."
         return switch self {
         case .index(let day, _), .anotherHistory(let day):
-            Sentence("On \(Moment.day(day)) the directory's index said something else about you than your past does.", lie)
+            Sentence(
+                "On \(Moment.day(day)) the directory's index said something else about you than your past does.", lie)
         case .missing(let day):
             Sentence("The directory does not show what its index said of you before \(Moment.day(day)).", again)
         case .envelope, .order, .surplus, .inclusion:
