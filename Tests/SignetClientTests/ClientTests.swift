@@ -24,9 +24,9 @@ import TransparencyLog
             let verdict = try await client.createAccount(secrets)
             #expect(verdict.keys?.devices.map(\.keys) == [secrets.keys])
             #expect(verdict.isOwn)
-            let record = try await client.store.ownRecord()
-            #expect(record.pending == nil && record.highestDeviceNumber == 1)
-            #expect(record.acts.map(\.version) == [1], "what the owner did, for the monitor")
+            let own = try await client.store.ownRecord()
+            #expect(own.pending == nil && own.highestDeviceNumber == 1)
+            #expect(own.watch == .beginning && own.acts.map(\.version) == [1])
             #expect(try await client.store.pinnedPeer(secrets.handle)?.version == 1)
         }
     }

@@ -24,14 +24,15 @@ struct TestDirectory: Sendable {
 
     /// Runs a test against servers that live as long as it.
     static func run(
-        attack: Attack? = nil, _ body: @Sendable @escaping (TestDirectory) async throws -> Void
+        attack: Attack? = nil, clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+        _ body: @Sendable @escaping (TestDirectory) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let root = folder + "/" + (try FileManager.default.contentsOfDirectory(atPath: folder)[0])
             let keys = try DirectoryKeys.read(from: root + "/keys", origin: KeyName("example.org/log".utf8))
             let directory = try await Directory.open(
-                at: root + "/records", keys: keys, clock: Surroundings.system.now, logger: quiet)
+                at: root + "/records", keys: keys, clock: clock, logger: quiet)
             let honest = HonestDirectory(directory)
             try await serve(honest, authority) { port in
                 let profile = authority.profile(port: port)

@@ -1,0 +1,79 @@
+import KeyTransparency
+import SignetClient
+import SignetTesting
+import Synchronization
+import Testing
+
+/// The owner's monitor over a real directory, from day to day.
+@Suite struct MonitorTests {
+    /// A clock that stands still until it is moved.
+    private final class Clock: Sendable {
+        private let time = Mutex(Surroundings.system.now())
+        var now: UInt64 { time.withLock { $0 } }
+        func advance(days: UInt64) { time.withLock { $0 += days * 86_400 } }
+    }
+
+    private static func account(
+        _ name: String, in directory: TestDirectory, at clock: Clock
+    ) async throws -> (client: Client<InMemoryStore>, secrets: DeviceSecrets) {
+        let secrets = try DeviceSecrets.generate(for: Handle(typed: Array(name.utf8)), withIdentity: true)
+        let client = try directory.client(secrets, now: { clock.now })
+        _ = try await client.createAccount(secrets)
+        return (client, secrets)
+    }
+
+    @Test func everyDayIsLookedAtOnceAndTheOwnersDoingIsQuiet() async throws {
+        let clock = Clock()
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
+            #expect(try await alice.isCheckDue())
+            let first = try await alice.checkOwnAccount()
+            #expect(first.alarms.isEmpty && first.entryCount == 2 && first.milestoneCount == 0)
+            #expect(try await !alice.isCheckDue())
+
+            for name in ["bob@example.org", "carol@example.org"] {
+                clock.advance(days: 1)
+                _ = try await Self.account(name, in: directory, at: clock)
+            }
+            _ = try await alice.lookup(secrets.handle)
+            #expect(try await alice.isCheckDue(), "a day has begun in the log")
+            let later = try await alice.checkOwnAccount()
+            #expect(later.alarms.isEmpty && later.entryCount == 0)
+            #expect(later.milestoneCount >= 1, "the day between")
+            #expect(try await !alice.isCheckDue())
+        }
+    }
+
+    @Test func anotherDevicesStepIsAnAlarmUntilItIsAccepted() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            _ = try await alice.checkOwnAccount()
+            // Somebody else with the same identity key, as after a theft.
+            let thief = try directory.client(secrets)
+            _ = try await thief.lookup(secrets.handle)
+            let planted = try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
+            _ = try await thief.addDevice(directory.client(planted).deviceCard(planted), by: secrets)
+
+            let expected = [MonitorAlarm.unknownVersion(2), .unknownDevice(planted.keys.signing)]
+            #expect(try await alice.checkOwnAccount().alarms == expected)
+            let seen = try await alice.lookup(secrets.handle).verdict
+            _ = try await alice.trust(secrets.handle, accepting: seen.stateHash)
+            let report = try await alice.checkOwnAccount()
+            #expect(report.alarms.isEmpty && report.version == 2)
+        }
+    }
+
+    @Test func aDeviceThatJoinsTakesWhatItFindsForItsOwn() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            let second = try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
+            let joining = try directory.client(second)
+            _ = try await alice.addDevice(joining.deviceCard(second), by: secrets)
+            _ = try await joining.lookup(secrets.handle)
+            let first = try await joining.checkOwnAccount()
+            #expect(first.isFirst && first.alarms.isEmpty && first.entryCount == 4)
+            _ = try await alice.revokeDevice(2, by: secrets)
+            #expect(try await joining.checkOwnAccount().alarms == [.unknownVersion(3)])
+        }
+    }
+}
