@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 public import KeyDirectory
+import KeyPinning
 import KeyTransparency
 public import Logging
 public import SignetAPI
@@ -59,10 +61,11 @@ public struct DirectorySetup: Sendable {
         for folder in [draft.path, draft.keys, draft.path + "/tls"] {
             try file { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
         }
-        let root = try makeTLS(draft, at: now)
+        let (root, leaf) = try makeTLS(draft, at: now)
+        let pins = [Pin(leaf, tier: .leaf), Pin(try makeBackupKey(draft), tier: .leaf, isBackup: true)]
         let keys: DirectoryKeys
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
-        let profile = try profile(keys, root: root)
+        let profile = try profile(keys, root: root, pins: pins)
         do {
             try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)
         } catch { throw .directory(error) }
@@ -75,8 +78,26 @@ public struct DirectorySetup: Sendable {
         return profile
     }
 
-    /// Writes the TLS files and returns the root certificate, DER.
-    private func makeTLS(_ draft: DataDirectory, at now: UInt64) throws(SetupError) -> [UInt8] {
+    /// Makes the key that clients accept besides the server's, so that losing the one locks nobody out.
+    private func makeBackupKey(_ draft: DataDirectory) throws(SetupError) -> SPKIPin {
+        let key = P256.Signing.PrivateKey()
+        try file { () throws(FileFailure) in
+            try PrivateFile.write((key.pemRepresentation + "\n").utf8, to: draft.backupKey)
+        }
+        return SPKIPin(hashing: Array(key.publicKey.derRepresentation))
+    }
+
+    private static func pin(_ chain: [UInt8]) throws(SetupError) -> SPKIPin {
+        guard let leaf = try? PEMBlock.certificates(in: chain).first, let fields = try? CertificateFields(leaf) else {
+            throw .tls(.invalidCertificate)
+        }
+        return fields.pin
+    }
+
+    /// Writes the TLS files and returns the root certificate, DER, and the pin of the server's key.
+    private func makeTLS(
+        _ draft: DataDirectory, at now: UInt64
+    ) throws(SetupError) -> (root: [UInt8], leaf: SPKIPin) {
         switch tls {
         case .existing(let identity, let root):
             do { _ = try identity.context() } catch { throw .tls(error) }
@@ -84,7 +105,7 @@ public struct DirectorySetup: Sendable {
                 throw .tls(.invalidCertificate)
             }
             try write(identity, root, draft)
-            return der
+            return (der, try Self.pin(identity.certificateChain))
         case .own(let hosts):
             let authority: DevelopmentAuthority
             do { authority = try DevelopmentAuthority(hosts: hosts, at: now) } catch { throw .certificates }
@@ -94,7 +115,7 @@ public struct DirectorySetup: Sendable {
             try file { () throws(FileFailure) in
                 try PrivateFile.write(authority.rootKeyPEM.utf8, to: draft.rootKey)
             }
-            return authority.root
+            return (authority.root, try Self.pin(identity.certificateChain))
         }
     }
 
@@ -107,7 +128,9 @@ public struct DirectorySetup: Sendable {
     }
 
     /// Trust in the log's key and in every cosigner of the server's own.
-    private func profile(_ keys: DirectoryKeys, root: [UInt8]) throws(SetupError) -> DirectoryProfile {
+    private func profile(
+        _ keys: DirectoryKeys, root: [UInt8], pins: [Pin]
+    ) throws(SetupError) -> DirectoryProfile {
         var text = Array("log ".utf8) + keys.log.verifierKey.encoded + [UInt8(ascii: "\n")]
         for cosigner in keys.cosigners {
             text += Array("witness clock ".utf8) + cosigner.verifierKey.encoded + [UInt8(ascii: "\n")]
@@ -116,7 +139,7 @@ public struct DirectorySetup: Sendable {
         let policy: Policy
         do { policy = try Policy(decoding: text) } catch { throw .policy(error) }
         return DirectoryProfile(
-            url: url, tlsRoot: root,
+            url: url, tlsRoot: root, pins: pins,
             trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
     }
 
