@@ -178,7 +178,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
-        ] + nio,
+        ] + nio + certificates,
         path: "Sources/Runtime/SignetClient", swiftSettings: strict),
     .target(
         name: "SignetServer",

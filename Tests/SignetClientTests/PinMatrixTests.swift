@@ -20,7 +20,7 @@ import Testing
         var transport: NIOTransport { NIOTransport(to: address, through: connector, deadlines: Self.patient) }
 
         static let patient = NIOTransport.Deadlines(
-            connect: .seconds(20), handshake: .seconds(20), idle: .seconds(20), response: .seconds(20))
+            connect: .seconds(120), handshake: .seconds(120), idle: .seconds(120), response: .seconds(120))
     }
 
     static func with<Value>(

@@ -30,12 +30,7 @@ public struct ChainVerifier: Sendable {
     public func admit(
         _ host: ServerName, at now: UInt64, proxy: ProxyState = .none
     ) throws(ChainRefusal) -> PinRule {
-        guard let rule = policy.rule(for: host) else { throw refusal(host, .unknownHost) }
-        if let expiry = rule.expiry, expiry.action == .block, now > expiry.time {
-            throw refusal(host, .policyExpired(time: expiry.time))
-        }
-        if policy.proxies == .refuse, proxy != .none { throw refusal(host, .proxy(proxy)) }
-        return rule
+        try policy.admit(host, at: now, proxy: proxy)
     }
 
     /// Judges a chain.
@@ -52,14 +47,7 @@ public struct ChainVerifier: Sendable {
         _ presented: [[UInt8]], for host: ServerName, at now: UInt64
     ) async throws(ChainRefusal) -> PinVerdict {
         let rule = try admit(host, at: now)
-        if let reason = Self.excess(of: presented) { throw refusal(host, reason) }
-        guard let leaf = ReadCertificate(presented[0]) else { throw refusal(host, .malformedCertificate, presented) }
-        guard leaf.hasOnlyKnownCriticalExtensions else {
-            throw refusal(host, .path(.unknownExtension(depth: 0)), presented)
-        }
-        let intermediates = presented.dropFirst().compactMap { ReadCertificate($0) }
-        let search = PathSearch(anchors: anchors, intermediates: intermediates, rule: rule, host: host, now: now)
-        let result = await search.run(from: leaf)
+        let result = try await search(presented, host, now, rule)
         guard let accepted = result.accepted else {
             throw refusal(host, result.reason, presented, candidates: result.candidates)
         }
@@ -67,6 +55,31 @@ public struct ChainVerifier: Sendable {
         return PinVerdict(
             host: host, path: accepted.path, basis: accepted.basis, isOverdue: isOverdue,
             policyVersion: policy.version)
+    }
+
+    /// Every trusted path of a chain, pinned or not, for a rehearsal of what happens when one of them goes.
+    ///
+    /// - Throws: ``KeyPinning/ChainRefusal``: there is none.
+    public func trustedPaths(
+        _ presented: [[UInt8]], for host: ServerName, at now: UInt64
+    ) async throws(ChainRefusal) -> [CertificatePath] {
+        let result = try await search(presented, host, now, nil)
+        let paths = result.candidates.filter { $0.fault == nil }.map(\.path)
+        guard !paths.isEmpty else { throw refusal(host, result.reason, presented, candidates: result.candidates) }
+        return paths
+    }
+
+    private func search(
+        _ presented: [[UInt8]], _ host: ServerName, _ now: UInt64, _ rule: PinRule?
+    ) async throws(ChainRefusal) -> PathSearch.Result {
+        if let reason = Self.excess(of: presented) { throw refusal(host, reason) }
+        guard let leaf = ReadCertificate(presented[0]) else { throw refusal(host, .malformedCertificate, presented) }
+        guard leaf.hasOnlyKnownCriticalExtensions else {
+            throw refusal(host, .path(.unknownExtension(depth: 0)), presented)
+        }
+        let intermediates = presented.dropFirst().compactMap { ReadCertificate($0) }
+        return await PathSearch(anchors: anchors, intermediates: intermediates, rule: rule, host: host, now: now)
+            .run(from: leaf)
     }
 
     private static func excess(of presented: [[UInt8]]) -> ChainRefusal.Reason? {

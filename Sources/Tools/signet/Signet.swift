@@ -22,6 +22,7 @@ struct Signet: AsyncParsableCommand {
             """,
         subcommands: [
             Account.self, Devices.self, People.self, Lookup.self, Proof.self, Log.self, Evidence.self,
+            Pins.self,
         ])
 
     static func main() async {

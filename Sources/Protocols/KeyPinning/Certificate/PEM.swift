@@ -49,6 +49,17 @@ public struct PEMBlock: Hashable, Sendable {
         return found.map(\.bytes)
     }
 
+    /// A certificate's block, in lines of 64 characters.
+    public static func text(_ der: [UInt8]) -> [UInt8] {
+        var text = begin + certificate + dashes + [0x0A]
+        var rest = Base64.encode(der)[...]
+        while !rest.isEmpty {
+            text += rest.prefix(64) + [0x0A]
+            rest = rest.dropFirst(64)
+        }
+        return text + end + certificate + dashes + [0x0A]
+    }
+
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)

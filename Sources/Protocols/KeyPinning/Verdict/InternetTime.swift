@@ -10,6 +10,15 @@ enum InternetTime {
         return Array(text.utf8)
     }
 
+    /// The first second of a day written as `2027-01-01`; what follows is passed over. Nil for what is no day.
+    static func midnight(_ text: [UInt8]) -> UInt64? {
+        let parts = text.prefix(10).split(separator: UInt8(ascii: "-")).map { String(decoding: $0, as: UTF8.self) }
+        guard text.count >= 10, parts.map(\.utf8.count) == [4, 2, 2], let year = UInt16(parts[0]),
+            let month = UInt8(parts[1]), let day = UInt8(parts[2]), (1...12).contains(month), (1...31).contains(day)
+        else { return nil }
+        return UInt64(exactly: CertificateTime.days(Int64(year), Int64(month), Int64(day)) * 86_400)
+    }
+
     /// The Gregorian date so many days after 1970-01-01: years begin in March, so that leap days come last.
     private static func date(_ days: Int) -> (Int, Int, Int) {
         let shifted = days + 719_468

@@ -92,13 +92,6 @@ public struct ViolationReport: Hashable, Sendable {
 
     /// A certificate in PEM with its line ends escaped.
     private static func pem(_ der: [UInt8]) -> [UInt8] {
-        let newline = Array(#"\n"#.utf8)
-        var text = Array("-----BEGIN CERTIFICATE-----".utf8) + newline
-        var rest = Base64.encode(der)[...]
-        while !rest.isEmpty {
-            text += rest.prefix(64) + newline
-            rest = rest.dropFirst(64)
-        }
-        return text + Array("-----END CERTIFICATE-----".utf8) + newline
+        PEMBlock.text(der).flatMap { $0 == 0x0A ? Array(#"\n"#.utf8) : [$0] }
     }
 }

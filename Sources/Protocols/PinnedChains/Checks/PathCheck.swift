@@ -18,7 +18,7 @@ import X509
 ///
 /// The library calls it for each path it can build, and takes the next one when it says no.
 struct PathCheck: VerifierPolicy, Sendable {
-    let rule: PinRule
+    let rule: PinRule?
     let host: ServerName
     let now: UInt64
 
@@ -38,7 +38,7 @@ struct PathCheck: VerifierPolicy, Sendable {
     ]
     var verifyingCriticalExtensions: [ASN1ObjectIdentifier] { Self.knownExtensions }
 
-    init(rule: PinRule, host: ServerName, now: UInt64) {
+    init(rule: PinRule?, host: ServerName, now: UInt64) {
         self.rule = rule
         self.host = host
         self.now = now
@@ -52,7 +52,7 @@ struct PathCheck: VerifierPolicy, Sendable {
             return .failsToMeetPolicy(reason: "")
         }
         guard let basis = basis(for: path) else {
-            if rule.mode == .reportOnly, !hasTrustedPath { accepted = (path, .reportOnly) }
+            if rule?.mode == .reportOnly, !hasTrustedPath { accepted = (path, .reportOnly) }
             hasTrustedPath = true
             candidates.append((path, nil))
             return .failsToMeetPolicy(reason: "")
@@ -81,7 +81,7 @@ struct PathCheck: VerifierPolicy, Sendable {
     }
 
     private func basis(for path: CheckedPath) -> PinVerdict.Basis? {
-        rule.mode == .trustOnly ? .trustOnly : rule.match(path.keys).map { .pinned($0) }
+        rule?.mode == .trustOnly ? .trustOnly : rule?.match(path.keys).map { .pinned($0) }
     }
 
     private mutating func note(_ fault: PathFault, _ progress: Int, _ path: CheckedPath) {

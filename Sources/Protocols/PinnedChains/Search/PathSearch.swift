@@ -5,7 +5,8 @@ import X509
 struct PathSearch {
     let anchors: TrustAnchors
     let intermediates: [ReadCertificate]
-    let rule: PinRule
+    /// Nil to find every trusted path and accept none.
+    let rule: PinRule?
     let host: ServerName
     let now: UInt64
 

@@ -92,11 +92,13 @@ public final class NIOTransport: DirectoryTransport {
             } onCancel: {
                 channel.close(promise: nil)
             }
-            if answer.isReusable { pool.keep(connection) } else { connection.close() }
+            if connection.isShared || answer.isReusable { pool.keep(connection) } else { connection.close() }
             return answer.response
         } catch {
-            connection.close()
-            throw TransportError(error)
+            let error = TransportError(error)
+            // What is wrong with one answer ends its stream, and not those of others.
+            if !(connection.isShared && error.concernsOneAnswer) { connection.close() }
+            throw error
         }
     }
 }

@@ -23,6 +23,14 @@ extension TransportError {
             }
     }
 
+    /// Whether the connection is none the worse for it.
+    var concernsOneAnswer: Bool {
+        switch self {
+        case .tooLong, .unexpectedMediaType: true
+        default: false
+        }
+    }
+
     private static func connection(_ error: NIOConnectionError) -> TransportError {
         if error.connectionErrors.isEmpty { return .nameNotFound }
         let timedOut = error.connectionErrors.contains {

@@ -5,7 +5,7 @@ extension ChainRefusal {
         let between = "Nothing was sent. If the operator has not announced a change, somebody sits in between."
         return switch reason {
         case .unknownHost:
-            Sentence("The pin policy has no rule for \(server).", "Add one, if you mean to speak to it.")
+            Self.unknownHostSentence(server)
         case .policyExpired(let time):
             Sentence(
                 "The pin policy's rule for \(server) ended on \(Moment.date(time)) and says to block.",
