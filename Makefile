@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors interop removals format bench clean
+.PHONY: help setup build demo test check vectors interop pins removals format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -8,6 +8,7 @@ help:
 	@echo 'make check    imports, names, words, documentation and format; no build'
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
+	@echo 'make pins     mitmproxy in between, and openssl and curl on the same certificates'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios'
@@ -37,6 +38,11 @@ vectors: build
 interop: setup
 	@Scripts/with-progress 'Building' .build/demo-build.log swift build
 	@Scripts/interop/run
+
+pins: setup
+	@Scripts/with-progress 'Building' .build/demo-build.log swift build
+	@Scripts/pins-agreement
+	@Scripts/pins-interception
 
 removals: setup
 	@Scripts/removals

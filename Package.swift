@@ -20,8 +20,10 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
+    .product(name: "NIOWebSocket", package: "swift-nio"),
     .product(name: "NIOTLS", package: "swift-nio"),
     .product(name: "NIOSSL", package: "swift-nio-ssl"),
+    .product(name: "NIOHTTP2", package: "swift-nio-http2"),
 ]
 let certificates: [Target.Dependency] = [
     .product(name: "X509", package: "swift-certificates"),
@@ -41,6 +43,7 @@ let coreDependencies: [Package.Dependency] = [
 let runtimeDependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
@@ -98,8 +101,11 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", crypto],
         path: "Sources/Protocols/KeyTransparency", swiftSettings: strict),
     .target(
+        name: "KeyPinning", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Protocols/KeyPinning", swiftSettings: strict),
+    .target(
         name: "SignetAPI",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
+        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", crypto],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
 
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
@@ -148,13 +154,34 @@ let coreTargets: [Target] = [
         name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogForging"],
         swiftSettings: strict),
     .testTarget(
+        name: "KeyPinningTests", dependencies: ["CanonicalCoding", "KeyPinning", crypto], swiftSettings: strict),
+    .testTarget(
         name: "SignetAPITests",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", crypto],
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI", crypto,
+        ],
+        swiftSettings: strict),
+]
+
+/// Protocols that stand on another package than swift-crypto.
+let certificateTargets: [Target] = [
+    .target(
+        name: "PinnedChains", dependencies: ["KeyPinning"] + certificates,
+        path: "Sources/Protocols/PinnedChains", swiftSettings: strict),
+    .testTarget(
+        name: "PinnedChainsTests",
+        dependencies: [
+            "KeyPinning", "PinnedChains", "PinScenarios", crypto,
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+        ] + certificates,
         swiftSettings: strict),
 ]
 
 let runtimeTargets: [Target] = [
     // MARK: Runtime: everything that waits
+    .target(
+        name: "PinScenarios", dependencies: ["KeyPinning", crypto] + nio + certificates,
+        path: "Sources/Runtime/PinScenarios", swiftSettings: strict),
     .target(
         name: "KeyDirectory",
         dependencies: [
@@ -166,9 +193,10 @@ let runtimeTargets: [Target] = [
         name: "SignetClient",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
-        ] + nio,
+        ] + nio + certificates,
         path: "Sources/Runtime/SignetClient", swiftSettings: strict),
     .target(
         name: "LogWitness",
@@ -188,6 +216,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
             "KeyDirectory", "LogWitness", crypto, logging,
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI",
+            "KeyDirectory", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -213,6 +243,8 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
             "SignetClient",
             "LogAuditor", arguments,
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
+            "SignetClient", "PinScenarios", arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
     .executableTarget(
@@ -254,6 +286,8 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
             "KeyDirectory",
             "SignetServer", "SignetClient", "SignetTesting", crypto, logging, sqlite,
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
+            "KeyDirectory", "SignetServer", "SignetClient", "PinScenarios", "SignetTesting", crypto, logging,
         ] + nio,
         swiftSettings: strict),
     .testTarget(
@@ -264,7 +298,7 @@ let runtimeTargets: [Target] = [
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
-            "SignetServer", "signetd", crypto, logging,
+            "SignetServer", "signetd", "KeyPinning", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
         ] + nio + certificates,
@@ -281,6 +315,8 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer",
             "SignetClient",
             "SignetTesting", logging,
+            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory", "SignetServer",
+            "SignetClient", "SignetTesting", logging,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -289,6 +325,8 @@ let runtimeTargets: [Target] = [
             "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "VerifiableMap",
             "KeyTransparency",
             "SignetAPI", "SignetClient", "LogForging", "SignetTesting",
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "KeyTransparency",
+            "KeyPinning", "PinScenarios", "SignetAPI", "SignetClient", "SignetTesting",
         ],
         swiftSettings: strict),
 ]
@@ -296,6 +334,7 @@ let runtimeTargets: [Target] = [
 let coreProducts: [Product] = [
     .library(name: "SignetAPI", targets: ["SignetAPI"]),
     .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
+    .library(name: "KeyPinning", targets: ["KeyPinning"]),
     .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
     .library(name: "VRF", targets: ["VRF"]),
     .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
@@ -320,6 +359,6 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: isCoreOnly ? coreProducts : coreProducts + runtimeProducts,
     dependencies: isCoreOnly ? coreDependencies : coreDependencies + runtimeDependencies,
-    targets: isCoreOnly ? coreTargets : coreTargets + runtimeTargets,
+    targets: isCoreOnly ? coreTargets : coreTargets + certificateTargets + runtimeTargets,
     swiftLanguageModes: [.v6]
 )

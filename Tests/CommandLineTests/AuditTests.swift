@@ -60,7 +60,7 @@ import TransparencyLog
 
         static func ask(_ server: RunningServer, _ body: [UInt8]) async throws -> WitnessAnswer {
             let transport = try NIOTransport(
-                to: DirectoryAddress("https://127.0.0.1:\(server.port)"), security: .none,
+                overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(server.port)"),
                 deadlines: .init(
                     connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
             let request = DirectoryRequest(

@@ -103,6 +103,7 @@ import Testing
                 ("server", 0o700), ("server/keys", 0o700), ("server/keys/log.key", 0o600),
                 ("server/keys/vrf.key", 0o600),
                 ("server/keys/clock.key", 0o600), ("server/tls/server.key", 0o600), ("server/tls/ca.key", 0o600),
+                ("server/tls/backup.key", 0o600),
                 ("server/records", 0o700), ("server/records/directory.sqlite", 0o600),
             ] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: town[path].path())

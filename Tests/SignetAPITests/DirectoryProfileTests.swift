@@ -1,4 +1,5 @@
 import CanonicalCoding
+import KeyPinning
 import KeyTransparency
 import SignetAPI
 import Testing
@@ -21,6 +22,9 @@ import VRF
             witnesses: [Policy.Witness(name: clockName, key: clock.verifierKey)], quorum: .member(clockName))
         profile = DirectoryProfile(
             url: "https://localhost:8443", tlsRoot: [0x30, 0x82, 1, 2],
+            pins: [
+                Pin(SPKIPin(hashing: [1]), tier: .leaf), Pin(SPKIPin(hashing: [2]), tier: nil, isBackup: true),
+            ],
             trust: DirectoryTrust(
                 policy: policy,
                 vrfKey: try VRFPrivateKey([5] + [UInt8](repeating: 0, count: 31)).publicKey,
@@ -29,6 +33,11 @@ import VRF
 
     @Test func readsBack() throws {
         #expect(try DirectoryProfile(decoding: profile.encoded) == profile)
+    }
+
+    @Test func aFileWithoutPinsIsRead() throws {
+        let bare = DirectoryProfile(url: profile.url, tlsRoot: profile.tlsRoot, pins: [], trust: profile.trust)
+        #expect(try DirectoryProfile(decoding: bare.encoded) == bare)
     }
 
     @Test func everyTruncationIsRefusedOrIsAnotherPolicy() throws {
@@ -44,6 +53,10 @@ import VRF
         ("signet-directory/v1", "signet-directory/v2", DirectoryProfileError.unknownFormat),
         ("url https", "url http", .invalidLine("url")), ("localhost", "local host", .invalidLine("url")),
         ("tls-root M", "tls-root *", .invalidLine("tls-root")), ("vrf ", "vrf A", .invalidLine("vrf")),
+        ("tls-pin leaf", "tls-pin left", .invalidLine("tls-pin")),
+        ("tls-pin leaf sha256/", "tls-pin leaf sha256//", .invalidLine("tls-pin")),
+        ("tls-backup any", "tls-backup any ", .invalidLine("tls-backup")),
+        ("tls-backup", "tls-spare", .invalidLine("vrf")),
         ("maximum-age 8", "maximum-age +8", .invalidLine("maximum-age")),
         ("maximum-age", "minimum-age", .invalidLine("maximum-age")),
         ("86400\n\n", "86400\n", .policyMissing),

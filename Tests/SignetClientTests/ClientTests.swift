@@ -273,10 +273,10 @@ import TransparencyLog
             #expect(try await client.lookup(bob.handle).verdict.outcome == .stranger)
             #expect(flaky.paths.count == 3)
             let lying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
-                .lose(.certificateRefused)
+                .lose(.malformedResponse)
             }
             let wary = try directory.client(nil, over: lying)
-            await #expect(throws: ClientError.transport(.certificateRefused)) {
+            await #expect(throws: ClientError.transport(.malformedResponse)) {
                 try await wary.lookup(bob.handle)
             }
             #expect(lying.paths.count == 1)

@@ -42,7 +42,7 @@ import TransparencyLog
             try home.directory.replace(with: first.encoded)
             #expect(home.storePath(of: first.trust) == home.storePath)
             let moved = DirectoryProfile(
-                url: "https://elsewhere", tlsRoot: second.tlsRoot, trust: first.trust)
+                url: "https://elsewhere", tlsRoot: second.tlsRoot, pins: second.pins, trust: first.trust)
             #expect(home.storePath(of: moved.trust) == home.storePath, "the same log at another address")
             let guest = home.storePath(of: second.trust)
             #expect(guest == home.path + "/store-\(HomeFolder.name(of: second.trust)).sqlite")

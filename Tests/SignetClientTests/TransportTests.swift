@@ -1,4 +1,5 @@
 import Foundation
+import KeyPinning
 import NIOCore
 import NIOPosix
 import SignetAPI
@@ -7,8 +8,9 @@ import Testing
 
 @Suite struct TransportTests {
     private static let quick = NIOTransport.Deadlines(
-        connect: .seconds(5), handshake: .milliseconds(200), idle: .milliseconds(200),
-        response: .milliseconds(600))
+        connect: .seconds(20), handshake: .seconds(60), idle: .milliseconds(200), response: .milliseconds(600))
+    private static let hasty = NIOTransport.Deadlines(
+        connect: .seconds(20), handshake: .milliseconds(200), idle: .seconds(20), response: .seconds(20))
     private static let patient = NIOTransport.Deadlines(
         connect: .seconds(5), handshake: .seconds(20), idle: .seconds(20), response: .seconds(20))
 
@@ -107,24 +109,31 @@ import Testing
 
     // MARK: Whom the client believes to be the server
 
+    /// Why a chain was refused; nil if something else happened.
+    private static func reason(
+        _ result: Result<DirectoryResponse, TransportError>
+    ) -> ChainRefusal.Reason? {
+        if case .failure(.refused(let refusal)) = result { refusal.reason } else { nil }
+    }
+
     @Test func aServerOfAnotherAuthorityIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let (ours, theirs) = (try await TestAuthority(in: folder), try await TestAuthority(in: folder))
-            #expect(try await answer(of: theirs, to: ours) == .failure(.certificateRefused))
+            #expect(Self.reason(try await answer(of: theirs, to: ours)) == .untrusted)
         }
     }
 
     @Test func anExpiredCertificateIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let old = try await TestAuthority(in: folder, now: Date(timeIntervalSince1970: 1_500_000_000))
-            #expect(try await answer(of: old, to: old) == .failure(.certificateRefused))
+            #expect(Self.reason(try await answer(of: old, to: old)) == .path(.expired(depth: 0)))
         }
     }
 
     @Test func aCertificateOfAnotherNameIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder, hosts: ["elsewhere.example"])
-            #expect(try await answer(of: authority, to: authority) == .failure(.certificateForAnotherName))
+            #expect(Self.reason(try await answer(of: authority, to: authority)) == .path(.otherName))
         }
     }
 
@@ -132,9 +141,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let named = try await TestAuthority(in: folder, hosts: ["localhost"])
             let addressed = try await TestAuthority(in: folder, hosts: ["127.0.0.1"])
-            #expect(
-                try await answer(of: named, to: named, host: "127.0.0.1")
-                    == .failure(.certificateForAnotherName))
+            #expect(Self.reason(try await answer(of: named, to: named, host: "127.0.0.1")) == .path(.otherName))
             #expect(
                 try await answer(of: addressed, to: addressed, host: "127.0.0.1")
                     == .success(DirectoryResponse(status: 200, mediaType: nil, body: [])))
@@ -173,7 +180,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let server = try await RawServer(nil, answering: "")
-            let transport = try NIOTransport(to: authority.profile(port: server.port), deadlines: Self.quick)
+            let transport = try NIOTransport(to: authority.profile(port: server.port), deadlines: Self.hasty)
             #expect(await Self.result(transport, Self.get()) == .failure(.timedOut(.handshake)))
             await server.stop()
         }
@@ -256,11 +263,39 @@ import Testing
         #expect(throws: TransportError.invalidAddress) { try DirectoryAddress(text) }
     }
 
+    @Test func withoutUsablePinsNoClientStarts() async throws {
+        try await withTemporaryFolder { folder in
+            let profile = try await TestAuthority(in: folder).profile
+            func transport(_ pins: [Pin]) throws -> NIOTransport {
+                try NIOTransport(
+                    to: DirectoryProfile(url: profile.url, tlsRoot: profile.tlsRoot, pins: pins, trust: profile.trust))
+            }
+            #expect(throws: TransportError.noPins) { try transport([]) }
+            #expect(throws: TransportError.invalidPins(.tooFewPins(1))) { try transport([profile.pins[0]]) }
+            #expect(throws: Never.self) { try transport(profile.pins) }
+        }
+    }
+
+    @Test func theRootAloneIsNotEnough() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(authority, answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            let profile = authority.profile(port: server.port)
+            let others = [Pin(SPKIPin(hashing: [1])), Pin(SPKIPin(hashing: [2]), isBackup: true)]
+            let transport = try NIOTransport(
+                to: DirectoryProfile(url: profile.url, tlsRoot: profile.tlsRoot, pins: others, trust: profile.trust),
+                deadlines: Self.patient)
+            #expect(Self.reason(await Self.result(transport, Self.get())) == .noPinMatched)
+            await server.stop()
+        }
+    }
+
     @Test func aRootThatIsNoCertificateIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let profile = DirectoryProfile(
-                url: "https://localhost", tlsRoot: [1, 2, 3], trust: authority.profile.trust)
+                url: "https://localhost", tlsRoot: [1, 2, 3], pins: authority.profile.pins,
+                trust: authority.profile.trust)
             #expect(throws: TransportError.invalidRoot) { try NIOTransport(to: profile) }
         }
     }

@@ -1,4 +1,6 @@
+import Crypto
 import Foundation
+import KeyPinning
 import KeyTransparency
 import SignetAPI
 import SwiftASN1
@@ -70,6 +72,19 @@ struct SetupTests {
             let server = try Certificate(pemEncoded: text)
             #expect(server.notValidAfter.timeIntervalSince(server.notValidBefore) == 397 * 86_400)
             #expect(root.publicKey.isValidSignature(server.signature, for: server))
+        }
+    }
+
+    @Test func theProfilePinsTheServersKeyAndOneInReserve() async throws {
+        try await withDataDirectory { data in
+            let profile = try StoredDirectory.readProfile(data)
+            let chain = Array(try Data(contentsOf: URL(fileURLWithPath: data.certificate)))
+            let leaf = try CertificateFields(try PEMBlock.certificates(in: chain)[0]).pin
+            let key = try P256.Signing.PrivateKey(
+                pemRepresentation: String(
+                    decoding: Data(contentsOf: URL(fileURLWithPath: data.backupKey)), as: UTF8.self))
+            let backup = SPKIPin(hashing: Array(key.publicKey.derRepresentation))
+            #expect(profile.pins == [Pin(leaf, tier: .leaf), Pin(backup, tier: .leaf, isBackup: true)])
         }
     }
 

@@ -201,7 +201,8 @@ struct Town {
             let profile = stored.profile
             try await body(
                 DirectoryProfile(
-                    url: "https://localhost:\(port)", tlsRoot: profile.tlsRoot, trust: profile.trust))
+                    url: "https://localhost:\(port)", tlsRoot: profile.tlsRoot, pins: profile.pins,
+                    trust: profile.trust))
             group.cancelAll()
         }
     }

@@ -1,4 +1,5 @@
 import CanonicalCoding
+public import KeyPinning
 public import KeyTransparency
 public import TransparencyLog
 import VRF
@@ -10,6 +11,8 @@ import VRF
 /// signet-directory/v1
 /// url https://localhost:8443
 /// tls-root <base64 of the DER of a CA certificate>
+/// tls-pin leaf sha256/<base64 of 32 bytes>
+/// tls-backup leaf sha256/<base64 of 32 bytes>
 /// vrf <base64 of 32 bytes>
 /// maximum-age 86400
 ///
@@ -17,7 +20,8 @@ import VRF
 /// witness clock example.org/signet/clock+5e6f7a8b+BHo...
 /// quorum clock
 /// ```
-/// After the empty line comes a C2SP tlog-policy.
+/// `tls-pin` names a key that the server uses, `tls-backup` one in reserve; the tier is `any`, `root`, `intermediate` or
+/// `leaf`. A file without pins can be read, and no client connects with it. After the empty line comes a C2SP tlog-policy.
 public struct DirectoryProfile: Hashable, Sendable {
     /// No profile is longer, in bytes.
     public static let maximumByteCount = 65_536
@@ -26,30 +30,35 @@ public struct DirectoryProfile: Hashable, Sendable {
     public let url: String
     /// The only CA certificate that may vouch for the server, DER.
     public let tlsRoot: [UInt8]
+    /// The keys of which one must be on the server's certificate path.
+    public let pins: [Pin]
     /// What is pinned about the directory.
     public let trust: DirectoryTrust
 
     /// A profile.
-    public init(url: String, tlsRoot: [UInt8], trust: DirectoryTrust) {
+    public init(url: String, tlsRoot: [UInt8], pins: [Pin], trust: DirectoryTrust) {
         self.url = url
         self.tlsRoot = tlsRoot
+        self.pins = pins
         self.trust = trust
     }
 
     /// The profile after changes of the directory's keys.
     public func following(_ succession: VerifiedSuccession) -> DirectoryProfile {
-        DirectoryProfile(url: url, tlsRoot: tlsRoot, trust: succession.trust)
+        DirectoryProfile(url: url, tlsRoot: tlsRoot, pins: pins, trust: succession.trust)
     }
 
     /// The file.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
-        for (name, value) in [
-            ("url", Array(url.utf8)), ("tls-root", Base64.encode(tlsRoot)),
+        var lines = [("url", Array(url.utf8)), ("tls-root", Base64.encode(tlsRoot))]
+        lines += pins.map { ($0.isBackup ? "tls-backup" : "tls-pin", $0.text) }
+        lines += [
             ("vrf", Base64.encode(trust.vrfKey.bytes)),
             ("maximum-age", Decimal.encode(trust.freshness.maximumAge)),
-        ] {
+        ]
+        for (name, value) in lines {
             writer.write(Array(name.utf8) + [UInt8(ascii: " ")] + value + [UInt8(ascii: "\n")])
         }
         writer.write(UInt8(ascii: "\n"))
@@ -69,6 +78,13 @@ public struct DirectoryProfile: Hashable, Sendable {
             throw .invalidLine("url")
         }
         let rootText = try reader.value(of: "tls-root")
+        var pins: [Pin] = []
+        while let name = ["tls-pin", "tls-backup"].first(where: { reader.hasNext($0) }) {
+            guard pins.count < PinRule.maximumPinCount,
+                let pin = try? Pin(reader.value(of: name), isBackup: name != "tls-pin")
+            else { throw .invalidLine(name) }
+            pins.append(pin)
+        }
         let keyText = try reader.value(of: "vrf")
         let ageText = try reader.value(of: "maximum-age")
         guard let tlsRoot = try? Base64.decode(rootText) else { throw .invalidLine("tls-root") }
@@ -79,7 +95,7 @@ public struct DirectoryProfile: Hashable, Sendable {
         do { policy = try Policy(decoding: Array(reader.rest())) } catch { throw .policy(error) }
         let standard = FreshnessRule.standard
         self.init(
-            url: url, tlsRoot: tlsRoot,
+            url: url, tlsRoot: tlsRoot, pins: pins,
             trust: DirectoryTrust(
                 policy: policy, vrfKey: vrfKey,
                 freshness: FreshnessRule(
@@ -106,6 +122,12 @@ public enum DirectoryProfileError: Error, Hashable, Sendable {
 }
 
 extension ByteReader {
+    /// Whether the next line has this name.
+    fileprivate func hasNext(_ name: String) -> Bool {
+        var copy = self
+        return copy.rest().starts(with: Array(name.utf8) + [UInt8(ascii: " ")])
+    }
+
     fileprivate mutating func value(of name: String) throws(DirectoryProfileError) -> ArraySlice<UInt8> {
         let prefix = Array(name.utf8) + [UInt8(ascii: " ")]
         guard let line = try? line(maximumLength: 16_384), line.starts(with: prefix) else {

@@ -27,6 +27,7 @@ struct Signet: AsyncParsableCommand {
             Evidence.self,
             DirectoryCommand.self,
             PolicyCommand.self,
+            Pins.self,
         ])
 
     static func main() async {

@@ -16,6 +16,9 @@ struct Initialize: AsyncParsableCommand {
             and, unless you bring your own, a certificate authority for this server alone (P-256; ten years) with \
             a server certificate (397 days).
 
+            Clients accept the server's TLS key and the key in tls/backup.key, and no other: renew certificates with \
+            the same key, or with the other when the first is lost or stolen. Move tls/backup.key away, too.
+
             tls/ca.key can vouch for any server in front of your people. The server never reads it: move it to a \
             place of its own. Sign the next server certificate with it by the tools of your choice, before the 397 \
             days are over, and put it in tls/server.pem.
@@ -61,6 +64,7 @@ struct Initialize: AsyncParsableCommand {
         } catch { throw Diagnostics.exit(error) }
         print("made \(data.path)")
         print("for your clients: \(data.profile)")
+        print("move this away from the server: \(data.backupKey)")
         if tlsCert == nil { print("move this away from the server: \(data.rootKey)") }
     }
 

@@ -24,6 +24,7 @@ struct TestAuthority {
 
     /// The profile of a server that listens at this port.
     func profile(host: String = "localhost", port: Int) -> DirectoryProfile {
-        DirectoryProfile(url: "https://\(host):\(port)", tlsRoot: profile.tlsRoot, trust: profile.trust)
+        DirectoryProfile(
+            url: "https://\(host):\(port)", tlsRoot: profile.tlsRoot, pins: profile.pins, trust: profile.trust)
     }
 }

@@ -1,3 +1,4 @@
+public import SignetAPI
 public import SignetClient
 
 /// A log behind `https://host[:port][/prefix]`, or the same with `http`: its files prove themselves.
@@ -7,9 +8,10 @@ public struct HTTPLogSource: LogSource {
 
     /// The log at an address.
     ///
-    /// - Parameter root: the only certificate to trust, in DER; nil for those of the system.
-    /// - Throws: ``SignetClient/TransportError/invalidAddress``, ``SignetClient/TransportError/invalidRoot``.
-    public init(_ url: String, root: [UInt8]? = nil) throws(TransportError) {
+    /// - Parameter profile: the directory whose log it is: then its pins are demanded. Without one the system's roots are
+    ///   trusted, and the files have to speak for themselves.
+    /// - Throws: ``SignetClient/TransportError``: the address, or what the profile says of its TLS key.
+    public init(_ url: String, of profile: DirectoryProfile? = nil) throws(TransportError) {
         guard let scheme = ["https://", "http://"].first(where: url.hasPrefix) else { throw .invalidAddress }
         let rest = url.dropFirst(scheme.count)
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -20,9 +22,13 @@ public struct HTTPLogSource: LogSource {
         let isPlain = scheme == "http://"
         var authority = String(rest[..<end])
         if isPlain && !Self.namesPort(authority) { authority += ":80" }
-        transport = try NIOTransport(
-            to: DirectoryAddress("https://" + authority),
-            security: isPlain ? .none : root.map(NIOTransport.Security.root) ?? .system)
+        let address = try DirectoryAddress("https://" + authority)
+        if isPlain {
+            transport = NIOTransport(overPlainHTTPTo: address)
+        } else {
+            transport = NIOTransport(
+                to: address, through: try profile?.connector() ?? .trustingSystemRoots(for: address))
+        }
     }
 
     /// Fetches a file.

@@ -27,6 +27,7 @@ import VRF
 /// | `keystore` | the device's private keys, sealed under the passphrase |
 /// | `store.sqlite` | what was verified and accepted; evidence |
 /// | `store-….sqlite`, `directory-…` | the same of another directory, which was only looked at |
+/// | `pin-reports` | connections in which no key was pinned |
 /// | `keystore.refused`, `directory.refused` | keys of an account that the directory would not register |
 public struct HomeFolder: Sendable {
     /// The folder.
@@ -39,6 +40,8 @@ public struct HomeFolder: Sendable {
     public var keystore: DurableFile { DurableFile(path: path + "/keystore") }
     /// The directory this account is registered at.
     public var directory: DurableFile { DurableFile(path: path + "/directory") }
+    /// Reports of connections in which no key was pinned: ``ReportSpool``.
+    public var reports: DurableFile { DurableFile(path: path + "/pin-reports") }
     /// The SQLite file of ``SQLiteStore``.
     public var storePath: String { path + "/store.sqlite" }
 

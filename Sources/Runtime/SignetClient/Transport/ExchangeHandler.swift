@@ -41,25 +41,13 @@ final class ExchangeHandler: ChannelDuplexHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     private let deadlines: NIOTransport.Deadlines
-    private var first: Exchange?
     private var exchange: Exchange?
     private var head: HTTPResponseHead?
     private var body: [UInt8] = []
     private var idleDeadline: Scheduled<Void>?
     private var responseDeadline: Scheduled<Void>?
 
-    /// - Parameter first: what to send as soon as the connection stands, so that whatever fails after that,
-    ///   the handshake included, fails this exchange.
-    init(_ deadlines: NIOTransport.Deadlines, first: Exchange) {
-        self.deadlines = deadlines
-        self.first = first
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        context.fireChannelActive()
-        if let first { start(first, context) }
-        first = nil
-    }
+    init(_ deadlines: NIOTransport.Deadlines) { self.deadlines = deadlines }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         start(unwrapOutboundIn(data), context)
@@ -72,16 +60,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
         head = nil
         body = []
         responseDeadline = schedule(deadlines.response, .reading, context)
-        idleDeadline = schedule(deadlines.handshake, .handshake, context)
+        restartIdleDeadline(context)
         context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
         context.write(
             wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: exchange.request.body)))), promise: nil)
-        // Bytes leave only once TLS stands, so the end of this write is the end of the handshake.
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenSuccess {
-            let (handler, context) = bound.value
-            handler.restartIdleDeadline(context)
-        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -1,15 +1,16 @@
+public import KeyPinning
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOPosix
-import NIOSSL
+import PinnedChains
 public import SignetAPI
-import Synchronization
 
-/// HTTPS/1.1 to one directory: only the profile's root certificate is trusted, the host name is checked,
-/// and every wait has an end.
+/// HTTPS to one server through a ``PinnedConnector``: HTTP/2 where the server speaks it, HTTP/1.1 otherwise, and every wait
+/// has an end.
 ///
-/// Ours rather than a general HTTP client, because key pinning needs the verification callback of NIOSSL.
-/// One connection is kept open between requests that may safely be sent twice.
+/// Connections are kept between requests that may safely be sent twice: one of HTTP/2, which carries many at a time, or a
+/// few of HTTP/1.1.
 public final class NIOTransport: DirectoryTransport {
     /// How long each wait may last.
     public struct Deadlines: Sendable {
@@ -37,145 +38,132 @@ public final class NIOTransport: DirectoryTransport {
 
     private let address: DirectoryAddress
     private let deadlines: Deadlines
-    private let context: NIOSSLContext?
-    private let idleChannel = Mutex<(any Channel)?>(nil)
+    private let way: Way
+    private let pool = ConnectionPool()
 
-    /// A transport to the directory of a profile.
+    /// A transport to a server.
+    public init(
+        to address: DirectoryAddress, through connector: PinnedConnector, deadlines: Deadlines = .standard
+    ) {
+        self.address = address
+        way = .pinned(connector)
+        self.deadlines = deadlines
+    }
+
+    /// A transport to the directory of a profile: only its root certificate is trusted, and one of its pins must be on
+    /// the server's path.
     ///
-    /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``.
+    /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``, ``TransportError/noPins``,
+    ///   ``TransportError/invalidPins(_:)``.
     public convenience init(
         to profile: DirectoryProfile, deadlines: Deadlines = .standard
     ) throws(TransportError) {
-        let address = try DirectoryAddress(profile.url)
-        try self.init(to: address, security: .root(profile.tlsRoot), deadlines: deadlines)
+        self.init(
+            to: try DirectoryAddress(profile.url), through: try profile.connector(), deadlines: deadlines)
     }
 
-    /// How the server is known.
-    public enum Security: Hashable, Sendable {
-        /// It is not: plain HTTP. Only for files that prove themselves, such as those of a log.
-        case none
-        /// By a certificate that the system trusts.
-        case system
-        /// By a certificate under this root, in DER.
-        case root([UInt8])
+    /// How connections are opened.
+    private enum Way {
+        case pinned(PinnedConnector)
+        case plain
     }
 
-    /// A transport to a server at an address.
+    /// A transport over plain HTTP.
     ///
-    /// - Throws: ``TransportError/invalidRoot``.
-    public init(
-        to address: DirectoryAddress, security: Security, deadlines: Deadlines = .standard
-    ) throws(TransportError) {
+    /// Security: for nothing but files that prove themselves, such as those of a log: whoever is on the way can keep them
+    /// back, and read them.
+    public init(overPlainHTTPTo address: DirectoryAddress, deadlines: Deadlines = .standard) {
         self.address = address
+        way = .plain
         self.deadlines = deadlines
-        context = try Self.context(security)
     }
 
-    private static func context(_ security: Security) throws(TransportError) -> NIOSSLContext? {
-        do {
-            var configuration = TLSConfiguration.makeClientConfiguration()
-            switch security {
-            case .none: return nil
-            case .system: configuration.trustRoots = .default
-            case .root(let root):
-                configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: root, format: .der)])
-            }
-            configuration.certificateVerification = .fullVerification
-            configuration.minimumTLSVersion = .tlsv12
-            configuration.applicationProtocols = ["http/1.1"]
-            return try NIOSSLContext(configuration: configuration)
-        } catch { throw .invalidRoot }
-    }
-
-    deinit { idleChannel.withLock { $0?.close(promise: nil) } }
-
-    /// Sends a request and waits for the whole answer, over the kept connection if that is harmless.
+    /// Sends a request and waits for the whole answer, over a kept connection if that is harmless.
     ///
     /// - Throws: ``TransportError``.
     public func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
-        if request.mayRepeat, let channel = takeIdleChannel() {
-            let exchange = exchange(request)
-            // A channel that has closed meanwhile has no handler left to answer.
-            channel.writeAndFlush(exchange).whenFailure { _ in exchange.promise.fail(TransportError.closedEarly) }
-            do { return try await answer(to: exchange, on: channel) } catch  where error == .closedEarly {
+        if request.mayRepeat, let connection = pool.take() {
+            do { return try await answer(to: request, over: connection) } catch  where error == .closedEarly {
                 // The server had ended the kept connection: a new one decides.
             }
         }
-        let exchange = exchange(request)
-        return try await answer(to: exchange, on: connect(for: exchange))
+        return try await answer(to: request, over: try await connect())
     }
 
-    private func exchange(_ request: DirectoryRequest) -> Exchange {
-        Exchange(
-            request, authority: address.authority,
-            promise: MultiThreadedEventLoopGroup.singleton.next().makePromise())
+    private func connect() async throws(TransportError) -> HTTPConnection {
+        let deadlines = deadlines
+        switch way {
+        case .pinned(let connector):
+            return try await connector.open(address, for: .requests, deadlines) { channel, negotiated in
+                try HTTPConnection(channel, negotiated, deadlines)
+            }
+        case .plain:
+            do {
+                let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .connectTimeout(TimeAmount(deadlines.connect))
+                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                    .connect(host: address.host, port: address.port).get()
+                return try await channel.eventLoop.submit { try HTTPConnection(channel, nil, deadlines) }.get()
+            } catch { throw TransportError(error) }
+        }
     }
 
     private func answer(
-        to exchange: Exchange, on channel: any Channel
+        to request: DirectoryRequest, over connection: HTTPConnection
     ) async throws(TransportError) -> DirectoryResponse {
         do {
+            let channel = try await connection.exchangeChannel()
+            let exchange = Exchange(
+                request, authority: address.authority, promise: channel.eventLoop.makePromise())
+            // A channel that has closed meanwhile has no handler left to answer.
+            channel.writeAndFlush(exchange).whenFailure { _ in exchange.promise.fail(TransportError.closedEarly) }
             let answer = try await withTaskCancellationHandler {
                 try await exchange.promise.futureResult.get()
             } onCancel: {
                 channel.close(promise: nil)
             }
-            if answer.isReusable { keep(channel) } else { channel.close(promise: nil) }
+            if connection.isShared || answer.isReusable { pool.keep(connection) } else { connection.close() }
             return answer.response
         } catch {
-            channel.close(promise: nil)
-            throw TransportError(error)
+            let error = TransportError(error)
+            // What is wrong with one answer ends its stream, and not those of others.
+            if !(connection.isShared && error.concernsOneAnswer) { connection.close() }
+            throw error
         }
-    }
-
-    /// A new connection that sends the exchange's request as soon as it stands.
-    private func connect(for exchange: Exchange) async throws(TransportError) -> any Channel {
-        let (context, deadlines, host) = (context, deadlines, address.host)
-        do {
-            return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connectTimeout(TimeAmount(deadlines.connect))
-                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let pipeline = channel.pipeline.syncOperations
-                        if let context {
-                            try pipeline.addHandler(
-                                NIOSSLClientHandler(context: context, serverHostname: Self.name(host)))
-                        }
-                        try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(ExchangeHandler(deadlines, first: exchange))
-                    }
-                }
-                .connect(host: host, port: address.port).get()
-        } catch {
-            exchange.promise.fail(TransportError(error))
-            throw TransportError(error)
-        }
-    }
-
-    /// For an IP address, NIOSSL compares the certificate with the peer's address instead of a name.
-    private static func name(_ host: String) -> String? {
-        (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
-    }
-
-    private func takeIdleChannel() -> (any Channel)? {
-        let channel = idleChannel.withLock { idle in
-            defer { idle = nil }
-            return idle
-        }
-        return channel?.isActive == true ? channel : nil
-    }
-
-    private func keep(_ channel: any Channel) {
-        let surplus = idleChannel.withLock { idle in
-            defer { idle = channel }
-            return idle
-        }
-        surplus?.close(promise: nil)
     }
 }
 
 extension DirectoryRequest {
     /// Whether sending it twice is the same as once: reads, and the lookup.
     var mayRepeat: Bool { method == "GET" || path == Route.lookup.path }
+}
+
+extension DirectoryProfile {
+    /// What connects to the directory: only its root certificate is trusted, and one of its pins must be on the path.
+    ///
+    /// - Parameter onViolation: gets a report for every trusted chain in which no key is pinned. Must not wait.
+    /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``, ``TransportError/noPins``,
+    ///   ``TransportError/invalidPins(_:)``.
+    public func connector(
+        onViolation: (@Sendable (ViolationReport) -> Void)? = nil
+    ) throws(TransportError) -> PinnedConnector {
+        let anchors: TrustAnchors
+        do { anchors = try TrustAnchors([tlsRoot]) } catch { throw .invalidRoot }
+        return try PinnedConnector(
+            ChainVerifier(policy: try pinPolicy, anchors: anchors), onViolation: onViolation)
+    }
+
+    /// The policy that the profile's pins make: one host, enforced.
+    ///
+    /// - Throws: ``TransportError/invalidAddress``, ``TransportError/noPins``, ``TransportError/invalidPins(_:)``.
+    public var pinPolicy: PinPolicy {
+        get throws(TransportError) {
+            guard !pins.isEmpty else { throw .noPins }
+            let address = try DirectoryAddress(url)
+            guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
+            let rule: PinRule
+            do { rule = try PinRule(for: .exactly(host), pins: pins) } catch { throw .invalidPins(error) }
+            do { return try PinPolicy(version: 1, rules: [rule]) } catch { throw .unknown }
+        }
+    }
 }

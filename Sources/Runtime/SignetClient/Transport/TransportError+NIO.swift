@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
@@ -12,6 +13,7 @@ extension TransportError {
             case let error as NIOConnectionError: Self.connection(error)
             case let error as NIOSSLError: Self.tls(error)
             case let error as NIOSSLExtraError: Self.tls(error)
+            case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.IOOnClosedConnection: .closedEarly
             case let error as HTTPParserError: error == .invalidEOFState ? .closedEarly : .malformedResponse
             case ChannelError.connectTimeout: .timedOut(.connecting)
             case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: .closedEarly
@@ -19,6 +21,14 @@ extension TransportError {
             case is IOError: .closedEarly
             default: .unknown
             }
+    }
+
+    /// Whether the connection is none the worse for it.
+    var concernsOneAnswer: Bool {
+        switch self {
+        case .tooLong, .unexpectedMediaType: true
+        default: false
+        }
     }
 
     private static func connection(_ error: NIOConnectionError) -> TransportError {
@@ -29,11 +39,9 @@ extension TransportError {
         return timedOut ? .timedOut(.connecting) : .unreachable
     }
 
+    /// Refusals of chains never get here: ``ConnectionJudge`` keeps them.
     private static func tls(_ error: NIOSSLError) -> TransportError {
         switch error {
-        case .handshakeFailed(let reason):
-            "\(reason)".contains("CERTIFICATE_VERIFY_FAILED") ? .certificateRefused : .handshakeFailed
-        case .unableToValidateCertificate, .noCertificateToValidate: .certificateRefused
         case .uncleanShutdown: .closedEarly
         default: .handshakeFailed
         }
@@ -41,7 +49,7 @@ extension TransportError {
 
     private static func tls(_ error: NIOSSLExtraError) -> TransportError {
         switch error {
-        case .failedToValidateHostname, .serverHostnameImpossibleToMatch: .certificateForAnotherName
+        case .failedToValidateHostname, .serverHostnameImpossibleToMatch: .handshakeFailed
         default: .invalidAddress
         }
     }

@@ -1,3 +1,5 @@
+public import KeyPinning
+
 /// Why there is no usable HTTP response.
 public enum TransportError: Error, Hashable, Sendable {
     /// The address is not `https://host[:port]`.
@@ -14,10 +16,18 @@ public enum TransportError: Error, Hashable, Sendable {
     case closedEarly
     /// The connection did not become a TLS connection.
     case handshakeFailed
-    /// The server's certificate is not vouched for by the pinned root, or its dates do not cover today.
-    case certificateRefused
-    /// The certificate is for another name.
-    case certificateForAnotherName
+    /// Policy, chain or pins forbid the connection; no byte of a request was sent.
+    case refused(ChainRefusal)
+    /// There are no pins for the server, and without pins no connection is made.
+    case noPins
+    /// The pins for the server cannot be right.
+    case invalidPins(PinRuleFault)
+    /// The pin policy is for another environment than the one this program runs in.
+    case policyForAnotherEnvironment
+    /// The server does not open a WebSocket here; its HTTP status says why.
+    case notUpgraded(status: Int)
+    /// The server chose a WebSocket sub-protocol that was not offered, or none although one was.
+    case wrongSubprotocol
     /// Not HTTP/1.1.
     case malformedResponse
     /// The body is longer than any honest answer, in bytes.
@@ -30,12 +40,18 @@ public enum TransportError: Error, Hashable, Sendable {
     /// Whose fault it is.
     public var family: ErrorFamily {
         switch self {
-        case .invalidAddress, .invalidRoot: .caller
+        case .invalidAddress, .invalidRoot, .noPins, .invalidPins, .policyForAnotherEnvironment: .caller
+        case .refused(let refusal): Self.family(of: refusal.reason)
         case .nameNotFound, .unreachable, .timedOut, .closedEarly, .handshakeFailed: .environment
-        case .certificateRefused, .certificateForAnotherName, .malformedResponse, .tooLong,
-            .unexpectedMediaType:
-            .peer
+        case .notUpgraded, .wrongSubprotocol, .malformedResponse, .tooLong, .unexpectedMediaType: .peer
         case .unknown: .bug
+        }
+    }
+
+    private static func family(of reason: ChainRefusal.Reason) -> ErrorFamily {
+        switch reason {
+        case .unknownHost, .policyExpired, .proxy: .caller
+        default: .peer
         }
     }
 }

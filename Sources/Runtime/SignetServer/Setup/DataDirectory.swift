@@ -18,6 +18,9 @@ public struct DataDirectory: Hashable, Sendable {
     public var certificate: String { path + "/tls/server.pem" }
     /// The server's private key, PEM, mode 0600.
     public var certificateKey: String { path + "/tls/server.key" }
+    /// The private key that takes the place of the server's one day, PEM, mode 0600; the server never reads it: move it
+    /// away.
+    public var backupKey: String { path + "/tls/backup.key" }
     /// The root certificate made by the setup, PEM.
     public var root: String { path + "/tls/ca.pem" }
     /// The root's private key, PEM, mode 0600; the server never reads it: move it away.

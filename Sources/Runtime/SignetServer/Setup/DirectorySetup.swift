@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 public import KeyDirectory
+import KeyPinning
 import KeyTransparency
 public import LogWitness
 public import Logging
@@ -63,9 +65,12 @@ public struct DirectorySetup: Sendable {
             try setupFile { () throws(FileFailure) in try PrivateFile.makeFolder(folder) }
         }
         let root = try tls.write(to: draft, at: now)
+        let pins = [
+            Pin(try Self.serverPin(draft), tier: .leaf), Pin(try makeBackupKey(draft), tier: .leaf, isBackup: true),
+        ]
         let keys: DirectoryKeys
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
-        let profile = try profile(keys, root: root)
+        let profile = try profile(keys, root: root, pins: pins)
         do {
             try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)
         } catch { throw .directory(error) }
@@ -78,15 +83,36 @@ public struct DirectorySetup: Sendable {
         return profile
     }
 
+    /// Makes the key that clients accept besides the server's, so that losing the one locks nobody out.
+    private func makeBackupKey(_ draft: DataDirectory) throws(SetupError) -> SPKIPin {
+        let key = P256.Signing.PrivateKey()
+        try setupFile { () throws(FileFailure) in
+            try PrivateFile.write((key.pemRepresentation + "\n").utf8, to: draft.backupKey)
+        }
+        return SPKIPin(hashing: Array(key.publicKey.derRepresentation))
+    }
+
+    /// The pin of the server's own key.
+    private static func serverPin(_ draft: DataDirectory) throws(SetupError) -> SPKIPin {
+        let chain: [UInt8]
+        do throws(FileFailure) { chain = try PrivateFile.read(draft.certificate) } catch { throw .file(error) }
+        guard let leaf = try? PEMBlock.certificates(in: chain).first, let fields = try? CertificateFields(leaf) else {
+            throw .tls(.invalidCertificate)
+        }
+        return fields.pin
+    }
+
     /// Trust in the log's key, and in the witnesses given or, without any, in the server's own cosigner.
-    private func profile(_ keys: DirectoryKeys, root: [UInt8]) throws(SetupError) -> DirectoryProfile {
+    private func profile(
+        _ keys: DirectoryKeys, root: [UInt8], pins: [Pin]
+    ) throws(SetupError) -> DirectoryProfile {
         let policy: Policy
         do {
             policy = try Self.policy(
                 log: Policy.Log(key: keys.log.verifierKey), cosigners: keys.cosigners, witnesses: witnesses)
         } catch { throw .policy(error) }
         return DirectoryProfile(
-            url: url, tlsRoot: root,
+            url: url, tlsRoot: root, pins: pins,
             trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
     }
 

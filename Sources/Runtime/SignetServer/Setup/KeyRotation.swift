@@ -94,7 +94,7 @@ public struct KeyRotation: Sendable {
         await stored.directory.close()
         do { try outcome.get() } catch { throw .directory(error) }
         let changed = DirectoryProfile(
-            url: profile.url, tlsRoot: profile.tlsRoot,
+            url: profile.url, tlsRoot: profile.tlsRoot, pins: profile.pins,
             trust: DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
         do throws(FileFailure) { try PrivateFile.replace(data.profile, with: changed.encoded, mode: 0o644) } catch {
             throw .file(error)

@@ -33,6 +33,14 @@ enum Output {
         if !write(text + "\n", to: STDOUT_FILENO) { isClosed.store(true, ordering: .relaxed) }
     }
 
+    /// Bytes as they are, such as a file that is printed.
+    static func write(_ bytes: [UInt8]) {
+        hasWritten.store(true, ordering: .relaxed)
+        if !write(String(decoding: bytes, as: UTF8.self), to: STDOUT_FILENO) {
+            isClosed.store(true, ordering: .relaxed)
+        }
+    }
+
     static func json(_ value: JSONValue) { line(value.text) }
     static func error(_ text: String) { _ = write(text + "\n", to: STDERR_FILENO) }
 

@@ -156,15 +156,19 @@ extension TransportError {
             Sentence(
                 "\(directory) does not speak TLS as a directory does.",
                 "Check the port in the directory file.")
-        case .certificateRefused:
+        case .refused(let refusal): refusal.sentence(directory)
+        case .noPins:
             Sentence(
-                "The server at \(directory) cannot prove that it is your directory.",
-                "Check this device's date first. If it is right, the server has changed its certificate, or somebody sits in between: "
-                    + "get a new directory file from the operator, not over this connection.")
-        case .certificateForAnotherName:
-            Sentence(
-                "The server at \(directory) shows a certificate of another name.",
-                "Check the address in the directory file; somebody may sit in between.")
+                "The directory file names no key of its server, and without one signet does not connect.",
+                "Get a new directory file from the operator.")
+        case .invalidPins(let fault):
+            Sentence("The directory file's pins cannot be right: \(fault.words).", "Get a new directory file.")
+        case .policyForAnotherEnvironment:
+            Sentence("The pin policy is for another environment.", "Use the one for production.")
+        case .notUpgraded(let status):
+            Sentence("\(directory) does not open a WebSocket here (HTTP status \(status)).", "Check the address.")
+        case .wrongSubprotocol:
+            Sentence("\(directory) speaks another protocol over its WebSocket.", "Check the address.")
         case .malformedResponse:
             Sentence(
                 "What answers at \(directory) is not a directory.", "Check the address in the directory file."

@@ -45,7 +45,7 @@ struct Session {
         storePath = isGuest ? home.storePath(of: profile.trust) : home.storePath
         if isGuest { try Self.keep(profile, in: home.guestProfile(of: profile.trust)) }
         keystore = isGuest ? nil : try Self.keystore(home)
-        client = try Self.client(storePath, profile, keystore)
+        client = try Self.client(storePath, profile, keystore, reports: home.reports)
     }
 
     /// Whose account it is.
@@ -134,16 +134,21 @@ struct Session {
     }
 
     private static func client(
-        _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?
+        _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?, reports: DurableFile
     ) throws -> Client<SQLiteStore> {
         let store: SQLiteStore
         do { store = try SQLiteStore.open(at: storePath) } catch {
             throw CommandFailure(error, path: storePath)
         }
         let transport: NIOTransport
-        do { transport = try NIOTransport(to: profile) } catch {
-            throw CommandFailure(.badFile, error.sentence(profile.url))
-        }
+        do throws(TransportError) {
+            let spool = ReportSpool(reports)
+            let connector = try profile.connector { report in
+                // A report that cannot be kept changes nothing about the refusal.
+                _ = try? spool.add(report)
+            }
+            transport = NIOTransport(to: try DirectoryAddress(profile.url), through: connector)
+        } catch { throw CommandFailure(.badFile, error.sentence(profile.url)) }
         do {
             return try Client(
                 of: profile, over: transport, remembering: store,

@@ -65,15 +65,15 @@ struct LogOptions: ParsableArguments {
         if let directory {
             let profile: DirectoryProfileAndPolicy
             profile = try DirectoryProfileAndPolicy(path: directory)
-            return (profile.policy, try Self.source(log ?? profile.logURL, root: profile.root))
+            return (profile.policy, try Self.source(log ?? profile.logURL, of: profile.profile))
         }
         guard let policy, let log else { throw CommandFailure(.usage, "Say where the log is.", "") }
-        return (try PolicyFile.read(policy), try Self.source(log, root: nil))
+        return (try PolicyFile.read(policy), try Self.source(log, of: nil))
     }
 
-    static func source(_ place: String, root: [UInt8]?) throws -> any LogSource {
+    static func source(_ place: String, of profile: DirectoryProfile?) throws -> any LogSource {
         guard place.hasPrefix("https://") || place.hasPrefix("http://") else { return FolderLogSource(path: place) }
-        do { return try HTTPLogSource(place, root: root) } catch {
+        do { return try HTTPLogSource(place, of: profile) } catch {
             throw CommandFailure(.usage, error.sentence(place))
         }
     }

@@ -15,15 +15,13 @@ enum PolicyFile {
 struct DirectoryProfileAndPolicy {
     let policy: Policy
     let logURL: String
-    let root: [UInt8]
+    let profile: DirectoryProfile
 
     init(path: String) throws {
-        let profile: DirectoryProfile
         do { profile = try HomeFolder.profile(in: DurableFile(path: path)) } catch {
             throw CommandFailure(error, path: path)
         }
         policy = profile.trust.policy
         logURL = profile.url + Route.logPrefix
-        root = profile.tlsRoot
     }
 }

@@ -1,0 +1,1 @@
+// A stand-in for Apple's module, for checking types on another system.

@@ -1,0 +1,53 @@
+import Crypto
+public import KeyPinning
+import SwiftASN1
+import X509
+
+/// A key in reserve: made now, pinned now, certified only when it is needed.
+public struct BackupKey: Sendable {
+    /// PKCS#8, PEM.
+    ///
+    /// Security: secret. It belongs neither on the server nor beside the other key.
+    public let privateKeyPEM: String
+    /// A certificate signing request for the hosts, PKCS#10, PEM.
+    public let requestPEM: String
+    /// The key's pin.
+    public let pin: SPKIPin
+
+    /// Makes a P-256 key.
+    ///
+    /// - Parameter hosts: DNS names and addresses for the request, the first of which is the subject's name too.
+    /// - Throws: ``BackupKeyFault``.
+    public init(for hosts: [ServerName]) throws(BackupKeyFault) {
+        guard let first = hosts.first else { throw .noHost }
+        let key = P256.Signing.PrivateKey()
+        privateKeyPEM = key.pemRepresentation + "\n"
+        pin = SPKIPin(hashing: Array(key.publicKey.derRepresentation))
+        do {
+            let names = SubjectAlternativeNames(hosts.map(\.generalName))
+            let extensions = ExtensionRequest(extensions: try Certificate.Extensions { names })
+            let request = try CertificateSigningRequest(
+                version: .v1,
+                subject: try DistinguishedName { CommonName(String(decoding: first.text, as: UTF8.self)) },
+                privateKey: .init(key), attributes: .init([.init(extensions)]), signatureAlgorithm: .ecdsaWithSHA256)
+            requestPEM = try request.serializeAsPEM().pemString + "\n"
+        } catch { throw .notMade }
+    }
+}
+
+/// Why a key in reserve was not made.
+public enum BackupKeyFault: Error, Hashable, Sendable {
+    /// No host was named.
+    case noHost
+    /// The library did not make the request.
+    case notMade
+}
+
+extension ServerName {
+    fileprivate var generalName: GeneralName {
+        switch self {
+        case .dns(let name): .dnsName(String(decoding: name, as: UTF8.self))
+        case .address(let bytes): .ipAddress(ASN1OctetString(contentBytes: bytes[...]))
+        }
+    }
+}

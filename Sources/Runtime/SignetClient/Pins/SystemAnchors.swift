@@ -1,0 +1,38 @@
+import KeyPinning
+public import PinnedChains
+
+extension PinnedConnector {
+    /// A connector to one server of which no pin is known: any path to one of the system's roots will do.
+    ///
+    /// Security: for files that prove themselves, such as those of a log; never for what a person sends.
+    ///
+    /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``: the system has no list of roots.
+    public static func trustingSystemRoots(for address: DirectoryAddress) throws(TransportError) -> PinnedConnector {
+        guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
+        guard let system = TrustAnchors.ofSystem() else { throw .invalidRoot }
+        let policy: PinPolicy
+        do {
+            policy = try PinPolicy(version: 1, rules: [PinRule(for: .exactly(host), mode: .trustOnly, pins: [])])
+        } catch { throw .unknown }
+        return try PinnedConnector(ChainVerifier(policy: policy, anchors: system.anchors))
+    }
+}
+
+extension TrustAnchors {
+    /// The roots that this system trusts, from the first of the usual files that is there.
+    ///
+    /// - Returns: the anchors, and the file they came from; nil where there is no such file.
+    public static func ofSystem() -> (anchors: TrustAnchors, path: String)? {
+        let paths = [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ]
+        for path in paths {
+            guard let text = try? DurableFile(path: path).read(maximumByteCount: 16_777_216),
+                let certificates = try? PEMBlock.certificates(in: text)
+            else { continue }
+            return (TrustAnchors(readable: certificates), path)
+        }
+        return nil
+    }
+}

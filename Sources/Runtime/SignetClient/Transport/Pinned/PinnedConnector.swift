@@ -1,0 +1,98 @@
+public import KeyPinning
+import NIOCore
+import NIOPosix
+import NIOSSL
+public import PinnedChains
+
+/// Opens every connection of a client: TLS 1.2 or 1.3 to a host that the policy knows, with a chain that one verifier
+/// finds trusted and pinned, before a byte of a request leaves.
+///
+/// REST, WebSocket, and whatever rides on them go through here. There is no other way to connect, and none without a
+/// policy.
+///
+/// Security: the certificates that NIOSSL hands over are those the server sent, in its order; nothing is concluded from
+/// them but through ``PinnedChains/ChainVerifier``.
+public final class PinnedConnector: Sendable {
+    /// What is demanded, and who is trusted.
+    public let verifier: ChainVerifier
+    let clock: @Sendable () -> UInt64
+    let proxies: ProxySettings
+    let cache: VerifiedChainCache?
+    let onViolation: (@Sendable (ViolationReport) -> Void)?
+    private let webContext: NIOSSLContext
+    private let socketContext: NIOSSLContext
+
+    /// A connector.
+    ///
+    /// - Parameters:
+    ///   - environment: where this program runs; a policy for elsewhere is refused.
+    ///   - cacheCapacity: how many verified chains are remembered; 0 for none.
+    ///   - clock: seconds since 1970.
+    ///   - onViolation: gets a report for every trusted chain in which no key is pinned. Must not wait.
+    /// - Throws: ``TransportError/policyForAnotherEnvironment``.
+    public init(
+        _ verifier: ChainVerifier, environment: PinPolicy.Environment = .production,
+        proxies: ProxySettings = .ofProcess, cacheCapacity: Int = 64,
+        clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+        onViolation: (@Sendable (ViolationReport) -> Void)? = nil
+    ) throws(TransportError) {
+        guard verifier.policy.environment == environment else { throw .policyForAnotherEnvironment }
+        self.verifier = verifier
+        self.clock = clock
+        self.proxies = proxies
+        self.onViolation = onViolation
+        cache = cacheCapacity > 0 ? VerifiedChainCache(capacity: cacheCapacity) : nil
+        webContext = try Self.context(["h2", "http/1.1"])
+        socketContext = try Self.context(["http/1.1"])
+    }
+
+    /// What a connection is for.
+    enum Use { case requests, webSocket }
+
+    /// Connects, and has the pipeline set up on the event loop in the moment TLS stands.
+    ///
+    /// - Parameter configure: gets the channel and the protocol that was agreed on.
+    /// - Throws: ``TransportError``; ``TransportError/refused(_:)`` when policy, chain or pins forbid it.
+    func open<Value: Sendable>(
+        _ address: DirectoryAddress, for use: Use, _ deadlines: NIOTransport.Deadlines,
+        configure: @escaping @Sendable (any Channel, String?) throws -> Value
+    ) async throws(TransportError) -> Value {
+        let judge = try ConnectionJudge(self, address)
+        let context = use == .requests ? webContext : socketContext
+        let host = address.host
+        do {
+            let promise = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Value.self)
+            do {
+                _ = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .connectTimeout(TimeAmount(deadlines.connect))
+                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                    .channelInitializer { channel in
+                        channel.eventLoop.makeCompletedFuture {
+                            let handshake = HandshakeHandler(judge, deadlines.handshake, promise, configure)
+                            try channel.pipeline.syncOperations.addHandlers(
+                                Self.tls(context, judge), handshake)
+                        }
+                    }
+                    .connect(host: host, port: address.port).get()
+            } catch { promise.fail(error) }
+            return try await promise.futureResult.get()
+        } catch { throw TransportError(error) }
+    }
+
+    private static func tls(_ context: NIOSSLContext, _ judge: ConnectionJudge) throws -> NIOSSLClientHandler {
+        try NIOSSLClientHandler(
+            context: context, serverHostname: judge.serverHostname,
+            customVerificationCallbackWithMetadata: { certificates, promise in judge.judge(certificates, promise) })
+    }
+
+    /// NIOSSL's own host check stays on: it runs after ours, as a second net. No root is given to it, so that nothing
+    /// is trusted should our verification ever not be asked.
+    private static func context(_ protocols: [String]) throws(TransportError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .certificates([])
+        configuration.certificateVerification = .fullVerification
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = protocols
+        do { return try NIOSSLContext(configuration: configuration) } catch { throw .unknown }
+    }
+}

@@ -1,0 +1,146 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// A WebSocket through a ``PinnedConnector``: what STOMP and Janus ride on.
+///
+/// Spec: RFC 6455.
+public final class PinnedWebSocket: Sendable {
+    /// A sub-protocol by the name that client and server agree on.
+    public struct Subprotocol: Hashable, Sendable {
+        /// Its name, ASCII.
+        public let name: String
+
+        /// A sub-protocol of another name.
+        public init(_ name: String) { self.name = name }
+
+        /// STOMP 1.2.
+        public static let stomp = Subprotocol("v12.stomp")
+        /// The signalling of the Janus WebRTC server.
+        public static let janus = Subprotocol("janus-protocol")
+    }
+
+    /// What is sent and received, whole.
+    public enum Message: Hashable, Sendable {
+        /// UTF-8.
+        case text([UInt8])
+        /// Any bytes.
+        case binary([UInt8])
+    }
+
+    /// The longest message either side may send, in bytes.
+    public static let maximumByteCount = 1_048_576
+
+    /// The sub-protocol that was agreed on; nil when none was offered.
+    public let subprotocol: Subprotocol?
+    private let channel: any Channel
+    private let inbox: MessageInbox
+
+    private init(_ channel: any Channel, _ inbox: MessageInbox, _ subprotocol: Subprotocol?) {
+        self.channel = channel
+        self.inbox = inbox
+        self.subprotocol = subprotocol
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    /// Opens one.
+    ///
+    /// - Parameters:
+    ///   - path: from its first slash, with the query.
+    ///   - offered: sub-protocols in order of preference; one of them must be chosen.
+    ///   - fields: further header fields of the request.
+    /// - Throws: ``TransportError``: ``TransportError/refused(_:)`` before any byte of the request is sent;
+    ///   ``TransportError/notUpgraded(status:)``, ``TransportError/wrongSubprotocol``.
+    public static func open(
+        _ address: DirectoryAddress, path: String, offering offered: [Subprotocol] = [],
+        fields: [DirectoryRequest.Field] = [], through connector: PinnedConnector,
+        deadlines: NIOTransport.Deadlines = .standard
+    ) async throws(TransportError) -> PinnedWebSocket {
+        var headers = HTTPHeaders([("host", address.authority), ("user-agent", "signet")])
+        if !offered.isEmpty {
+            headers.add(name: "sec-websocket-protocol", value: offered.map(\.name).joined(separator: ", "))
+        }
+        for field in fields { headers.add(name: field.name, value: field.value) }
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
+        let upgrade = try await connector.open(address, for: .webSocket, deadlines) { channel, _ in
+            try start(head, offered, channel, deadlines)
+        }
+        do { return try await upgrade.get() } catch { throw TransportError(error) }
+    }
+
+    /// Sends a message; returns when it has left.
+    ///
+    /// - Throws: ``TransportError/closedEarly``; ``TransportError/tooLong(limit:)`` and nothing is sent.
+    public func send(_ message: Message) async throws(TransportError) {
+        let (opcode, bytes) =
+            switch message {
+            case .text(let bytes): (WebSocketOpcode.text, bytes)
+            case .binary(let bytes): (WebSocketOpcode.binary, bytes)
+            }
+        guard bytes.count <= Self.maximumByteCount else { throw .tooLong(limit: Self.maximumByteCount) }
+        do { try await channel.writeAndFlush(WebSocketFrame.masked(opcode, bytes)) } catch {
+            throw TransportError(error)
+        }
+    }
+
+    /// The next message; nil when the server has closed in an orderly way. For one reader at a time.
+    ///
+    /// - Throws: ``TransportError/closedEarly``, ``TransportError/tooLong(limit:)``,
+    ///   ``TransportError/malformedResponse``.
+    public func receive() async throws(TransportError) -> Message? { try await inbox.next() }
+
+    /// Says good-bye and closes.
+    public func close() async {
+        var code = ByteBuffer()
+        code.write(webSocketErrorCode: .normalClosure)
+        try? await channel.writeAndFlush(WebSocketFrame.masked(.connectionClose, Array(code.readableBytesView)))
+        try? await channel.close()
+    }
+
+    /// Sends the request behind TLS, on the event loop.
+    private static func start(
+        _ head: HTTPRequestHead, _ offered: [Subprotocol], _ channel: any Channel, _ deadlines: NIOTransport.Deadlines
+    ) throws -> EventLoopFuture<PinnedWebSocket> {
+        let upgrader = NIOTypedWebSocketClientUpgrader<PinnedWebSocket>(
+            maxFrameSize: maximumByteCount,
+            upgradePipelineHandler: { channel, response in
+                channel.eventLoop.makeCompletedFuture { try finish(response, offered, channel) }
+            })
+        var configuration = NIOUpgradableHTTPClientPipelineConfiguration(
+            upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
+                upgradeRequestHead: head, upgraders: [upgrader],
+                notUpgradingCompletionHandler: { $0.eventLoop.makeFailedFuture(NotUpgraded()) }))
+        configuration.leftOverBytesStrategy = .forwardBytes
+        let pipeline = channel.pipeline.syncOperations
+        let result = try pipeline.configureUpgradableHTTPClientPipeline(configuration: configuration)
+        let status = StatusHandler()
+        let next = try pipeline.handler(type: NIOTypedHTTPClientUpgradeHandler<PinnedWebSocket>.self)
+        try pipeline.addHandler(status, position: .before(next))
+        let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(deadlines.response)) { channel.close(promise: nil) }
+        let bound = NIOLoopBound(status, eventLoop: channel.eventLoop)
+        return result.always { result in
+            alarm.cancel()
+            if case .failure = result { channel.close(promise: nil) }
+        }.flatMapErrorThrowing { error in
+            guard let status = bound.value.status, !(error is TransportError) else { throw error }
+            throw TransportError.notUpgraded(status: status)
+        }
+    }
+
+    private struct NotUpgraded: Error {}
+
+    private static func finish(
+        _ response: HTTPResponseHead, _ offered: [Subprotocol], _ channel: any Channel
+    ) throws -> PinnedWebSocket {
+        let chosen = response.headers["sec-websocket-protocol"].map { Subprotocol($0) }
+        let isRight = offered.isEmpty ? chosen.isEmpty : chosen.count == 1 && offered.contains(chosen[0])
+        guard isRight else { throw TransportError.wrongSubprotocol }
+        let inbox = MessageInbox(channel)
+        try channel.pipeline.syncOperations.addHandlers(
+            NIOWebSocketFrameAggregator(
+                minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024,
+                maxAccumulatedFrameSize: maximumByteCount), MessageHandler(inbox))
+        return PinnedWebSocket(channel, inbox, chosen.first)
+    }
+}

@@ -1,0 +1,40 @@
+public import KeyPinning
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The proxies that a device's settings name.
+///
+/// Signet's own connections never use one. That one is set is recorded, and refused when the policy says so; pinned TLS
+/// through a tunnel is as safe as without, and an interceptor needs no setting.
+public struct ProxySettings: Hashable, Sendable {
+    private let variables: [String: String]
+
+    /// The settings in environment variables, as curl and most programs read them.
+    public init(environment: [String: String]) { variables = environment }
+
+    /// The settings of this process.
+    public static var ofProcess: ProxySettings { ProxySettings(environment: ProcessInfo.processInfo.environment) }
+
+    /// What is set for an HTTPS connection to a host.
+    public func state(for host: ServerName) -> ProxyState {
+        guard !isExempt(host) else { return .none }
+        for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+            if let value = variables[name], !value.isEmpty { return .configured(setting: Array(name.utf8)) }
+        }
+        return .none
+    }
+
+    private func isExempt(_ host: ServerName) -> Bool {
+        let list = variables["no_proxy"] ?? variables["NO_PROXY"] ?? ""
+        let name = String(decoding: host.text, as: UTF8.self)
+        return list.split(separator: ",").contains { item in
+            let item = item.filter { $0 != " " }.lowercased()
+            let domain = item.hasPrefix(".") ? String(item.dropFirst()) : item
+            return item == "*" || name == domain || (!domain.isEmpty && name.hasSuffix("." + domain))
+        }
+    }
+}

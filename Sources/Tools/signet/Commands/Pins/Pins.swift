@@ -1,0 +1,79 @@
+import ArgumentParser
+import KeyPinning
+import PinnedChains
+import SignetClient
+
+/// `signet pins`
+struct Pins: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The keys that servers are expected to have.",
+        discussion: """
+            Every connection of signet is pinned by the directory file. These commands are for whoever runs servers, and \
+            for clients of other kinds: they make, check and convert pins, and rehearse what breaks them.
+            """,
+        subcommands: [
+            Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self, Attack.self, Reports.self,
+        ])
+}
+
+/// Whom to trust for a validated path.
+struct AnchorOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Trust the certificates of this PEM file instead of the system's.", valueName: "file"))
+    var roots: String?
+
+    func anchors() throws -> TrustAnchors {
+        guard let roots else {
+            guard let found = TrustAnchors.ofSystem() else {
+                throw CommandFailure(
+                    .badFile, "This system has no list of trusted certificates where signet looks for it.",
+                    "Name one with --roots.")
+            }
+            return found.anchors
+        }
+        do { return try TrustAnchors(CertificateFile.read(roots)) } catch let error as TrustAnchorFault {
+            throw CommandFailure(.badFile, error.sentence(roots))
+        }
+    }
+}
+
+/// Certificates from a PEM file or from a server.
+enum CertificateFile {
+    static let maximumByteCount = 4_194_304
+
+    static func read(_ path: String) throws -> [[UInt8]] {
+        let text = try InputFile.read(path, maximumByteCount: maximumByteCount)
+        do { return try PEMBlock.certificates(in: text) } catch { throw CommandFailure(.badFile, error.sentence(path)) }
+    }
+}
+
+/// A server as a person names it: `host`, `host:port` or `https://host:port`.
+struct ServerPlace {
+    let address: DirectoryAddress
+    let name: ServerName
+
+    init(_ text: String) throws {
+        let prefix = "https://"
+        let bare = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+        do {
+            address = try DirectoryAddress(prefix + bare)
+            name = try ServerName(address.host.utf8)
+        } catch {
+            throw CommandFailure(
+                .usage, "'\(JSONValue.printable(text))' is no server.",
+                "A server looks like example.org or example.org:8443."
+            )
+        }
+    }
+
+    /// What the server presents, which nobody vouches for.
+    func presentedChain() async throws -> [[UInt8]] {
+        do throws(TransportError) { return try await ChainProbe.presentedChain(of: address) } catch {
+            throw CommandFailure(error.family.status, error.sentence(address.authority))
+        }
+    }
+}
+
+extension SPKIPin {
+    /// `sha256/…`.
+    var words: String { String(decoding: text(), as: UTF8.self) }
+}

@@ -1,0 +1,80 @@
+import KeyPinning
+
+extension ChainRefusal {
+    func sentence(_ server: String) -> Sentence {
+        let between = "Nothing was sent. If the operator has not announced a change, somebody sits in between."
+        return switch reason {
+        case .unknownHost:
+            Self.unknownHostSentence(server)
+        case .policyExpired(let time):
+            Sentence(
+                "The pin policy's rule for \(server) ended on \(Moment.date(time)) and says to block.",
+                "Get a new policy.")
+        case .proxy:
+            Sentence("A proxy is set on this device, and the pin policy wants none.", "Unset it and try again.")
+        case .noPinMatched:
+            Sentence(
+                "The server at \(server) is certified, but not with a key that you expect.",
+                between + " Get a new directory file from the operator, not over this connection.")
+        case .untrusted:
+            Sentence("Nobody you trust has certified the server at \(server).", between)
+        case .path(.otherName), .path(.noNames):
+            Sentence("The server at \(server) shows a certificate of another name.", between)
+        case .path(.expired), .path(.notYetValid):
+            Sentence(
+                "The certificate of the server at \(server) is not valid today.",
+                "Check this device's date. If it is right, the operator has to renew it.")
+        case .path(let fault):
+            Sentence("The certificates of the server at \(server) break a rule: \(fault.words).", between)
+        case .noCertificate, .tooManyCertificates, .tooManyBytes, .malformedCertificate, .searchTooLong:
+            Sentence("The server at \(server) shows certificates that no honest server has.", between)
+        }
+    }
+}
+
+extension PathFault {
+    /// A few words, with the place on the path.
+    var words: String {
+        switch self {
+        case .version(let depth): "\(Self.place(depth)) is not of version 3"
+        case .notYetValid(let depth): "\(Self.place(depth)) is not valid yet"
+        case .expired(let depth): "\(Self.place(depth)) is not valid any more"
+        case .weakSignature(let depth): "\(Self.place(depth)) is signed over SHA-1"
+        case .notAnAuthority(let depth): "\(Self.place(depth)) certifies and is no authority"
+        case .tooLong(let depth): "\(Self.place(depth)) has more authorities below it than it may"
+        case .authorityAsServer: "the server's certificate is an authority's"
+        case .keyUsage(let depth): "the key of \(Self.place(depth)) may not be used so"
+        case .notForServers(let depth): "\(Self.place(depth)) is not for servers"
+        case .otherName: "the server's certificate is for another host"
+        case .noNames: "the server's certificate names no host"
+        case .constrainedName(let depth): "a name that \(Self.place(depth)) may not certify"
+        case .unknownConstraint(let depth): "\(Self.place(depth)) has a name constraint of a kind nobody understands"
+        case .tooManyNames: "too many names and constraints"
+        case .unknownExtension(let depth): "\(Self.place(depth)) has a critical extension that nobody understands"
+        case .malformedExtension(let depth): "\(Self.place(depth)) has an extension that cannot be read"
+        }
+    }
+
+    private static func place(_ depth: Int) -> String {
+        depth == 0 ? "the server's certificate" : "certificate \(depth + 1) of the path"
+    }
+}
+
+extension PinRuleFault {
+    /// A few words.
+    var words: String {
+        switch self {
+        case .publicSuffix(let name):
+            "strangers have names below \(String(decoding: name, as: UTF8.self))"
+        case .tooFewPins(let count): "\(count) key\(count == 1 ? "" : "s"), and two are the least"
+        case .tooManyPins(let count): "\(count) keys are too many"
+        case .duplicatePin: "the same key twice"
+        case .noBackup: "no key in reserve"
+        case .onlyBackups: "no key in use"
+        case .pinsWithoutEffect: "pins in a rule that pins nothing"
+        case .backupInUse(let key):
+            "the reserve \(String(decoding: key.text(), as: UTF8.self)) is in the server's chain"
+        case .noPinOutside: "every key is in the server's chain"
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Crypto
+import Foundation
+import KeyPinning
+import PinScenarios
+import PinnedChains
+import Testing
+import X509
+
+/// Whoever writes the certificate message cannot make a client work for long.
+@Suite struct SearchTests {
+    private static func verify(_ presented: [[UInt8]], anchors: [[UInt8]]) async throws -> ChainRefusal.Reason? {
+        let rule = try PinRule(for: HostPattern("api.example.org".utf8), mode: .trustOnly, pins: [])
+        let verifier = ChainVerifier(
+            policy: try PinPolicy(version: 1, environment: .staging, rules: [rule]), anchors: try TrustAnchors(anchors))
+        do throws(ChainRefusal) {
+            _ = try await verifier.verify(presented, for: .dnsOrAddress("api.example.org"), at: 1_800_000_000)
+            return nil
+        } catch { return error.reason }
+    }
+
+    /// Nine certificates of one name and one key, each of which certifies all others: 9! paths.
+    @Test func entangledCertificatesEndTheSearch() async throws {
+        var tangle = Sheet.intermediate()
+        tangle.basic = .isCertificateAuthority(maxPathLength: nil)
+        let certificates = try (0..<9).map { number in
+            var one = tangle
+            one.names = [.dnsName("n\(number).example.org")]
+            return try one.certificate(by: tangle)
+        }
+        let root = Sheet.root()
+        let clock = ContinuousClock()
+        let start = clock.now
+        let reason = try await Self.verify(
+            [Sheet.leaf().certificate(by: tangle)] + certificates, anchors: [root.certificate(by: root)])
+        #expect(reason == .searchTooLong)
+        #expect(clock.now - start < .seconds(10))
+    }
+
+    @Test func tooMuchIsRefusedUnread() async throws {
+        let root = Sheet.root()
+        let anchors = [try root.certificate(by: root)]
+        #expect(try await Self.verify([], anchors: anchors) == .noCertificate)
+        #expect(
+            try await Self.verify(Array(repeating: [0], count: 11), anchors: anchors) == .tooManyCertificates(11))
+        #expect(
+            try await Self.verify([[UInt8](repeating: 0x30, count: 65_537)], anchors: anchors) == .tooManyBytes(65_537))
+        #expect(
+            try await Self.verify([[UInt8](repeating: 0x30, count: 65_536)], anchors: anchors) == .malformedCertificate)
+    }
+
+    @Test func anAnchorMustBeACertificate() throws {
+        let root = Sheet.root()
+        #expect(throws: TrustAnchorFault.none) { try TrustAnchors([]) }
+        #expect(throws: TrustAnchorFault.malformed(index: 1)) { try TrustAnchors([root.certificate(by: root), [1]]) }
+        #expect(try TrustAnchors(readable: [root.certificate(by: root), [1]]).count == 1)
+    }
+
+    // MARK: Before anything is sent
+
+    private static func admit(
+        _ host: String, expiry: PinExpiry? = nil, proxies: PinPolicy.ProxyRule = .record, proxy: ProxyState = .none
+    ) throws -> ChainRefusal.Reason? {
+        let rule = try PinRule(for: HostPattern("api.example.org".utf8), mode: .trustOnly, pins: [], expiry: expiry)
+        let policy = try PinPolicy(version: 1, environment: .staging, proxies: proxies, rules: [rule])
+        let verifier = ChainVerifier(policy: policy, anchors: TrustAnchors(readable: []))
+        do throws(ChainRefusal) {
+            _ = try verifier.admit(.dnsOrAddress(host), at: 1000, proxy: proxy)
+            return nil
+        } catch { return error.reason }
+    }
+
+    @Test func anUnknownHostIsRefused() throws {
+        #expect(try Self.admit("api.example.org") == nil)
+        #expect(try Self.admit("other.example.org") == .unknownHost)
+    }
+
+    @Test func anOverdueRuleBlocksOnlyWhenItSaysSo() throws {
+        #expect(try Self.admit("api.example.org", expiry: PinExpiry(time: 999)) == nil)
+        #expect(
+            try Self.admit("api.example.org", expiry: PinExpiry(time: 999, action: .block))
+                == .policyExpired(time: 999))
+        #expect(try Self.admit("api.example.org", expiry: PinExpiry(time: 1000, action: .block)) == nil)
+    }
+
+    @Test func aProxyIsRefusedOnlyWhenThePolicySaysSo() throws {
+        let proxy = ProxyState.configured(setting: Array("https_proxy".utf8))
+        #expect(try Self.admit("api.example.org", proxy: proxy) == nil)
+        #expect(try Self.admit("api.example.org", proxies: .refuse, proxy: proxy) == .proxy(proxy))
+        #expect(try Self.admit("api.example.org", proxies: .refuse) == nil)
+    }
+
+    @Test func anOverdueVerdictSaysSo() async throws {
+        let scenario = try #require(ScenarioTests.scenarios.first { $0.row == "01" })
+        let rule = try PinRule(
+            for: HostPattern(PinScenario.host.utf8), pins: scenario.pins,
+            expiry: PinExpiry(time: ScenarioTests.now - 1))
+        let verifier = ChainVerifier(
+            policy: try PinPolicy(version: 9, rules: [rule]), anchors: try TrustAnchors(scenario.anchors))
+        let verdict = try await verifier.verify(scenario.presented, for: ScenarioTests.host, at: ScenarioTests.now)
+        #expect(verdict.isOverdue)
+        #expect(verdict.policyVersion == 9)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import NIOCore
+import PinScenarios
+import SignetAPI
+import SignetClient
+import Testing
+
+@Suite struct PinnedWebSocketTests {
+    private func open(
+        _ scenario: String = "01", offering offered: [PinnedWebSocket.Subprotocol],
+        _ body: (PinnedWebSocket) async throws -> Void
+    ) async throws {
+        let scenario = try #require(PinMatrixTests.scenarios.first { $0.row == scenario })
+        try await PinMatrixTests.with(scenario) { line in
+            let socket = try await PinnedWebSocket.open(
+                line.address, path: "/", offering: offered, through: line.connector,
+                deadlines: PinMatrixTests.Line.patient)
+            try await body(socket)
+        }
+    }
+
+    @Test(arguments: [PinnedWebSocket.Subprotocol.stomp, .janus])
+    func theSubprotocolIsAgreedOn(_ subprotocol: PinnedWebSocket.Subprotocol) async throws {
+        try await open(offering: [subprotocol]) { socket in
+            #expect(socket.subprotocol == subprotocol)
+            await socket.close()
+        }
+    }
+
+    @Test func messagesKeepTheirKindOrderAndBytes() async throws {
+        try await open(offering: []) { socket in
+            #expect(socket.subprotocol == nil)
+            let messages: [PinnedWebSocket.Message] =
+                (0..<40).map { .binary([UInt8](repeating: UInt8($0), count: $0 * 100)) } + [.text(Array("ü".utf8))]
+            for message in messages { try await socket.send(message) }
+            for message in messages { #expect(try await socket.receive() == message) }
+            await socket.close()
+        }
+    }
+
+    @Test func aMessageThatIsTooLongIsNotSent() async throws {
+        try await open(offering: []) { socket in
+            let long = [UInt8](repeating: 0, count: PinnedWebSocket.maximumByteCount + 1)
+            await #expect(throws: TransportError.tooLong(limit: PinnedWebSocket.maximumByteCount)) {
+                try await socket.send(.binary(long))
+            }
+            try await socket.send(.binary([1]))
+            #expect(try await socket.receive() == .binary([1]))
+            await socket.close()
+        }
+    }
+
+    /// What follows from bytes that are no upgrade: RawServer speaks exactly these.
+    @Test(arguments: [
+        ("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", TransportError.notUpgraded(status: 401)),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .notUpgraded(status: 200)),
+        (
+            "HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Accept: AAAA\r\n\r\n",
+            .notUpgraded(status: 101)
+        ),
+        ("nonsense\r\n\r\n", .malformedResponse),
+    ]) func whatIsNoUpgradeIsRefused(bytes: String, expected: TransportError) async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(authority, answering: bytes)
+            let profile = authority.profile(port: server.port)
+            await #expect(throws: expected) {
+                _ = try await PinnedWebSocket.open(
+                    DirectoryAddress(profile.url), path: "/", through: profile.connector(),
+                    deadlines: PinMatrixTests.Line.patient)
+            }
+            await server.stop()
+        }
+    }
+}
