@@ -192,8 +192,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetClient",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "PinnedChains", "SignetAPI",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
         ] + nio + certificates,
@@ -205,7 +205,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "LogAuditor",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetClient",
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -214,10 +214,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetServer",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI",
-            "KeyDirectory", "LogWitness", crypto, logging,
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI",
-            "KeyDirectory", crypto, logging,
+            "KeyDirectory", "LogWitness", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -240,11 +238,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            "SignetClient",
-            "LogAuditor", arguments,
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
-            "SignetClient", "PinScenarios", arguments,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "PinnedChains", "SignetAPI", "SignetClient", "LogAuditor", "PinScenarios", arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
     .executableTarget(
@@ -283,11 +278,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            "KeyDirectory",
-            "SignetServer", "SignetClient", "SignetTesting", crypto, logging, sqlite,
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "PinnedChains", "SignetAPI",
-            "KeyDirectory", "SignetServer", "SignetClient", "PinScenarios", "SignetTesting", crypto, logging,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "SignetTesting",
+            "PinScenarios", crypto, logging, sqlite,
         ] + nio,
         swiftSettings: strict),
     .testTarget(
@@ -312,21 +305,15 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetTestingTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer",
-            "SignetClient",
-            "SignetTesting", logging,
-            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory", "SignetServer",
-            "SignetClient", "SignetTesting", logging,
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory",
+            "SignetServer", "SignetClient", "SignetTesting", logging,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "VerifiableMap",
-            "KeyTransparency",
-            "SignetAPI", "SignetClient", "LogForging", "SignetTesting",
-            "signet", "signetd", "signet-vectors", "signet-lying-server", "TransparencyLog", "KeyTransparency",
-            "KeyPinning", "PinScenarios", "SignetAPI", "SignetClient", "SignetTesting",
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
+            "signet-vectors", "signet-lying-server", "SignetClient", "LogForging", "SignetTesting", "PinScenarios",
         ],
         swiftSettings: strict),
 ]

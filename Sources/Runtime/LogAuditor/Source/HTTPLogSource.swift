@@ -26,8 +26,11 @@ public struct HTTPLogSource: LogSource {
         if isPlain {
             transport = NIOTransport(overPlainHTTPTo: address)
         } else {
-            transport = NIOTransport(
-                to: address, through: try profile?.connector() ?? .trustingSystemRoots(for: address))
+            let connector =
+                if let profile { try profile.connector() } else {
+                    try PinnedConnector.trustingSystemRoots(for: address)
+                }
+            transport = NIOTransport(to: address, through: connector)
         }
     }
 

@@ -51,7 +51,7 @@ extension Evidence {
             _ evidence: KeyTransparency.Evidence, _ verifier: EvidenceVerifier
         ) async throws(EvidenceVerificationError) -> ProvenFault {
             do throws(EvidenceVerificationError) { return try verifier.verify(evidence) } catch {
-                guard let log, let source = try? LogOptions.source(log, root: nil) else { throw error }
+                guard let log, let source = try? LogOptions.source(log, of: nil) else { throw error }
                 switch (error, evidence) {
                 case (.logNeeded(let size), .rule(let rule)):
                     let show = AuditProgress().show

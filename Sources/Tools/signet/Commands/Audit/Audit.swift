@@ -2,6 +2,7 @@ import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
 import LogAuditor
+import SignetAPI
 import SignetClient
 import TransparencyLog
 

@@ -24,7 +24,7 @@ extension Pins {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let policy = try PolicyFile.read(policy)
+            let policy = try PinPolicyFile.read(policy)
             let server = try ServerPlace(host)
             guard let rule = policy.rule(for: server.name) else {
                 throw CommandFailure(.notProven, ChainRefusal.unknownHostSentence(server.address.authority))
@@ -84,7 +84,7 @@ extension Pins {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let policy = try PolicyFile.read(policy)
+            let policy = try PinPolicyFile.read(policy)
             var remarks = policy.rules.flatMap { $0.remarks(at: Surroundings.system.now()) }
             if let chain {
                 let keys = try CertificateFile.read(chain).compactMap { try? CertificateFields($0).pin }
@@ -103,7 +103,7 @@ extension Pins {
 }
 
 /// Reads policy files.
-enum PolicyFile {
+enum PinPolicyFile {
     static func read(_ path: String) throws -> PinPolicy {
         let text = try InputFile.read(path, maximumByteCount: PinPolicy.maximumByteCount)
         do { return try PinPolicy(decoding: text) } catch { throw CommandFailure(.badFile, error.sentence(path)) }

@@ -81,7 +81,7 @@ extension Pins {
         }
 
         private func read() throws -> PinPolicy {
-            guard let format = source.list else { return try PolicyFile.read(file) }
+            guard let format = source.list else { return try PinPolicyFile.read(file) }
             let text = try InputFile.read(file, maximumByteCount: PinPolicy.maximumByteCount)
             let certificates =
                 try chain.map { try CertificateFile.read($0).compactMap { try? CertificateFields($0) } } ?? []

@@ -24,7 +24,7 @@ extension Pins {
         @OptionGroup var anchors: AnchorOptions
 
         func run() async throws {
-            let policy = try PolicyFile.read(policy)
+            let policy = try PinPolicyFile.read(policy)
             let server = try ServerPlace(host)
             let verifier = ChainVerifier(policy: policy, anchors: try anchors.anchors())
             do throws(TransportError) {
