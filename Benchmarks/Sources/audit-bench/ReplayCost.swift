@@ -13,7 +13,8 @@ struct ReplayCost {
 
     init(labels: UInt64) throws {
         self.labels = labels
-        var (histories, index) = (LabelHistories(), EpochIndex())
+        var histories = LabelHistories()
+        var index = EpochIndex()
         var entries: [[UInt8]] = []
         for label in 0..<labels {
             for entry in try Self.entries(of: label) {
