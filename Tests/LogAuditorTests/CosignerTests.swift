@@ -142,7 +142,7 @@ import TransparencyLog
         try source.serveTiles(of: log)
         let server = try await CosignerServer(cosigner(), host: "127.0.0.1", port: 0)
         let transport = try NIOTransport(
-                overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(server.port)"),
+            overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(server.port)"),
             deadlines: .init(
                 connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
         func send(_ method: String, _ path: String, _ body: [UInt8] = []) async throws -> DirectoryResponse {

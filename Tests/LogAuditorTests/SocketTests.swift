@@ -58,7 +58,7 @@ import TransparencyLog
         let cosigner = try await CosignerServer(
             AuditCosigner(auditor, of: log.policy(), key: key, clock: { 1_800_000_000 }), host: "127.0.0.1", port: 0)
         let transport = try NIOTransport(
-                overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(cosigner.port)"),
+            overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(cosigner.port)"),
             deadlines: .init(
                 connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
         var latest: UInt64 = 0

@@ -48,10 +48,13 @@ private final class CosignerHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private static let maximumByteCount = 1 << 17
+    /// So much of a body that is too long is read and dropped, so that whoever sends it can read the answer.
+    private static let toleratedByteCount = 1 << 20
 
     private let cosigner: AuditCosigner
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
+    private var byteCount = 0
     private var isAnswering = false
 
     init(_ cosigner: AuditCosigner) { self.cosigner = cosigner }
@@ -60,18 +63,17 @@ private final class CosignerHandler: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             self.head = head
-            body = []
+            (body, byteCount) = ([], 0)
         case .body(let bytes):
-            guard head != nil else { return }
-            guard body.count + bytes.readableBytes <= Self.maximumByteCount else {
-                head = nil
-                return write(
-                    .init(status: 413, body: Array("too long\n".utf8)), keepingAlive: false, context)
-            }
-            body += bytes.readableBytesView
+            byteCount += bytes.readableBytes
+            guard byteCount <= Self.toleratedByteCount else { return context.close(promise: nil) }
+            if byteCount <= Self.maximumByteCount { body += bytes.readableBytesView }
         case .end:
             guard let head else { return }
             self.head = nil
+            guard byteCount <= Self.maximumByteCount else {
+                return write(.init(status: 413, body: Array("too long\n".utf8)), keepingAlive: false, context)
+            }
             answer(head, context)
         }
     }
