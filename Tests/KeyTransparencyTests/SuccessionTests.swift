@@ -196,5 +196,10 @@ import VRF
             try replay([.state(StateRecord(closing: label, version: 7))])
         }
         #expect(throws: IndexFault.predecessorTooLate(at: 1)) { try replay([before, before]) }
+        let fourth = LogEntry.succession(try rotation(4, to: logKeys[1]))
+        try replay([before, fourth, .succession(rotation(5, to: logKeys[2]))])
+        #expect(throws: IndexFault.successionNumber(expected: 5, found: 4, at: 2)) {
+            try replay([before, fourth, fourth])
+        }
     }
 }

@@ -18,7 +18,15 @@ struct Rotate: AsyncParsableCommand {
 
     struct Surroundings: ParsableArguments {
         @OptionGroup var data: DataOption
+        @OptionGroup var serving: Serving
 
+        var directory: DataDirectory { DataDirectory(path: data.data) }
+
+        func rotation() throws -> KeyRotation { try serving.rotation(of: directory) }
+    }
+
+    /// Whom to trust, and where to serve, while a change is being witnessed.
+    struct Serving: ParsableArguments {
         @Option(help: ArgumentHelp("Root certificates of witnesses, beside the system's, PEM.", valueName: "file"))
         var witnessRoots: String?
 
@@ -28,9 +36,7 @@ struct Rotate: AsyncParsableCommand {
                 valueName: "host:port"))
         var bind: String?
 
-        var directory: DataDirectory { DataDirectory(path: data.data) }
-
-        func rotation() throws -> KeyRotation {
+        func rotation(of directory: DataDirectory) throws -> KeyRotation {
             let roots = try witnessRoots.map { try Rotate.bytes(of: $0, "--witness-roots") } ?? []
             return KeyRotation(
                 directory, witnessRoots: roots, serving: try serving(), logger: Diagnostics.logger(.error))

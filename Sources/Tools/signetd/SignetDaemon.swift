@@ -13,7 +13,9 @@ import ArgumentParser
             directory; 69 the address cannot be used; 73 the data directory was not made; 74 the disk failed, \
             nothing acknowledged is lost; 75 busy or ended by force, try again.
             """,
-        subcommands: [Initialize.self, Run.self, Erase.self, Rotate.self, ShowProfile.self, WitnessCommand.self])
+        subcommands: [
+            Initialize.self, Run.self, Erase.self, Rotate.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
+        ])
 
     static func main() async {
         Diagnostics.prepareStandardStreams()

@@ -69,6 +69,12 @@ struct Verdict {
             Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Try the same again")
         case .directory(let error): of(error)
         case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .setup(let error): of(error)
+        case .otherSuccessor:
+            Verdict(
+                .notMade,
+                "that is the old log's name, or another successor was begun here; say the same as then. Nothing was changed"
+            )
         }
     }
 

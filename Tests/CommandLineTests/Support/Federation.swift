@@ -7,6 +7,8 @@ final class Federation {
     static let witnesses = ["w0", "w1", "w2"]
 
     let town: Town
+    /// The data directory that `server` runs, and the auditor follows.
+    var data = "server"
     private(set) var running: [String: RunningServer] = [:]
     private var ports: [String: Int] = [:]
 
@@ -39,13 +41,13 @@ final class Federation {
             case "server":
                 (
                     .signetd,
-                    ["run", "--data", "server", "--bind", bind, "--epoch", "0", "--rate", "0", "--account-rate", "0"]
+                    ["run", "--data", data, "--bind", bind, "--epoch", "0", "--rate", "0", "--account-rate", "0"]
                 )
             case "auditor":
                 (
                     .signet,
                     [
-                        "audit", "--directory", "server/directory.signet", "--state", "audit", "--follow", "--every",
+                        "audit", "--directory", "\(data)/directory.signet", "--state", "audit-\(data)", "--follow", "--every",
                         "1",
                         "--cosign", "auditor.key", "--listen", bind, "--home", "auditor-home",
                     ]
@@ -96,7 +98,7 @@ final class Federation {
 
     /// The log's key as the profile names it.
     func logKey() throws -> String {
-        let text = String(decoding: try town.bytes("server/directory.signet"), as: UTF8.self)
+        let text = String(decoding: try town.bytes("\(data)/directory.signet"), as: UTF8.self)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("log ") })
         return String(line.split(separator: " ")[1])
     }
@@ -113,9 +115,10 @@ final class Federation {
     func register(_ home: String) async throws -> Exit {
         if !FileManager.default.fileExists(atPath: town[home].path()) {
             try town.prepareHome(home, "\(home)@example.org", withIdentity: true)
+            try town.write(town.bytes("\(data)/directory.signet"), to: "\(home)/directory")
         }
         return try await town.signet(
-            home, "account", "create", "\(home)@example.org", "--directory", "server/directory.signet")
+            home, "account", "create", "\(home)@example.org", "--directory", "\(data)/directory.signet")
     }
 }
 

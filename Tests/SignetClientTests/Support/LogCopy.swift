@@ -6,6 +6,7 @@ import TransparencyLog
 /// A transport that serves a log of the test's own making, signed with the directory's keys.
 struct LogCopy: DirectoryTransport {
     let head: TreeHead
+    let note: SignedNote
     private let files: [String: [UInt8]]
 
     init(_ entries: [[UInt8]], keys: DirectoryKeys) throws {
@@ -16,7 +17,8 @@ struct LogCopy: DirectoryTransport {
         let now = Surroundings.system.now()
         var signatures = [try keys.log.sign(text)]
         for cosigner in keys.cosigners { signatures.append(try cosigner.cosign(text, time: now)) }
-        var files = ["/log/checkpoint": try SignedNote(text: text, signatures: signatures).encoded]
+        note = try SignedNote(text: text, signatures: signatures)
+        var files = ["/log/checkpoint": note.encoded]
         for tile in Tile.added(from: 0, to: tree.size) {
             let start = Int(tile.index) * Tile.fullWidth
             files["/log/" + String(decoding: tile.path, as: UTF8.self)] =

@@ -51,7 +51,7 @@ public struct LogView: Hashable, Sendable {
     /// Refuses what two signed heads show by themselves, without any proof: a smaller log, or two logs of one size.
     ///
     /// - Throws: ``LogContradiction``.
-    func checkNoContradiction(_ checkpoint: VerifiedCheckpoint) throws(LogContradiction) {
+    package func checkNoContradiction(_ checkpoint: VerifiedCheckpoint) throws(LogContradiction) {
         let received = LogView(checkpoint)
         guard received.origin == origin else { return }
         if received.head.size < head.size {

@@ -37,7 +37,8 @@ public struct LabelHistories: Sendable {
     public private(set) var succession: UInt64 = 0
     /// Whether the log has handed over to another one.
     public private(set) var hasEnded = false
-    /// Whether the log goes on where another one ended, so that labels begin with any version.
+    /// Whether the log goes on where another one ended, so that labels and changes of keys begin with any
+    /// number.
     public private(set) var hasPredecessor = false
 
     /// The histories of an empty log.
@@ -59,7 +60,9 @@ public struct LabelHistories: Sendable {
         case .device, .epoch: return
         case .state(let record): try demandStep(record)
         case .succession(let record):
-            guard record.number == succession + 1 else {
+            // The numbers go on where those of the log before ended.
+            let isFree = succession == 0 && hasPredecessor
+            guard isFree || record.number == succession + 1 else {
                 throw .successionNumber(expected: succession + 1, found: record.number, at: size)
             }
         case .predecessor: guard leaves.isEmpty else { throw .predecessorTooLate(at: size) }

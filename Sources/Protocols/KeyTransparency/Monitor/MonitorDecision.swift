@@ -1,3 +1,5 @@
+import TransparencyLog
+
 /// Something in the own account's history that its owner did not do. Each names what to ask oneself.
 public enum MonitorAlarm: Hashable, Sendable {
     /// A device's key was logged that no state of the owner's lists: Ed25519, 32 bytes.
@@ -36,6 +38,8 @@ public struct MonitorDecision: Hashable, Sendable {
     private var stateHash: [UInt8]
     private var last: AccountState?
     private var devices: [[UInt8]]
+    /// Whether the next state is the first in a log that goes on where another one ended: it repeats the last one there.
+    private var isFirstInLog: Bool
     /// Device keys logged since the last state.
     private var pending: [[UInt8]] = []
 
@@ -46,6 +50,7 @@ public struct MonitorDecision: Hashable, Sendable {
         version = watch.version
         stateHash = watch.stateHash
         devices = watch.devices
+        isFirstInLog = history.known.size == 0 && watch.version > 0
         for entry in history.entries { take(entry) }
         self.watch = OwnWatch(
             history: history.frontier, version: version, stateHash: stateHash, devices: devices,
@@ -86,8 +91,9 @@ public struct MonitorDecision: Hashable, Sendable {
 
     private mutating func take(_ record: StateRecord, _ state: AccountState) {
         let isKnown = state.hash == stateHash && state.version == version
+        let isNext = !isFirstInLog || record.version == version &+ 1
         step(to: record.version)
-        if !isKnown { checkOrder(record, state) }
+        if !isKnown, isNext { checkOrder(record, state) }
         if isKnown || acts.contains(where: { $0.version == state.version && $0.stateHash == state.hash }) {
             raiseAboutPending(except: state.devices.map(\.keys.signing))
         } else {
@@ -104,6 +110,8 @@ public struct MonitorDecision: Hashable, Sendable {
 
     /// Rule S.
     private mutating func step(to found: UInt64) {
+        defer { isFirstInLog = false }
+        if isFirstInLog, found >= version { return }
         guard version == UInt64.max || found != version + 1 else { return }
         alarms.append(.wrongStep(expected: version &+ 1, found: found))
     }

@@ -56,6 +56,12 @@ public struct OwnWatch: Hashable, Sendable {
         self.milestone = milestone
     }
 
+    /// The same watch before the first look at a log that goes on where another one ended: what the owner did stays.
+    public func movedToNextLog() -> OwnWatch {
+        OwnWatch(
+            history: MerkleFrontier(), version: version, stateHash: stateHash, devices: devices, milestone: nil)
+    }
+
     /// The same watch after a look at the milestones.
     public func checked(at milestone: MilestoneMark) -> OwnWatch {
         OwnWatch(

@@ -96,6 +96,8 @@ public enum SuccessionError: Error, Hashable, Sendable {
     case otherLog(link: Int)
     /// `log` for the log that it ends.
     case sameLog(link: Int)
+    /// The new log's first entry does not name the checkpoint with which the one before ended.
+    case firstEntry
     /// `keys` with another VRF key: labels would change under the people's feet.
     case otherVRFKey(link: Int)
 }

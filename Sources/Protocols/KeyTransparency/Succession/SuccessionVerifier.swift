@@ -1,4 +1,4 @@
-import TransparencyLog
+public import TransparencyLog
 import VRF
 
 /// What a directory is to be trusted by after its changes of keys. Only ``SuccessionVerifier`` makes one.
@@ -7,6 +7,8 @@ public struct VerifiedSuccession: Hashable, Sendable {
     public let trust: DirectoryTrust
     /// The changes that were new, oldest first.
     public let changes: [SuccessionRecord]
+    /// The last checkpoint of each log that ended with one of them, oldest first; empty if the log is the same.
+    public let ends: [VerifiedCheckpoint]
     /// Whether a checkpoint may now be accepted that the quorum of before would have refused: fewer or other witnesses.
     /// Then the user must agree.
     public let weakensQuorum: Bool
@@ -33,7 +35,7 @@ public struct SuccessionVerifier: Sendable {
         var trust = trust
         let known = chain.links.lastIndex { $0.record.policy == trust.policy && $0.record.vrfKey == trust.vrfKey }
         var number = known.map { chain.links[$0].record.number } ?? 0
-        var changes: [SuccessionRecord] = []
+        var (changes, ends): ([SuccessionRecord], [VerifiedCheckpoint]) = ([], [])
         for (place, link) in chain.links.enumerated().dropFirst((known ?? -1) + 1) {
             try checkNumber(link.record, after: number, place)
             let checkpoint = try checkCheckpoint(link, trust, place)
@@ -42,10 +44,11 @@ public struct SuccessionVerifier: Sendable {
             trust = DirectoryTrust(policy: link.record.policy, vrfKey: link.record.vrfKey, freshness: trust.freshness)
             number = link.record.number
             changes.append(link.record)
+            if link.record.kind == .log { ends.append(checkpoint) }
         }
         guard !changes.isEmpty else { return nil }
         return VerifiedSuccession(
-            trust: trust, changes: changes,
+            trust: trust, changes: changes, ends: ends,
             weakensQuorum: !trust.policy.quorumImplies(self.trust.policy))
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import KeyTransparency
 public import Logging
 import TransparencyLog
 import VRF
@@ -92,11 +93,18 @@ extension Directory {
         }
     }
 
-    /// Even the first answer, that somebody is not registered, rests on an epoch.
+    /// Even the first answer, that somebody is not registered, rests on an epoch. A log that goes on where another one
+    /// ended begins with the last checkpoint of that one.
     private func beginFirstEpoch(isAwaited: Bool) async throws(DirectoryOpenError) {
         guard log.statistics.durableSize == 0 else { return }
+        let links: [SuccessionLink]
+        do { links = try succession()?.links ?? [] } catch { throw .databaseDamaged }
         do {
-            try log.seal()
+            if let end = links.last(where: { $0.record.kind == .log }) {
+                _ = try await log.append([PredecessorRecord(note: end.note).entry])
+            } else {
+                try log.seal()
+            }
             if isAwaited { _ = try await log.awaitPublished(size: 1) }
         } catch { throw .logStopped }
     }

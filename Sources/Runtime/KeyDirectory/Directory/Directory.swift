@@ -47,12 +47,12 @@ public final class Directory: Sendable {
     }
 
     /// Signs the checkpoint anew with the time of now, and begins each day with an epoch, even if nothing has happened:
-    /// owners check their labels at the first epoch of every day.
+    /// owners check their labels at the first epoch of every day. A log that has handed over stays as it is.
     ///
     /// - Throws: ``LogWaitError``.
     public func republish() async throws(LogWaitError) {
         let newest = epochs.milestone(size: log.published.head.size)
-        if let newest, newest.record.day < clock() / 86_400 {
+        if let newest, newest.record.day < clock() / 86_400, !epochs.hasEnded {
             do throws(LogAppendError) { try log.seal() } catch { throw error == .closed ? .closed : .stopped }
         }
         try await log.republish()

@@ -15,6 +15,9 @@ struct Reconciliation: Sendable {
     /// does not answer before the directory is open.
     let awaitsPublication: Bool
 
+    /// How many accounts share an epoch at most.
+    private static let togetherCount = 256
+
     /// What the database remembers of the last comparison.
     private struct Mark: Sendable {
         let origin: [UInt8]
@@ -98,11 +101,31 @@ struct Reconciliation: Sendable {
             let after = newest
             let states = try opening { try database.pool.read { try Self.states(after: after, in: $0) } }
             guard let last = states.last else { return newest }
+            var together: [Int64: Int64] = [:]
             for state in states where log.index(ofLeaf: state.leaf) == nil {
-                try await append(opening { try database.pool.read { try Self.pendingState(state.id, in: $0) } })
+                if together[state.account] != nil || together.count == Self.togetherCount {
+                    try await appendTogether(together.values.sorted())
+                    together = [:]
+                }
+                together[state.account] = state.id
             }
+            try await appendTogether(together.values.sorted())
             newest = last.id
         }
+    }
+
+    /// Appends states of different accounts, so that they share epochs.
+    private func appendTogether(_ states: [Int64]) async throws(DirectoryOpenError) {
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for id in states {
+                    group.addTask {
+                        try await append(opening { try database.pool.read { try Self.pendingState(id, in: $0) } })
+                    }
+                }
+                try await group.waitForAll()
+            }
+        } catch let error as DirectoryOpenError { throw error } catch { throw .logStopped }
     }
 
     private func append(_ pending: PendingState) async throws(DirectoryOpenError) {
@@ -151,9 +174,11 @@ struct Reconciliation: Sendable {
     }
 
     /// The next thousand states, oldest first, so that an account's versions come in order.
-    private static func states(after start: Int64, in database: Database) throws -> [(id: Int64, leaf: TreeHash)] {
-        try database.rows("SELECT id, leaf FROM states WHERE id > ? ORDER BY id LIMIT 1000", [start]).map {
-            (try $0.integer(0), try $0.leaf(1))
+    private static func states(
+        after start: Int64, in database: Database
+    ) throws -> [(id: Int64, leaf: TreeHash, account: Int64)] {
+        try database.rows("SELECT id, leaf, account FROM states WHERE id > ? ORDER BY id LIMIT 1000", [start]).map {
+            (try $0.integer(0), try $0.leaf(1), try $0.integer(2))
         }
     }
 

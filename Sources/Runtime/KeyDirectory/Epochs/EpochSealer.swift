@@ -121,6 +121,9 @@ final class EpochSealer: LogSealing {
     /// The number of the last change of the directory's keys, published or not.
     var succession: UInt64 { histories.withLock { $0.succession } }
 
+    /// Whether the log has handed over to another one.
+    var hasEnded: Bool { histories.withLock { $0.hasEnded } }
+
     /// The version of a label's last state record, published or not; 0 if it has none.
     func version(of label: LabelIndex) -> UInt64 { histories.withLock { $0.version(of: label) } }
 }

@@ -36,6 +36,7 @@ extension Client {
             guard let history = try await ownHistory(owner.handle, since: watch) else {
                 return .vanished(owner.handle, watch)
             }
+            if case .absent = history.answer, watch.version > 0 { return .vanished(owner.handle, watch) }
             let isFirst = record.watch == nil
             var decision = MonitorDecision(history, since: watch, acts: record.acts)
             if isFirst { try await acceptWhatIsPinned(&decision, history) }

@@ -1,5 +1,6 @@
 public import KeyTransparency
 import SignetAPI
+import TransparencyLog
 
 extension Client {
     /// Asks whether the directory has changed its keys since this client's profile was made, and follows the changes.
@@ -8,12 +9,43 @@ extension Client {
     /// of it, after asking the user if the quorum is weakened.
     ///
     /// - Returns: nil if nothing has changed.
-    /// - Throws: ``ClientError``; ``ClientError/succession(_:)``: a change does not hold under the trust before it.
+    /// - Throws: ``ClientError``; ``ClientError/succession(_:)``: a change does not hold under the trust before it;
+    ///   ``ClientError/log(_:)``: a log that is said to have ended had been larger, or another one; kept as evidence.
     public func succession() async throws(ClientError) -> VerifiedSuccession? {
         guard let bytes = try await calls.succession() else { return nil }
+        let succession: VerifiedSuccession?
         do {
-            return try SuccessionVerifier(trust: profile.trust).follow(SuccessionChain(decoding: bytes))
+            succession = try SuccessionVerifier(trust: profile.trust).follow(SuccessionChain(decoding: bytes))
         } catch { throw .succession(error) }
+        if let succession { try await checkHandover(succession) }
+        return succession
+    }
+
+    /// A log must not have ended before what this client saw of it, and the log that goes on must name that end itself,
+    /// in its first entry, for everyone to see.
+    private func checkHandover(_ succession: VerifiedSuccession) async throws(ClientError) {
+        guard let end = succession.ends.first, let last = succession.ends.last else { return }
+        let known = try await logView()
+        do throws(LogContradiction) { try known?.checkNoContradiction(end) } catch {
+            guard let fault = await keep(error) else { throw .log(.contradiction(error)) }
+            throw .log(.contradictionNotKept(error, fault))
+        }
+        let first = try await firstEntry(under: succession.trust)
+        guard let note = try? PredecessorRecord(decoding: first).note,
+            (try? Checkpoint(decoding: note.text)) == last.checkpoint
+        else { throw .succession(.firstEntry) }
+    }
+
+    /// The first entry of the log that a trust names, proven to be in it; empty if the log is.
+    private func firstEntry(under trust: DirectoryTrust) async throws(ClientError) -> [UInt8] {
+        let files = LogFiles(calls: calls)
+        let head = try await files.checkpoint(trust, at: surroundings.now()).checkpoint.checkpoint.head
+        guard head.size > 0 else { return [] }
+        var reader = files.tiles.reader(size: head.size)
+        let entry = try await files.entries(bundle: 0, size: head.size).first ?? []
+        let proof = try await reader.inclusionProof(index: 0)
+        do { try proof.verify(leaf: .leaf(entry), in: head) } catch { throw .log(.inclusion(index: 0, error)) }
+        return entry
     }
 }
 
@@ -22,7 +54,7 @@ extension ClientError {
     public var mayBeSuccession: Bool {
         guard case .lookup(let refusal) = self else { return false }
         switch refusal.error.check {
-        case .origin, .logSignature, .cosignatures: return true
+        case .vrf, .origin, .logSignature, .cosignatures: return true
         default: return false
         }
     }

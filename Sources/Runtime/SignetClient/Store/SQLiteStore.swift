@@ -1,6 +1,6 @@
 import GRDB
 public import KeyTransparency
-import TransparencyLog
+public import TransparencyLog
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -16,10 +16,28 @@ public struct SQLiteStore: ClientStore {
 
     /// Opens the file, or makes it.
     ///
+    /// - Parameter origin: the log that is trusted now. If the store has only ever seen other ones, the directory has
+    ///   handed over: the histories of labels, which were the other log's, are forgotten in one transaction; whom the user
+    ///   trusts with which keys, and what the owner did, stays. nil: whatever log it is.
     /// - Throws: ``StoreError``.
-    public static func open(at path: String) throws(StoreError) -> SQLiteStore {
+    public static func open(at path: String, of origin: KeyName? = nil) throws(StoreError) -> SQLiteStore {
         do { try DurableFile(path: path).makeEmptyUnlessThere() } catch { throw .file(error) }
-        return try translating { SQLiteStore(queue: try StoreSchema.open(path)) }
+        return try translating {
+            let queue = try StoreSchema.open(path)
+            if let origin { try queue.write { try moveToLog(origin.bytes, in: $0) } }
+            return SQLiteStore(queue: queue)
+        }
+    }
+
+    /// A view of a log is stored before anything is pinned of it: without one, every history is of another log.
+    private static func moveToLog(_ origin: [UInt8], in db: Database) throws {
+        let seen = try Data.fetchAll(db, sql: "SELECT origin FROM log_view")
+        guard !seen.isEmpty, !seen.contains(Data(origin)) else { return }
+        try db.execute(
+            sql: "UPDATE pinned_peer SET history = ?", arguments: [Data(StoreRow.encode(LabelHead(.empty)))])
+        guard let watch = try ownRecord(in: db).watch else { return }
+        try db.execute(
+            sql: "UPDATE own_record SET watch = ?", arguments: [Data(StoreRow.encode(watch.movedToNextLog()))])
     }
 
     private init(queue: DatabaseQueue) { self.queue = queue }

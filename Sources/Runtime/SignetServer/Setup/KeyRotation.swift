@@ -19,10 +19,10 @@ public struct KeyRotation: Sendable {
     /// How long to wait for witnesses before giving up, in rounds of a second.
     private static let patience = 30
 
-    private let data: DataDirectory
+    let data: DataDirectory
     private let witnessRoots: [UInt8]
     private let serving: HTTPSServer.Configuration?
-    private let logger: Logger
+    let logger: Logger
 
     /// A rotation in a data directory whose server is not running.
     ///
@@ -86,33 +86,45 @@ public struct KeyRotation: Sendable {
         to policy: Policy, _ profile: DirectoryProfile
     ) async throws(KeyRotationError) -> DirectoryProfile {
         let trust = profile.trust
-        let stored: StoredDirectory
-        do {
-            stored = try await StoredDirectory.open(data, witnessRoots: witnessRoots, logger: logger)
-        } catch { throw .stored(error) }
-        let outcome = await whileServing(stored) { await Self.log(policy, trust, in: stored.directory) }
-        await stored.directory.close()
-        do { try outcome.get() } catch { throw .directory(error) }
         let changed = DirectoryProfile(
             url: profile.url, tlsRoot: profile.tlsRoot, pins: profile.pins,
             trust: DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
+        try await log(.keys, changed.trust)
         do throws(FileFailure) { try PrivateFile.replace(data.profile, with: changed.encoded, mode: 0o644) } catch {
             throw .file(error)
         }
         return changed
     }
 
+    /// Logs the change, waits until witnesses have cosigned it, and then does something with the directory.
+    func log(
+        _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust,
+        then body: (Directory) async throws(DirectoryError) -> Void = { _ in }
+    ) async throws(KeyRotationError) {
+        let stored: StoredDirectory
+        do {
+            stored = try await StoredDirectory.open(data, witnessRoots: witnessRoots, logger: logger)
+        } catch { throw .stored(error) }
+        var outcome = await whileServing(stored) { await Self.log(kind, trust, in: stored.directory) }
+        if case .success = outcome {
+            do throws(DirectoryError) { try await body(stored.directory) } catch { outcome = .failure(error) }
+        }
+        await stored.directory.close()
+        do { try outcome.get() } catch { throw .directory(error) }
+    }
+
     /// Logs the change, and waits until witnesses have cosigned it.
     private static func log(
-        _ policy: Policy, _ trust: DirectoryTrust, in directory: Directory
+        _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust, in directory: Directory
     ) async -> Result<Void, DirectoryError> {
         var failure = DirectoryError.refused(.unwitnessed)
         for _ in 0..<patience {
             do throws(DirectoryError) {
                 let links = try directory.succession()?.links ?? []
-                let isDone = links.last.map { $0.record.policy == policy } ?? false
+                let isDone = links.last.map { $0.record.policy == trust.policy } ?? false
                 let record = SuccessionRecord(
-                    kind: .keys, number: UInt64(links.count) + (isDone ? 0 : 1), vrfKey: trust.vrfKey, policy: policy)
+                    kind: kind, number: UInt64(links.count) + (isDone ? 0 : 1), vrfKey: trust.vrfKey,
+                    policy: trust.policy)
                 _ = try await directory.succeed(record)
                 return .success(())
             } catch { failure = error }
@@ -142,7 +154,7 @@ public struct KeyRotation: Sendable {
         } catch { throw .policy(error) }
     }
 
-    private func profile() throws(KeyRotationError) -> DirectoryProfile {
+    func profile() throws(KeyRotationError) -> DirectoryProfile {
         do { return try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
     }
 
@@ -167,4 +179,8 @@ public enum KeyRotationError: Error, Sendable {
     case directory(DirectoryError)
     /// The file for clients was not replaced.
     case file(FileFailure)
+    /// The new data directory was not made.
+    case setup(SetupError)
+    /// A successor with another name or other witnesses was begun in the same place.
+    case otherSuccessor
 }

@@ -17,6 +17,7 @@ extension SuccessionError {
         case .number(let link, let expected, let found): "change \(link + 1) has number \(found) and not \(expected)"
         case .otherLog(let link): "change \(link + 1) is of another log"
         case .sameLog(let link): "change \(link + 1) ends the log and names it again"
+        case .firstEntry: "the new log does not begin with the end of the old one"
         case .otherVRFKey(let link): "change \(link + 1) changes the key behind every label"
         }
     }

@@ -1,6 +1,7 @@
 import KeyTransparency
 import SignetAPI
 import SignetClient
+import TransparencyLog
 
 #if canImport(Glibc)
     import Glibc
@@ -97,8 +98,15 @@ struct Session {
     /// - Throws: `CommandFailure`: the change needs the user's word.
     func caughtUp(after error: ClientError) async throws -> Session? {
         guard error.mayBeSuccession, !isGuest else { return nil }
-        // A chain that does not hold changes nothing: the refusal stands.
-        guard let succession = try? await client.succession() else { return nil }
+        let succession: VerifiedSuccession
+        do {
+            guard let found = try await client.succession() else { return nil }
+            succession = found
+        } catch {
+            // A chain that does not hold changes nothing: the refusal stands. A log that contradicts itself is worse.
+            guard case .log = error else { return nil }
+            throw CommandFailure(error, session: self)
+        }
         guard !succession.weakensQuorum else {
             throw CommandFailure(
                 .needsDecision,
@@ -137,7 +145,7 @@ struct Session {
         _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?, reports: DurableFile
     ) throws -> Client<SQLiteStore> {
         let store: SQLiteStore
-        do { store = try SQLiteStore.open(at: storePath) } catch {
+        do { store = try SQLiteStore.open(at: storePath, of: profile.trust.policy.logs.first?.name) } catch {
             throw CommandFailure(error, path: storePath)
         }
         let transport: NIOTransport

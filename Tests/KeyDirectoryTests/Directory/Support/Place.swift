@@ -26,9 +26,9 @@ final class Place: Sendable {
     let clock = StandingClock()
     static let origin = "directory.example/log"
 
-    init() throws {
+    init(_ keys: DirectoryKeys? = nil) throws {
         path = FileManager.default.temporaryDirectory.appending(path: "signet-\(UUID().uuidString)").path
-        keys = try Self.keys(seed: 1)
+        self.keys = try keys ?? Self.keys(seed: 1)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

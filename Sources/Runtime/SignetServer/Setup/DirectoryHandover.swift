@@ -1,0 +1,81 @@
+import KeyDirectory
+import KeyTransparency
+public import SignetAPI
+public import TransparencyLog
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+extension KeyRotation {
+    /// Ends the log, and makes the data directory of a new one, with new keys, that goes on with the same people under
+    /// the same URL and TLS identity.
+    ///
+    /// Until it is whole, the new directory is in a folder next to its place, whose name ends in `.heir`. From the moment
+    /// the old log has ended, the keys in there are the only ones that can go on.
+    ///
+    /// - Parameters:
+    ///   - heir: where the new data directory is to be.
+    ///   - origin: the new log's, for ever; another one than the old log's.
+    ///   - witnesses: as for ``DirectorySetup/witnesses``; nil: those of the old log.
+    ///   - now: seconds since 1970.
+    /// - Returns: what new clients need.
+    /// - Throws: ``KeyRotationError``; doing the same again goes on.
+    public func handOver(
+        to heir: DataDirectory, origin: KeyName, witnesses: [UInt8]?, at now: UInt64
+    ) async throws(KeyRotationError) -> DirectoryProfile {
+        guard access(heir.path, F_OK) != 0 else { throw .setup(.exists) }
+        let draft = DataDirectory(path: heir.path + ".heir")
+        let profile = try await draftProfile(draft, origin, witnesses, at: now)
+        let keys: DirectoryKeys
+        do { keys = try StoredDirectory.readKeys(draft, profile) } catch { throw .stored(error) }
+        try await log(.log, profile.trust) { (directory) throws(DirectoryError) in
+            try await directory.bequeath(to: draft.records, keys)
+        }
+        do { try draft.rename(to: heir) } catch { throw .setup(error) }
+        return profile
+    }
+
+    /// Makes the draft, or reads the one that was made before.
+    private func draftProfile(
+        _ draft: DataDirectory, _ origin: KeyName, _ witnesses: [UInt8]?, at now: UInt64
+    ) async throws(KeyRotationError) -> DirectoryProfile {
+        let old = try profile()
+        guard old.trust.policy.logs.allSatisfy({ $0.name != origin }) else { throw .otherSuccessor }
+        let lines = witnesses ?? Self.witnessLines(of: old.trust.policy)
+        if access(draft.path, F_OK) == 0 { return try knownDraft(draft, origin, lines) }
+        let identity: TLSIdentity
+        let root: [UInt8]
+        do {
+            identity = try TLSIdentity(certificate: data.certificate, key: data.certificateKey)
+            root = try TLSIdentity.readRoot(data.root)
+        } catch { throw .stored(.identity(error)) }
+        let setup = DirectorySetup(
+            origin: origin, url: old.url, tls: .existing(identity, root: root), witnesses: lines, logger: logger)
+        do { return try await setup.make(draft, at: now) } catch { throw .setup(error) }
+    }
+
+    private func knownDraft(
+        _ draft: DataDirectory, _ origin: KeyName, _ lines: [UInt8]
+    ) throws(KeyRotationError) -> DirectoryProfile {
+        let (profile, keys): (DirectoryProfile, DirectoryKeys)
+        do {
+            profile = try StoredDirectory.readProfile(draft)
+            keys = try StoredDirectory.readKeys(draft, profile)
+        } catch { throw .stored(error) }
+        let policy = try? DirectorySetup.policy(
+            log: Policy.Log(key: keys.log.verifierKey), cosigners: keys.cosigners, witnesses: lines)
+        guard keys.log.verifierKey.name == origin, policy == profile.trust.policy else { throw .otherSuccessor }
+        return profile
+    }
+
+    /// The lines of a policy without those that the setup writes itself.
+    private static func witnessLines(of policy: Policy) -> [UInt8] {
+        let own = ["log ", "witness clock "].map { Array($0.utf8) }
+        return policy.encoded.split(separator: UInt8(ascii: "\n"))
+            .filter { line in !own.contains { line.starts(with: $0) } }
+            .flatMap { $0 + [UInt8(ascii: "\n")] }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import KeyTransparency
+import SignetAPI
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+/// A log that ends, and the one that goes on with the same people.
+@Suite struct HeirTests {
+    let place: Place
+    let next: Place
+
+    init() throws {
+        place = try Place()
+        next = try Place(Place.keys(seed: 5, vrf: 9, origin: "directory.example/next"))
+    }
+
+    /// The record that names the heir.
+    private func record() throws -> SuccessionRecord {
+        let trust = try next.verifier().trust
+        return SuccessionRecord(kind: .log, number: 1, vrfKey: trust.vrfKey, policy: trust.policy)
+    }
+
+    private func makeHeir() async throws {
+        try await Directory.create(at: next.path, keys: next.keys, clock: next.time, logger: Place.silent)
+    }
+
+    @Test func everyoneGoesOnWithTheirNewestStateAndTheLogBeginsWhereTheOldOneEnded() async throws {
+        let old = try await place.create()
+        var alice = try Person("alice@example.org", deviceCount: 2)
+        var bob = try Person("bob@example.org")
+        var carol = try Person("carol@example.org")
+        try await alice.register(at: old)
+        try await bob.register(at: old)
+        try await carol.register(at: old)
+        let added = try alice.newDevice()
+        try await alice.change(to: [alice.devices[0], added], at: old)
+        _ = try await old.addFriend(bob.handle, by: alice.caller(at: old))
+        _ = try await old.addFriend(carol.handle, by: alice.caller(at: old))
+        try await old.erase(carol.handle)
+        try await makeHeir()
+        #expect(
+            try await refusal { try await old.bequeath(to: next.path, next.keys) } == .versionConflict,
+            "before the end")
+
+        let link = try await old.succeed(record())
+        let end = old.log.published.head
+        place.clock.advance(3 * 86_400)
+        try await old.republish()
+        #expect(old.log.published.head == end, "not even a new day makes it longer")
+        let late = try await bob.submission(devices: bob.devices + [bob.newDevice()], at: old)
+        #expect(try await refusal { try await bob.send(late, to: old, time: place.clock.now) } != nil)
+        #expect(
+            try await refusal { try await old.bequeath(to: next.path, place.keys) } == .versionConflict, "of others")
+        for _ in 0..<2 { try await old.bequeath(to: next.path, next.keys) }
+        await old.close()
+
+        let heir = try await next.open()
+        #expect(try await heir.log.entry(at: 0) == PredecessorRecord(note: link.note).entry)
+        #expect(try heir.succession()?.links == [link])
+        let found = try await next.verifiedLookup(alice.handle, at: heir)
+        #expect(found.state == alice.state && found.state.version == 2)
+        #expect(try await next.verifiedLookup(bob.handle, at: heir).state == bob.state, "and not what came too late")
+        #expect(try await heir.friends(of: alice.caller(at: heir)).friends.map(\.status) == [.requested])
+
+        carol.state = nil
+        try await carol.register(at: heir)
+        #expect(try await refusal { try await alice.change(to: [added.renumbered(2)], at: heir) } == .badRequest)
+        try await alice.change(to: [alice.devices[0]], at: heir)
+        #expect(try await next.verifiedLookup(alice.handle, at: heir).state.version == 3)
+        await heir.close()
+
+        let again = try await next.open()
+        #expect(try await next.verifiedLookup(alice.handle, at: again).state == alice.state)
+        let later = SuccessionRecord(
+            kind: .keys, number: 2, vrfKey: next.keys.vrf.publicKey, policy: try next.verifier().trust.policy)
+        #expect(try await again.succeed(later).record == later, "the numbers go on")
+        await again.close()
+    }
+
+    @Test func manyAccountsShareEpochs() async throws {
+        let old = try await place.create()
+        for number in 0..<40 {
+            var person = try Person("person\(number)@example.org")
+            try await person.register(at: old)
+        }
+        try await makeHeir()
+        _ = try await old.succeed(record())
+        try await old.bequeath(to: next.path, next.keys)
+        await old.close()
+        let heir = try await next.open()
+        // First entry and its epoch, two entries for each person, and an epoch for several of them.
+        #expect(heir.log.published.head.size < 2 + 80 + 40)
+        await heir.close()
+    }
+
+    /// The opponent takes over an older copy, and shows the true end of the log.
+    @Test func anHeirThatDropsADeviceContradictsWhatIsPinned() async throws {
+        let old = try await place.create()
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: old)
+        await old.close()
+        let stale = try Place(place.keys)
+        try FileManager.default.copyItem(atPath: place.path, toPath: stale.path)
+
+        let honest = try await place.open()
+        let added = try alice.newDevice()
+        try await alice.change(to: alice.devices + [added], at: honest)
+        let seen = try await place.verifiedLookup(alice.handle, at: honest)
+        let pinned = PinnedPeer(seen, at: 1).extended(to: LabelHead(.empty))
+        let link = try await honest.succeed(record())
+        await honest.close()
+
+        let copy = try await stale.open()
+        _ = try await copy.succeed(record())
+        try await makeHeir()
+        try await copy.bequeath(to: next.path, next.keys)
+        await copy.close()
+        try SuccessionFile(path: DirectoryPaths(root: next.path).succession).write(SuccessionChain(links: [link]))
+        let heir = try await next.open()
+        let found = try await next.verifiedLookup(alice.handle, at: heir)
+        #expect(
+            PeerTrustDecision(found, comparedWith: pinned)
+                == .contradiction(.olderVersion(pinned: 2, received: 1)))
+        await heir.close()
+    }
+}
