@@ -3,9 +3,9 @@ import Testing
 
 /// `signetd succeed`, and what two friends see of it.
 @Suite(.serialized) struct HandoverTests {
-    private func succeed(_ town: Town, from old: String = "server", origin: String = "example.org/next") async throws
-        -> Exit
-    {
+    private func succeed(
+        _ town: Town, from old: String = "server", origin: String = "example.org/next"
+    ) async throws -> Exit {
         try await town.signetd("succeed", "--from", old, "--data", "heir", "--origin", origin)
     }
 
@@ -19,6 +19,12 @@ import Testing
             expect(0, made)
             #expect(made.output.contains("example.org/next") && !town.exists("heir.heir"))
             expect(73, try await succeed(town), "done is done")
+            let pins = try ["server", "heir"].map { name in
+                String(decoding: try town.bytes("\(name)/directory.signet"), as: UTF8.self)
+                    .split(separator: "\n").filter { $0.hasPrefix("tls-") }
+            }
+            #expect(pins[0].count == 3 && pins[0] == pins[1])
+            #expect(try town.bytes("heir/tls/backup.key") == town.bytes("server/tls/backup.key"))
 
             try await town.serving(data: "heir") { _ in
                 expect(2, try await town.signet("alice", "lookup", Town.bob), "the clock's key is new")

@@ -47,7 +47,8 @@ final class Federation {
                 (
                     .signet,
                     [
-                        "audit", "--directory", "\(data)/directory.signet", "--state", "audit-\(data)", "--follow", "--every",
+                        "audit", "--directory", "\(data)/directory.signet", "--state", "audit-\(data)", "--follow",
+                        "--every",
                         "1",
                         "--cosign", "auditor.key", "--listen", bind, "--home", "auditor-home",
                     ]

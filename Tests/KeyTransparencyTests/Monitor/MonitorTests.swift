@@ -35,6 +35,21 @@ import TransparencyLog
         #expect(decision.watch.version == 2 && decision.watch.devices.count == 3)
     }
 
+    @Test func aNewLogRepeatsTheVersionThatIsKnownAndWhatFollowsNeedsAnAct() throws {
+        let (before, now) = (try scene.act(scene.aliceBefore), try scene.act(scene.alice))
+        let history = try scene.verify(scene.answer(last: nil, showing: [scene.aliceBefore, scene.alice]))
+        func alarms(knowing act: OwnAct, acts: [OwnAct]) throws -> [MonitorAlarm] {
+            let watch = OwnWatch(
+                history: try scene.frontier(2), version: act.version, stateHash: act.stateHash, devices: act.devices,
+                milestone: nil)
+            return MonitorDecision(history, since: watch.movedToNextLog(), acts: acts).alarms
+        }
+        #expect(try alarms(knowing: before, acts: [now]).isEmpty)
+        let added = scene.alice.devices[2].keys.signing
+        #expect(try alarms(knowing: before, acts: []) == [.unknownVersion(2), .unknownDevice(added)])
+        #expect(try alarms(knowing: now, acts: [before]).contains(.wrongStep(expected: 3, found: 1)), "an older one")
+    }
+
     @Test func aVersionOfAnotherDeviceRaisesTheAlarmWithItsDevices() throws {
         let added = scene.alice.devices[2].keys.signing
         let decision = try decide(scene, acts: [scene.aliceBefore])

@@ -11,7 +11,7 @@ public import TransparencyLog
 
 extension KeyRotation {
     /// Ends the log, and makes the data directory of a new one, with new keys, that goes on with the same people under
-    /// the same URL and TLS identity.
+    /// the same URL, TLS identity and pins.
     ///
     /// Until it is whole, the new directory is in a folder next to its place, whose name ends in `.heir`. From the moment
     /// the old log has ended, the keys in there are the only ones that can go on.
@@ -28,7 +28,8 @@ extension KeyRotation {
     ) async throws(KeyRotationError) -> DirectoryProfile {
         guard access(heir.path, F_OK) != 0 else { throw .setup(.exists) }
         let draft = DataDirectory(path: heir.path + ".heir")
-        let profile = try await draftProfile(draft, origin, witnesses, at: now)
+        let made = try await draftProfile(draft, origin, witnesses, at: now)
+        let profile = try inheritPins(made, draft)
         let keys: DirectoryKeys
         do { keys = try StoredDirectory.readKeys(draft, profile) } catch { throw .stored(error) }
         try await log(.log, profile.trust) { (directory) throws(DirectoryError) in
@@ -55,6 +56,23 @@ extension KeyRotation {
         let setup = DirectorySetup(
             origin: origin, url: old.url, tls: .existing(identity, root: root), witnesses: lines, logger: logger)
         do { return try await setup.make(draft, at: now) } catch { throw .setup(error) }
+    }
+
+    /// Gives the draft the pins of the old directory, and its backup key if that is still there: clients keep their pins.
+    private func inheritPins(
+        _ made: DirectoryProfile, _ draft: DataDirectory
+    ) throws(KeyRotationError) -> DirectoryProfile {
+        let profile = DirectoryProfile(
+            url: made.url, tlsRoot: made.tlsRoot, pins: try profile().pins, trust: made.trust)
+        do throws(FileFailure) {
+            if access(data.backupKey, F_OK) == 0 {
+                try PrivateFile.replace(draft.backupKey, with: PrivateFile.read(data.backupKey))
+            } else {
+                unlink(draft.backupKey)
+            }
+            try PrivateFile.replace(draft.profile, with: profile.encoded, mode: 0o644)
+        } catch { throw .file(error) }
+        return profile
     }
 
     private func knownDraft(
