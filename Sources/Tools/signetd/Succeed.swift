@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import KeyDirectory
+import KeyTransparency
+import SignetAPI
 import SignetServer
 import TransparencyLog
 
