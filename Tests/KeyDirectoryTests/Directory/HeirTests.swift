@@ -3,6 +3,7 @@ import KeyTransparency
 import SignetAPI
 import Testing
 import TransparencyLog
+import VRF
 
 @testable import KeyDirectory
 
