@@ -258,6 +258,7 @@ let runtimeTargets: [Target] = [
             "SFrame",
             "SecureCell",
             "OPAQUE",
+            "KeyPinning", "PinnedChains",
             crypto, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
