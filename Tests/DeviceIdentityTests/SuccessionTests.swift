@@ -36,11 +36,11 @@ struct RecoverableAccount {
         after state: AccountState, by signer: P256.Signing.PrivateKey? = nil,
         key: P256.Signing.PrivateKey? = nil, commitment: RecoveryCommitment? = nil,
         accepting: P256.Signing.PrivateKey? = nil
-    ) throws -> Succession {
+    ) throws -> IdentitySuccession {
         let ground = try RecoveryGround(
             recoveryKey: (key ?? recoveryKey).publicBytes, commitment: commitment ?? self.commitment,
             request: request)
-        return try Succession(
+        return try IdentitySuccession(
             label: try #require(label), previousState: state.hash, oldKey: state.identityKey,
             newKey: newKey.publicBytes, authority: .recovery(ground),
             authorizing: (signer ?? recoveryKey).rawSignature, accepting: (accepting ?? newKey).rawSignature)
@@ -49,9 +49,9 @@ struct RecoverableAccount {
     var logged: LoggedRecovery { LoggedRecovery(uncheckedRequest: request, notBefore: 5000) }
 
     func verify(
-        _ succession: Succession, after state: AccountState, logged: LoggedRecovery?, at now: UInt64 = 5000
-    ) throws -> VerifiedSuccession {
-        try SuccessionVerifier.verify(
+        _ succession: IdentitySuccession, after state: AccountState, logged: LoggedRecovery?, at now: UInt64 = 5000
+    ) throws -> VerifiedIdentitySuccession {
+        try IdentitySuccessionVerifier.verify(
             succession, of: try #require(label), after: state, logged: logged, at: now)
     }
 }
@@ -72,18 +72,18 @@ struct RecoverableAccount {
 
     @Test func aRecoveryBeforeItsTimeIsRefused() throws {
         let succession = try account.recovery(after: state)
-        #expect(throws: SuccessionError.tooEarly(until: 5000)) {
+        #expect(throws: IdentitySuccessionError.tooEarly(until: 5000)) {
             try account.verify(succession, after: state, logged: account.logged, at: 4999)
         }
     }
 
     @Test func aRecoveryThatTheLogDoesNotHoldIsRefused() throws {
         let succession = try account.recovery(after: state)
-        #expect(throws: SuccessionError.noLoggedRequest) {
+        #expect(throws: IdentitySuccessionError.noLoggedRequest) {
             try account.verify(succession, after: state, logged: nil)
         }
         let other = LoggedRecovery(uncheckedRequest: [UInt8](repeating: 1, count: 32), notBefore: 0)
-        #expect(throws: SuccessionError.noLoggedRequest) {
+        #expect(throws: IdentitySuccessionError.noLoggedRequest) {
             try account.verify(succession, after: state, logged: other)
         }
     }
@@ -91,7 +91,7 @@ struct RecoverableAccount {
     @Test func anotherRecoveryKeyThanTheCommittedIsRefused() throws {
         let stranger = P256.Signing.PrivateKey()
         let succession = try account.recovery(after: state, by: stranger, key: stranger)
-        #expect(throws: SuccessionError.notCommitted) {
+        #expect(throws: IdentitySuccessionError.notCommitted) {
             try account.verify(succession, after: state, logged: account.logged)
         }
     }
@@ -100,28 +100,28 @@ struct RecoverableAccount {
         let quick = try RecoveryCommitment(
             epoch: 1, delay: 0, recoveryKey: account.recoveryKey.publicBytes, bundle: bytes("bundle"))
         let succession = try account.recovery(after: state, commitment: quick)
-        #expect(throws: SuccessionError.notCommitted) {
+        #expect(throws: IdentitySuccessionError.notCommitted) {
             try account.verify(succession, after: state, logged: account.logged)
         }
     }
 
     @Test func anAccountWithoutGuardiansCannotBeRecovered() throws {
         let bare = try account.state(committed: false)
-        #expect(throws: SuccessionError.notRecoverable) {
+        #expect(throws: IdentitySuccessionError.notRecoverable) {
             try account.verify(account.recovery(after: bare), after: bare, logged: account.logged)
         }
     }
 
     @Test func theRecoveryKeyHasToSign() throws {
         let succession = try account.recovery(after: state, by: account.newKey)
-        #expect(throws: SuccessionError.invalidAuthority) {
+        #expect(throws: IdentitySuccessionError.invalidAuthority) {
             try account.verify(succession, after: state, logged: account.logged)
         }
     }
 
     @Test func theNewKeyHasToSign() throws {
         let succession = try account.recovery(after: state, accepting: account.oldKey)
-        #expect(throws: SuccessionError.invalidNewSignature) {
+        #expect(throws: IdentitySuccessionError.invalidNewSignature) {
             try account.verify(succession, after: state, logged: account.logged)
         }
     }
@@ -129,7 +129,7 @@ struct RecoverableAccount {
     @Test func aSuccessionOfAnotherStateDoesNotFollow() throws {
         let succession = try account.recovery(after: state)
         let other = try RecoverableAccount().state()
-        #expect(throws: SuccessionError.doesNotFollow) {
+        #expect(throws: IdentitySuccessionError.doesNotFollow) {
             try account.verify(succession, after: other, logged: account.logged)
         }
     }
@@ -137,13 +137,13 @@ struct RecoverableAccount {
     @Test func aSuccessionOfAnotherAccountIsRefused() throws {
         let label = try #require(LabelIndex([UInt8](repeating: 4, count: 32)))
         let succession = try account.recovery(after: state)
-        #expect(throws: SuccessionError.anotherAccount) {
-            try SuccessionVerifier.verify(succession, of: label, after: state, logged: account.logged, at: 5000)
+        #expect(throws: IdentitySuccessionError.anotherAccount) {
+            try IdentitySuccessionVerifier.verify(succession, of: label, after: state, logged: account.logged, at: 5000)
         }
     }
 
-    private func planned(by signer: P256.Signing.PrivateKey) throws -> Succession {
-        try Succession(
+    private func planned(by signer: P256.Signing.PrivateKey) throws -> IdentitySuccession {
+        try IdentitySuccession(
             label: try #require(account.label), previousState: state.hash, oldKey: state.identityKey,
             newKey: account.newKey.publicBytes, authority: .identityKey, authorizing: signer.rawSignature,
             accepting: account.newKey.rawSignature)
@@ -152,7 +152,7 @@ struct RecoverableAccount {
     @Test func theOldKeyMayHandOverAtAnyTime() throws {
         let verified = try account.verify(planned(by: account.oldKey), after: state, logged: nil, at: 0)
         #expect(!verified.isRecovery)
-        #expect(throws: SuccessionError.invalidAuthority) {
+        #expect(throws: IdentitySuccessionError.invalidAuthority) {
             try account.verify(planned(by: account.recoveryKey), after: state, logged: nil, at: 0)
         }
     }
@@ -160,11 +160,15 @@ struct RecoverableAccount {
     @Test func bothFormsComeBackAndNothingElseDoes() throws {
         for succession in [try planned(by: account.oldKey), try account.recovery(after: state)] {
             let encoded = succession.encoded
-            #expect(try Succession(decoding: encoded) == succession)
+            #expect(try IdentitySuccession(decoding: encoded) == succession)
             for cut in 0..<encoded.count {
-                #expect(throws: SuccessionError.self) { try Succession(decoding: Array(encoded.prefix(cut))) }
+                #expect(throws: IdentitySuccessionError.self) {
+                    try IdentitySuccession(decoding: Array(encoded.prefix(cut)))
+                }
             }
-            #expect(throws: SuccessionError.malformed(.trailingBytes(1))) { try Succession(decoding: encoded + [0]) }
+            #expect(throws: IdentitySuccessionError.malformed(.trailingBytes(1))) {
+                try IdentitySuccession(decoding: encoded + [0])
+            }
         }
     }
 
@@ -173,7 +177,7 @@ struct RecoverableAccount {
         for bit in stride(from: 0, to: encoded.count * 8, by: 5) {
             var changed = encoded
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            guard let read = try? Succession(decoding: changed) else { continue }
+            guard let read = try? IdentitySuccession(decoding: changed) else { continue }
             #expect(read.encoded == changed)
             #expect(throws: (any Error).self) {
                 try account.verify(read, after: state, logged: account.logged)

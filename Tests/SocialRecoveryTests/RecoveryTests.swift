@@ -37,7 +37,7 @@ import Testing
         let succession = try attempt.succeed(
             with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
         let logged = try world.timeline(request).logged(at: World.afterDelay)
-        let verified = try SuccessionVerifier.verify(
+        let verified = try IdentitySuccessionVerifier.verify(
             succession, of: world.label, after: world.state, logged: logged, at: World.afterDelay)
         let (old, new) = (world.identity.publicBytes, device.identity.publicBytes)
         #expect(IdentityKeyChange(from: old, to: new, by: [verified]) == .recovered)
@@ -205,8 +205,8 @@ import Testing
         let succession = try attempt.succeed(
             with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
         let timeline = try world.timeline(request)
-        #expect(throws: SuccessionError.tooEarly(until: World.afterDelay)) {
-            try SuccessionVerifier.verify(
+        #expect(throws: IdentitySuccessionError.tooEarly(until: World.afterDelay)) {
+            try IdentitySuccessionVerifier.verify(
                 succession, of: world.label, after: world.state, logged: timeline.logged(at: World.now),
                 at: World.afterDelay - 1)
         }
@@ -229,8 +229,8 @@ import Testing
         var attempt = try attempt(right: [0, 1, 2])
         let succession = try attempt.succeed(
             with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
-        #expect(throws: SuccessionError.noLoggedRequest) {
-            try SuccessionVerifier.verify(
+        #expect(throws: IdentitySuccessionError.noLoggedRequest) {
+            try IdentitySuccessionVerifier.verify(
                 succession, of: world.label, after: world.state, logged: timeline.logged(at: World.afterDelay),
                 at: World.afterDelay)
         }
@@ -278,7 +278,7 @@ import Testing
                 attempt = try restart(attempt)
             }
         }
-        var successions: Set<Succession> = []
+        var successions: Set<IdentitySuccession> = []
         for _ in 0..<2 {
             successions.insert(
                 try attempt.succeed(

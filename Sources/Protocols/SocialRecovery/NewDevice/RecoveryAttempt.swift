@@ -34,7 +34,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
     /// How far it is.
     public private(set) var stage: Stage = .collecting
     /// The signed succession, once there is one.
-    public private(set) var succession: Succession?
+    public private(set) var succession: IdentitySuccession?
     private var releases: [ShareRelease] = []
     private static let format: StaticString = "signet-recovery-attempt/v1\n"
 
@@ -133,13 +133,13 @@ public struct RecoveryAttempt: Hashable, Sendable {
     /// - Throws: ``RecoveryAttemptError``.
     public mutating func succeed(
         with key: P256.KeyAgreement.PrivateKey, after state: AccountState, accepting: ([UInt8]) throws -> [UInt8]
-    ) throws(RecoveryAttemptError) -> Succession {
+    ) throws(RecoveryAttemptError) -> IdentitySuccession {
         if let succession { return succession }
         let (request, commitment, publicKey) = (request, commitment, bundle.commitments.publicKey)
         let signed = try withRecoveryKey(key) { secret in
             let ground = try RecoveryGround(
                 recoveryKey: publicKey.encoded, commitment: commitment, request: request.hash)
-            return try Succession(
+            return try IdentitySuccession(
                 label: request.scope.label, previousState: state.hash, oldKey: state.identityKey,
                 newKey: request.identityKey, authority: .recovery(ground),
                 authorizing: { Array(try secret.signingKey().signature(for: $0).rawRepresentation) },
@@ -246,7 +246,7 @@ extension RecoveryAttempt {
         request = try RecoveryRequest(decoding: reader.long())
         bundle = try RecoveryBundle(decoding: reader.long(), commitment: commitment)
         let succession = try reader.long()
-        self.succession = succession.isEmpty ? nil : try Succession(decoding: succession)
+        self.succession = succession.isEmpty ? nil : try IdentitySuccession(decoding: succession)
         for _ in 0..<(try reader.uint8()) { releases.append(try ShareRelease(decoding: reader.long())) }
         guard (stage == .collecting) == (self.succession == nil) else { throw RecoveryFormatError.invalidField }
     }

@@ -16,29 +16,29 @@ public struct LoggedRecovery: Hashable, Sendable {
     }
 }
 
-/// A new identity key that provably follows the old one. Only ``SuccessionVerifier`` makes one.
-public struct VerifiedSuccession: Hashable, Sendable {
+/// A new identity key that provably follows the old one. Only ``IdentitySuccessionVerifier`` makes one.
+public struct VerifiedIdentitySuccession: Hashable, Sendable {
     /// What was verified.
-    public let succession: Succession
+    public let succession: IdentitySuccession
     /// Whether guardians made it possible, rather than the old key.
     public var isRecovery: Bool { succession.authority != .identityKey }
 
-    init(_ succession: Succession) { self.succession = succession }
+    init(_ succession: IdentitySuccession) { self.succession = succession }
 }
 
 /// Whether a new identity key may follow the old one: the checks in their order, one line each.
-public enum SuccessionVerifier {
+public enum IdentitySuccessionVerifier {
     /// Verifies a succession.
     ///
     /// - Parameters:
     ///   - state: the last state under the old key, from a verified lookup or what was pinned.
     ///   - logged: the recovery that the log has under way for the account; nil when there is none, or it was cancelled.
     ///   - now: the time that the log's quorum vouches for, in seconds since 1970.
-    /// - Throws: ``SuccessionError``: the key must not be accepted.
+    /// - Throws: ``IdentitySuccessionError``: the key must not be accepted.
     public static func verify(
-        _ succession: Succession, of label: LabelIndex, after state: AccountState, logged: LoggedRecovery?,
+        _ succession: IdentitySuccession, of label: LabelIndex, after state: AccountState, logged: LoggedRecovery?,
         at now: UInt64
-    ) throws(SuccessionError) -> VerifiedSuccession {
+    ) throws(IdentitySuccessionError) -> VerifiedIdentitySuccession {
         guard succession.label == label else { throw .anotherAccount }
         guard succession.previousState == state.hash, succession.oldKey == state.identityKey else {
             throw .doesNotFollow
@@ -50,13 +50,13 @@ public enum SuccessionVerifier {
         guard P256Text.isValid(succession.newSignature, over: succession.message, by: succession.newKey) else {
             throw .invalidNewSignature
         }
-        return VerifiedSuccession(succession)
+        return VerifiedIdentitySuccession(succession)
     }
 
     /// The key that has to have signed.
     private static func authority(
-        of succession: Succession, _ state: AccountState, _ logged: LoggedRecovery?, _ now: UInt64
-    ) throws(SuccessionError) -> [UInt8] {
+        of succession: IdentitySuccession, _ state: AccountState, _ logged: LoggedRecovery?, _ now: UInt64
+    ) throws(IdentitySuccessionError) -> [UInt8] {
         guard case .recovery(let ground) = succession.authority else { return state.identityKey }
         guard let committed = state.recoveryCommitment else { throw .notRecoverable }
         guard ground.commitment.hash == committed, ground.isCommittedKey else { throw .notCommitted }
@@ -83,7 +83,7 @@ public enum IdentityKeyChange: Hashable, Sendable {
     ///   - pinned: the identity key that was pinned, 33 bytes.
     ///   - current: the key of the lookup.
     ///   - successions: verified, from the pinned key onward, in order.
-    public init(from pinned: [UInt8], to current: [UInt8], by successions: [VerifiedSuccession]) {
+    public init(from pinned: [UInt8], to current: [UInt8], by successions: [VerifiedIdentitySuccession]) {
         var key = pinned
         for step in successions {
             guard step.succession.oldKey == key else {

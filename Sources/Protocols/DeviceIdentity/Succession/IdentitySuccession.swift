@@ -9,7 +9,7 @@ public import KeyTransparency
 /// Authority 2, the recovery key: 33-byte recovery key, 72-byte ``RecoveryCommitment``, 32-byte hash of the request,
 /// 64-byte signature by the recovery key. At the end in both cases: 64-byte signature by the new key. Each signature is
 /// over everything before the first of the two.
-public struct Succession: Hashable, Sendable {
+public struct IdentitySuccession: Hashable, Sendable {
     /// By what right the new key follows.
     public enum Authority: Hashable, Sendable {
         /// The old key says so: a planned change.
@@ -38,11 +38,11 @@ public struct Succession: Hashable, Sendable {
     /// - Parameters:
     ///   - authorizing: signs with the old identity key, or with the recovery key.
     ///   - accepting: signs with the new key.
-    /// - Throws: ``SuccessionError/signingFailed``, ``SuccessionError/invalidField``.
+    /// - Throws: ``IdentitySuccessionError/signingFailed``, ``IdentitySuccessionError/invalidField``.
     public init(
         label: LabelIndex, previousState: [UInt8], oldKey: [UInt8], newKey: [UInt8], authority: Authority,
         authorizing: ([UInt8]) throws -> [UInt8], accepting: ([UInt8]) throws -> [UInt8]
-    ) throws(SuccessionError) {
+    ) throws(IdentitySuccessionError) {
         let message = Self.message(label, previousState, oldKey, newKey, authority)
         guard let first = try? authorizing(message), let second = try? accepting(message) else {
             throw .signingFailed
@@ -53,7 +53,7 @@ public struct Succession: Hashable, Sendable {
     private init(
         _ label: LabelIndex, _ previousState: [UInt8], _ oldKey: [UInt8], _ newKey: [UInt8],
         _ authority: Authority, _ authoritySignature: [UInt8], _ newSignature: [UInt8]
-    ) throws(SuccessionError) {
+    ) throws(IdentitySuccessionError) {
         guard previousState.count == 32, P256Text.isKey(oldKey), P256Text.isKey(newKey), oldKey != newKey,
             authoritySignature.count == 64, newSignature.count == 64
         else { throw .invalidField }
@@ -97,14 +97,16 @@ public struct Succession: Hashable, Sendable {
 
     /// Reads the wire form; verifies nothing.
     ///
-    /// - Throws: ``SuccessionError``: not exactly what ``encoded`` writes.
-    public init(decoding bytes: [UInt8]) throws(SuccessionError) {
+    /// - Throws: ``IdentitySuccessionError``: not exactly what ``encoded`` writes.
+    public init(decoding bytes: [UInt8]) throws(IdentitySuccessionError) {
         do {
             var reader = ByteReader(bytes)
             guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
-                throw SuccessionError.unknownFormat
+                throw IdentitySuccessionError.unknownFormat
             }
-            guard let label = LabelIndex(Array(try reader.bytes(32))) else { throw SuccessionError.invalidField }
+            guard let label = LabelIndex(Array(try reader.bytes(32))) else {
+                throw IdentitySuccessionError.invalidField
+            }
             let previousState = Array(try reader.bytes(32))
             let oldKey = Array(try reader.bytes(33))
             let newKey = Array(try reader.bytes(33))
@@ -112,14 +114,14 @@ public struct Succession: Hashable, Sendable {
             switch try reader.uint8() {
             case 1: authority = .identityKey
             case 2: authority = .recovery(try RecoveryGround(from: &reader))
-            default: throw SuccessionError.invalidField
+            default: throw IdentitySuccessionError.invalidField
             }
             let signatures = Array(try reader.bytes(128))
             try reader.end()
             try self.init(
                 label, previousState, oldKey, newKey, authority, Array(signatures.prefix(64)),
                 Array(signatures.suffix(64)))
-        } catch let error as SuccessionError { throw error } catch let error as CanonicalCodingError {
+        } catch let error as IdentitySuccessionError { throw error } catch let error as CanonicalCodingError {
             throw .malformed(error)
         } catch { throw .invalidField }
     }
@@ -136,8 +138,9 @@ public struct RecoveryGround: Hashable, Sendable {
 
     /// Grounds of a recovery.
     ///
-    /// - Throws: ``SuccessionError/invalidField``: no key of 33 bytes, or no hash of 32.
-    public init(recoveryKey: [UInt8], commitment: RecoveryCommitment, request: [UInt8]) throws(SuccessionError) {
+    /// - Throws: ``IdentitySuccessionError/invalidField``: no key of 33 bytes, or no hash of 32.
+    public init(recoveryKey: [UInt8], commitment: RecoveryCommitment, request: [UInt8]) throws(IdentitySuccessionError)
+    {
         guard P256Text.isKey(recoveryKey), request.count == 32 else { throw .invalidField }
         self.recoveryKey = recoveryKey
         self.commitment = commitment
@@ -152,7 +155,7 @@ public struct RecoveryGround: Hashable, Sendable {
 }
 
 /// Why a succession is refused.
-public enum SuccessionError: Error, Hashable, Sendable {
+public enum IdentitySuccessionError: Error, Hashable, Sendable {
     /// The bytes do not begin with `signet-succession/v1`.
     case unknownFormat
     /// The bytes do not have the form.
