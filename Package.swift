@@ -107,6 +107,13 @@ let coreTargets: [Target] = [
         name: "SignetAPI",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", crypto],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
+    .target(
+        name: "DeviceIdentity", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+        path: "Sources/Protocols/DeviceIdentity", swiftSettings: strict),
+    .target(
+        name: "SocialRecovery",
+        dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
+        path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
 
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
@@ -155,6 +162,16 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "KeyPinningTests", dependencies: ["CanonicalCoding", "KeyPinning", crypto], swiftSettings: strict),
+    .testTarget(
+        name: "SocialRecoveryTests",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "DeviceIdentityTests",
+        dependencies: ["CanonicalCoding", "VRF", "KeyTransparency", "DeviceIdentity", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
@@ -331,6 +348,8 @@ let coreProducts: [Product] = [
     .library(name: "SecureCell", targets: ["SecureCell"]),
     .library(name: "OPAQUE", targets: ["OPAQUE"]),
     .library(name: "SecretSharing", targets: ["SecretSharing"]),
+    .library(name: "DeviceIdentity", targets: ["DeviceIdentity"]),
+    .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
 ]
 
 let runtimeProducts: [Product] = [
