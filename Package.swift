@@ -101,6 +101,12 @@ let coreTargets: [Target] = [
         name: "SignetAPI",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", crypto],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
+    .target(
+        name: "NoteLog", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+        path: "Sources/Protocols/NoteLog", swiftSettings: strict),
+    .target(
+        name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
+        path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
 
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
@@ -136,6 +142,12 @@ let coreTargets: [Target] = [
         name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
     .testTarget(
         name: "SecretSharingTests", dependencies: ["CanonicalCoding", "SecretSharing", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SealedNotesTests",
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes", crypto,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
@@ -304,6 +316,8 @@ let coreProducts: [Product] = [
     .library(name: "SecureCell", targets: ["SecureCell"]),
     .library(name: "OPAQUE", targets: ["OPAQUE"]),
     .library(name: "SecretSharing", targets: ["SecretSharing"]),
+    .library(name: "NoteLog", targets: ["NoteLog"]),
+    .library(name: "SealedNotes", targets: ["SealedNotes"]),
 ]
 
 let runtimeProducts: [Product] = [

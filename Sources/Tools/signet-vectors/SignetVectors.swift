@@ -21,6 +21,7 @@ import ArgumentParser
             ThemisSuite.self,
             OPAQUESuite.self,
             LookupSuite.self,
+            HPKESuite.self,
             Generate.self,
         ])
 }
