@@ -114,6 +114,11 @@ let coreTargets: [Target] = [
         name: "SocialRecovery",
         dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
+        name: "NoteLog", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+        path: "Sources/Protocols/NoteLog", swiftSettings: strict),
+    .target(
+        name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
+        path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
 
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
@@ -149,6 +154,12 @@ let coreTargets: [Target] = [
         name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
     .testTarget(
         name: "SecretSharingTests", dependencies: ["CanonicalCoding", "SecretSharing", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SealedNotesTests",
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes", crypto,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
@@ -350,6 +361,8 @@ let coreProducts: [Product] = [
     .library(name: "SecretSharing", targets: ["SecretSharing"]),
     .library(name: "DeviceIdentity", targets: ["DeviceIdentity"]),
     .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
+    .library(name: "NoteLog", targets: ["NoteLog"]),
+    .library(name: "SealedNotes", targets: ["SealedNotes"]),
 ]
 
 let runtimeProducts: [Product] = [

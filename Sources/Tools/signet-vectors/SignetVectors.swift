@@ -22,6 +22,7 @@ import ArgumentParser
             OPAQUESuite.self,
             LookupSuite.self,
             LimboSuite.self,
+            HPKESuite.self,
             Generate.self,
         ])
 }
