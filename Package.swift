@@ -114,6 +114,7 @@ let coreTargets: [Target] = [
         name: "SocialRecovery",
         dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
+    .target(
         name: "NoteLog", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
         path: "Sources/Protocols/NoteLog", swiftSettings: strict),
     .target(
@@ -125,6 +126,7 @@ let coreTargets: [Target] = [
         name: "KeyTransparencyTesting",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
+
     // MARK: Testing: a log whose owner breaks the rules; imported by no library
     .target(
         name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
