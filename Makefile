@@ -8,7 +8,7 @@ help:
 	@echo 'make check    imports, names, words, documentation and format; no build'
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
-	@echo 'make pins     mitmproxy in between, and openssl and curl on the same certificates'
+	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios'
@@ -43,6 +43,7 @@ pins: setup
 	@Scripts/with-progress 'Building' .build/demo-build.log swift build
 	@Scripts/pins-agreement
 	@Scripts/pins-interception
+	@Scripts/pins-limbo
 
 removals: setup
 	@Scripts/removals

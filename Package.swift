@@ -107,12 +107,26 @@ let coreTargets: [Target] = [
         name: "SignetAPI",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", crypto],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
+    .target(
+        name: "DeviceIdentity", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+        path: "Sources/Protocols/DeviceIdentity", swiftSettings: strict),
+    .target(
+        name: "SocialRecovery",
+        dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
+        path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
+    .target(
+        name: "NoteLog", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+        path: "Sources/Protocols/NoteLog", swiftSettings: strict),
+    .target(
+        name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
+        path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
 
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
         name: "KeyTransparencyTesting",
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
+
     // MARK: Testing: a log whose owner breaks the rules; imported by no library
     .target(
         name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
@@ -144,6 +158,12 @@ let coreTargets: [Target] = [
         name: "SecretSharingTests", dependencies: ["CanonicalCoding", "SecretSharing", crypto],
         swiftSettings: strict),
     .testTarget(
+        name: "SealedNotesTests",
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
         name: "KeyTransparencyTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
@@ -155,6 +175,16 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "KeyPinningTests", dependencies: ["CanonicalCoding", "KeyPinning", crypto], swiftSettings: strict),
+    .testTarget(
+        name: "SocialRecoveryTests",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "DeviceIdentityTests",
+        dependencies: ["CanonicalCoding", "VRF", "KeyTransparency", "DeviceIdentity", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
@@ -258,6 +288,7 @@ let runtimeTargets: [Target] = [
             "SFrame",
             "SecureCell",
             "OPAQUE",
+            "KeyPinning", "PinnedChains",
             crypto, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
@@ -330,6 +361,10 @@ let coreProducts: [Product] = [
     .library(name: "SecureCell", targets: ["SecureCell"]),
     .library(name: "OPAQUE", targets: ["OPAQUE"]),
     .library(name: "SecretSharing", targets: ["SecretSharing"]),
+    .library(name: "DeviceIdentity", targets: ["DeviceIdentity"]),
+    .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
+    .library(name: "NoteLog", targets: ["NoteLog"]),
+    .library(name: "SealedNotes", targets: ["SealedNotes"]),
 ]
 
 let runtimeProducts: [Product] = [

@@ -31,6 +31,9 @@ import TransparencyLog
             try await federation.start("w1")
             expect(0, try await federation.register("carol"), "the same again, once there is a quorum")
             #expect(try await published(federation, "alice") > second)
+            let nobody = try await federation.town.signet("alice", "lookup", "nobody@example.org")
+            expect(4, nobody, "proved absent, under the whole policy")
+            expect(0, try await federation.town.signet("alice", "monitor"), "all that is logged under her name is hers")
             // Nothing is lost, and nobody is left out.
             for name in ["bob", "carol"] {
                 expect(0, try await federation.town.signet("alice", "people", "add", "\(name)@example.org"))

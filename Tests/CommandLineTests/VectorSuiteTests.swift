@@ -24,6 +24,7 @@ struct VectorSuiteTests {
         SLIP39Suite.self,
         FROSTShareSuite.self,
         LookupSuite.self,
+        HPKESuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -60,16 +61,27 @@ struct VectorSuiteTests {
         }
     }
 
+    /// All but what stretches passphrases, which takes minutes unoptimised: one such record stays.
     @Test func theThemisSetPassesAndWithOppositeVerdictsItsEdgeCasesFail() throws {
         let file = Self.ours.appending(path: "themis/themis.json")
-        let report = try run(ThemisSuite.self, file.path())
-        #expect(report.passed == 524 && report.failed == 0)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let first = lines.firstIndex { $0.contains("\"iterations\"") }
+        let quick = lines.indices.filter {
+            $0 == first || !(lines[$0].contains("\"iterations\"") || lines[$0].contains("unseal_passphrase"))
+        }
+        let text = quick.map { String(lines[$0]) }.joined(separator: "\n").replacing(",\n]", with: "\n]")
+        let report = try run(ThemisSuite.self, temporaryFile(text))
+        #expect(report.passed == 475 && report.failed == 0)
         #expect(report.lines.allSatisfy { $0.hasPrefix("note: ") && $0.contains("refused by choice") })
-        let text = try String(contentsOf: file, encoding: .utf8)
         let opposite = text.replacing("\"accepted\": true", with: "\"accepted\": false")
         let failures = try run(ThemisSuite.self, temporaryFile(opposite)).failed
-        // Twice what Themis accepts, less the 15 that the strict reading and the 5 that both readings refuse.
-        #expect(failures == text.ranges(of: "\"accepted\": true").count * 2 - 15 - 5 * 2)
+        // Twice what Themis accepts, less the 9 that the strict reading and the 5 that both readings refuse.
+        #expect(failures == text.ranges(of: "\"accepted\": true").count * 2 - 9 - 5 * 2)
+    }
+
+    @Test func theHPKEVectorsPass() throws {
+        let report = try run(HPKESuite.self, Self.ours.appending(path: "hpke/hpke.json").path())
+        #expect(report.passed == 18 && report.failed == 0)
     }
 
     @Test(.enabled(if: present, "the outside vectors are not here"))

@@ -123,6 +123,9 @@ struct Sheet {
         #expect(
             try await Self.fault { _, middle, _ in middle.usage = KeyUsage(cRLSign: true) }
                 == .path(.keyUsage(depth: 1)))
+        #expect(
+            try await Self.fault { _, _, leaf in leaf.usage = KeyUsage(digitalSignature: true, keyCertSign: true) }
+                == .path(.keyUsage(depth: 0)))
         #expect(try await Self.fault { _, _, leaf in leaf.usage = nil } == nil)
     }
 
@@ -240,6 +243,13 @@ struct Sheet {
         #expect(try await Self.constrained("a.test", subject) == .path(.unknownConstraint(depth: 1)))
         let mail = NameConstraints(permittedEmailAddresses: ["example.org"])
         #expect(try await Self.constrained("a.test", mail) == nil)
+    }
+
+    @Test func aServerImposesNoConstraints() async throws {
+        #expect(
+            try await Self.fault { _, _, leaf in
+                leaf.constraints = NameConstraints(permittedDNSDomains: ["example.org"])
+            } == .path(.unknownConstraint(depth: 0)))
     }
 
     @Test func namesWithoutEndAreRefusedInTime() async throws {

@@ -1,8 +1,15 @@
-/// What verifying costs beside the cryptography that it cannot do without.
+/// What verifying costs beside the cryptography that it cannot do without; with a number of labels, what everything
+/// that grows with them costs at that size.
 @main struct VerifyBench {
     static func main() throws {
-        try InclusionCost().report()
-        let labelCount = 1_000_000
+        let labels = CommandLine.arguments.dropFirst().first.flatMap { Int($0) }
+        if let labels {
+            var growth = GrowthCost()
+            try growth.report(labels: labels)
+        } else {
+            try InclusionCost().report()
+        }
+        let labelCount = labels ?? 1_000_000
         let paper = try PaperLookup(labelCount: labelCount)
         try IndexCost(paper).report()
         try LookupCost(paper).report(labelCount: labelCount)

@@ -9,16 +9,27 @@ struct OtherPeople: ~Copyable {
     private(set) var tree = MerkleTree()
     private(set) var histories = LabelHistories()
     private(set) var index = EpochIndex()
-    private var count: UInt64 = 0
+    private(set) var count: UInt64 = 0
+    /// Whether the log's tree is kept; proofs of the log need it, the index does not.
+    private let keepsTree: Bool
+
+    /// A directory without people.
+    init(keepsTree: Bool = true) { self.keepsTree = keepsTree }
+
+    /// The label of the nth person, from 1: as random as a VRF hash.
+    static func label(_ number: UInt64) throws -> VRFHash {
+        let seed = SHA512.hash(data: withUnsafeBytes(of: number.bigEndian) { Array($0) })
+        guard let label = VRFHash(Array(seed)) else { throw BenchFault.notInTheIndex }
+        return label
+    }
 
     /// Logs this many people more.
     mutating func come(_ number: Int) throws {
         for _ in 0..<number {
             count += 1
-            let seed = SHA512.hash(data: withUnsafeBytes(of: count.bigEndian) { Array($0) })
-            guard let label = VRFHash(Array(seed)),
-                let leaf = DeviceLeaf(label: label, publicKey: Array(seed.prefix(32))),
-                let commitment = StateCommitment(Array(seed.suffix(32)))
+            let label = try Self.label(count)
+            guard let leaf = DeviceLeaf(label: label, publicKey: Array(label.bytes.prefix(32))),
+                let commitment = StateCommitment(Array(label.bytes.suffix(32)))
             else { throw BenchFault.notInTheIndex }
             let record = StateRecord(label: LabelIndex(label), version: 1, kind: .set, commitment: commitment)
             try log(.device(leaf), leaf: .leaf(leaf.entry))
@@ -29,13 +40,13 @@ struct OtherPeople: ~Copyable {
     /// Logs an entry.
     mutating func log(_ entry: LogEntry, leaf: TreeHash) throws {
         try histories.add(entry, leaf: leaf)
-        tree.append(leaf)
+        if keepsTree { tree.append(leaf) }
     }
 
     /// Ends the epoch.
     @discardableResult
     mutating func endEpoch(at time: UInt64) throws -> EpochRecord {
-        let record = try index.close(histories.settle(), at: time, index: tree.size)
+        let record = try index.close(histories.settle(), at: time, index: histories.size)
         try log(.epoch(record), leaf: .leaf(record.entry))
         return record
     }

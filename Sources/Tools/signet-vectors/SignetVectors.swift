@@ -21,6 +21,8 @@ import ArgumentParser
             ThemisSuite.self,
             OPAQUESuite.self,
             LookupSuite.self,
+            LimboSuite.self,
+            HPKESuite.self,
             Generate.self,
         ])
 }

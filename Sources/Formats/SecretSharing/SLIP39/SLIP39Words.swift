@@ -87,3 +87,9 @@ enum SLIP39Words {
         wine wireless wisdom withdraw wits wolf woman work worthy wrap wrist writing wrote year yelp yield yoga zero
         """.utf8)
 }
+
+/// The words of SLIP-0039, for codes that people read aloud.
+package enum WordList {
+    /// The word of a number; its low ten bits count.
+    package static func word(_ number: UInt16) -> [UInt8] { SLIP39Words.all[Int(number & 1023)] }
+}

@@ -67,5 +67,5 @@ private func wipe(_ memory: UnsafeMutableRawBufferPointer) {
 
 extension Array where Element: FixedWidthInteger {
     /// Overwrites a short-lived copy of a secret, which must not be shared.
-    mutating func wipeSecret() { withUnsafeMutableBytes { wipe($0) } }
+    package mutating func wipeSecret() { withUnsafeMutableBytes { wipe($0) } }
 }

@@ -30,8 +30,9 @@ extension CheckedPath {
     }
 
     /// Every authority's constraints hold for every certificate below it, except for an authority's that is issued by
-    /// itself.
+    /// itself. A server's certificate has none to impose.
     func checkNameConstraints() throws(PathFault) {
+        guard try extensions(0, { try $0.nameConstraints }) == nil else { throw .unknownConstraint(depth: 0) }
         var comparisons = 0
         for depth in chain.indices.dropFirst().reversed() {
             guard let constraints = try extensions(depth, { try $0.nameConstraints }) else { continue }

@@ -51,7 +51,8 @@ struct CheckedPath {
     func checkKeyUsage() throws(PathFault) {
         for depth in chain.indices {
             guard let usage = try extensions(depth, { try $0.keyUsage }) else { continue }
-            guard depth == 0 ? usage.digitalSignature : usage.keyCertSign else { throw .keyUsage(depth: depth) }
+            let isRight = depth == 0 ? usage.digitalSignature && !usage.keyCertSign : usage.keyCertSign
+            guard isRight else { throw .keyUsage(depth: depth) }
         }
     }
 

@@ -24,7 +24,7 @@ public final class CosignerServer: Sendable {
                     child.eventLoop.makeCompletedFuture {
                         try child.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
                         try child.pipeline.syncOperations.addHandlers([
-                            IdleStateHandler(readTimeout: .seconds(30)), CosignerHandler(cosigner),
+                            IdleStateHandler(readTimeout: .seconds(120)), CosignerHandler(cosigner),
                         ])
                     }
                 }

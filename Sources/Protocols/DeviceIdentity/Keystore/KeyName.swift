@@ -1,0 +1,40 @@
+import CanonicalCoding
+import Crypto
+
+/// What a private key is called in a ``Keystore``: it says what the key is for, and nothing of whom it is used with.
+public struct KeyName: Hashable, Sendable {
+    /// 1 to 80 bytes of `a-z 0-9 -`.
+    public let bytes: [UInt8]
+
+    /// The account's identity key.
+    public static let identity = KeyName(Array("identity".utf8))
+    /// This device's signing key.
+    public static let deviceSigning = KeyName(Array("device-signing".utf8))
+    /// This device's agreement key.
+    public static let deviceAgreement = KeyName(Array("device-agreement".utf8))
+
+    /// The key for one site: `site-` and the SHA-256 of the host in hex, so that no two hosts share a name.
+    public static func site(_ host: VerifiedHost) -> KeyName {
+        KeyName(Array("site-".utf8) + Hex.encode(Array(SHA256.hash(data: host.text))))
+    }
+
+    /// A name that a store kept; nil for anything but 1 to 80 bytes of `a-z 0-9 -`.
+    public init?(stored bytes: [UInt8]) {
+        guard (1...80).contains(bytes.count),
+            bytes.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
+        else { return nil }
+        self.bytes = bytes
+    }
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// The kinds of private key that a ``Keystore`` makes.
+public enum KeyKind: UInt8, Hashable, Sendable, CaseIterable {
+    /// P-256 for ECDSA with SHA-256; public key 33 bytes, compressed; signature 64 bytes, r || s.
+    case p256Signing = 1
+    /// P-256 for key agreement; public key 33 bytes, compressed.
+    case p256Agreement = 2
+    /// Ed25519; public key 32 bytes, signature 64.
+    case ed25519Signing = 3
+}

@@ -1,0 +1,74 @@
+import CanonicalCoding
+public import KeyTransparency
+
+/// Who signed a record: a person, with one of their devices.
+///
+/// Wire form: u8 handle length, handle, 32-byte Ed25519 signing key of the device.
+public struct Author: Hashable, Sendable {
+    /// Whose record it is.
+    public let handle: Handle
+    /// The device's signing key, 32 bytes.
+    public let device: [UInt8]
+
+    /// An author; whether the device is theirs is checked with ``AuthorKeys``.
+    public init(handle: Handle, device: [UInt8]) {
+        self.handle = handle
+        self.device = device
+    }
+
+    init(from reader: inout ByteReader) throws {
+        handle = try Handle(from: &reader)
+        device = Array(try reader.bytes(32))
+    }
+}
+
+extension Handle {
+    init(from reader: inout ByteReader) throws {
+        let count = Int(try reader.uint8())
+        try self.init(canonical: Array(reader.bytes(count)))
+    }
+}
+
+extension ByteWriter {
+    mutating func write(_ handle: Handle) {
+        write(UInt8(truncatingIfNeeded: handle.bytes.count))
+        write(handle.bytes)
+    }
+
+    mutating func write(_ author: Author) {
+        write(author.handle)
+        write(author.device)
+    }
+}
+
+/// The signing keys that a person's devices have now.
+public struct AuthorKeys: Hashable, Sendable {
+    /// Whose.
+    public let handle: Handle
+    /// Ed25519, 32 bytes each.
+    public let devices: Set<[UInt8]>
+
+    /// The keys that a verified answer of the directory lists.
+    public init(_ lookup: VerifiedLookup) { self.init(uncheckedState: lookup.state) }
+
+    /// The keys of a state that nobody has looked up: for the server, which holds the states itself.
+    ///
+    /// Security: a client that uses this lets its server name everybody's keys.
+    package init(uncheckedState state: AccountState) {
+        handle = state.handle
+        devices = Set(state.devices.map(\.keys.signing))
+    }
+}
+
+/// The keys of everybody whose records are checked.
+public struct KnownAuthors: Sendable {
+    private let keys: [Handle: AuthorKeys]
+
+    /// One entry a person; of two for one person the later counts.
+    public init(_ keys: some Sequence<AuthorKeys>) {
+        self.keys = Dictionary(keys.map { ($0.handle, $0) }) { $1 }
+    }
+
+    /// Whether the device is one of the person's now.
+    public func isCurrent(_ author: Author) -> Bool { keys[author.handle]?.devices.contains(author.device) ?? false }
+}

@@ -1,0 +1,120 @@
+import CanonicalCoding
+
+/// How a wrap is encrypted.
+public enum WrapSuite: UInt8, Hashable, Sendable, CaseIterable {
+    /// HPKE with X-Wing (ML-KEM-768 and X25519), HKDF-SHA256, AES-256-GCM: outlives quantum computers.
+    case xWing = 1
+    /// HPKE with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM: for keys in hardware.
+    case p256 = 2
+
+    /// Bytes of the encapsulation: 1120 or 65.
+    public var encapsulationByteCount: Int { self == .xWing ? 1120 : 65 }
+}
+
+/// A note's key, encrypted to one device of one person and signed by the sender's device.
+///
+/// Wire form: `signet-note-wrap/v1` LF; 16 note; u32 epoch; 32 hash of the control entry it belongs to; sender; recipient
+/// (handle and device); 32 hash of the recipient device's keys; u8 suite; encapsulation (1120 or 65); 48 ciphertext and
+/// tag; 64 signature by the sender's device. Everything up to the suite is the associated data of the encryption.
+public struct WrapRecord: Hashable, Sendable {
+    /// No wrap is longer, in bytes.
+    public static let maximumByteCount = 2048
+    /// Key and tag.
+    public static let ciphertextByteCount = 48
+
+    /// What a wrap is about: everything but the encryption.
+    public struct Header: Hashable, Sendable {
+        /// Whose key it is.
+        public let note: NoteID
+        /// Of the key.
+        public let epoch: UInt32
+        /// The entry that made or shared the key.
+        public let control: RecordHash
+        /// Who wrapped it.
+        public let sender: Author
+        /// For whom, and for which device.
+        public let recipient: Author
+        /// `DeviceKeys.hash` of the recipient's device, 32 bytes.
+        public let recipientKeys: [UInt8]
+        /// How.
+        public let suite: WrapSuite
+
+        /// What a wrap is about.
+        public init(
+            note: NoteID, epoch: UInt32, control: RecordHash, sender: Author, recipient: Author,
+            recipientKeys: [UInt8], suite: WrapSuite
+        ) {
+            self.note = note
+            self.epoch = epoch
+            self.control = control
+            self.sender = sender
+            self.recipient = recipient
+            self.recipientKeys = recipientKeys
+            self.suite = suite
+        }
+
+        /// The associated data of the encryption.
+        public var encoded: [UInt8] {
+            var writer = ByteWriter()
+            writer.write(WrapRecord.format)
+            writer.write(note.bytes)
+            writer.write(epoch)
+            writer.write(control.bytes)
+            writer.write(sender)
+            writer.write(recipient)
+            writer.write(recipientKeys)
+            writer.write(suite.rawValue)
+            return writer.bytes
+        }
+
+        fileprivate init(from reader: inout ByteReader) throws {
+            note = try reader.noteID()
+            epoch = try reader.uint32()
+            control = try reader.recordHash()
+            sender = try Author(from: &reader)
+            recipient = try Author(from: &reader)
+            recipientKeys = Array(try reader.bytes(32))
+            guard let suite = WrapSuite(rawValue: try reader.uint8()) else { throw NoteRecordError.invalidField }
+            self.suite = suite
+        }
+    }
+
+    /// What it is about.
+    public let header: Header
+    /// HPKE's encapsulated key.
+    public let encapsulation: [UInt8]
+    /// The encrypted key with its tag.
+    public let ciphertext: [UInt8]
+    /// The wire form.
+    public let encoded: [UInt8]
+
+    static let format: StaticString = "signet-note-wrap/v1\n"
+
+    /// Signs a wrap.
+    ///
+    /// - Parameter sign: gives the 64-byte Ed25519 signature of the sender's device over the bytes passed.
+    /// - Throws: ``NoteRecordError``.
+    public init(
+        _ header: Header, encapsulation: [UInt8], ciphertext: [UInt8], with sign: ([UInt8]) throws -> [UInt8]
+    ) throws(NoteRecordError) {
+        try self.init(
+            decoding: SignedRecord.sign(
+                header.encoded + encapsulation + ciphertext, by: header.sender.device, limit: Self.maximumByteCount,
+                with: sign))
+    }
+
+    /// Reads a wrap and checks form and signature.
+    ///
+    /// - Throws: ``NoteRecordError``.
+    public init(decoding bytes: [UInt8]) throws(NoteRecordError) {
+        var reader = try SignedRecord.reader(bytes, format: Self.format, limit: Self.maximumByteCount)
+        do {
+            header = try Header(from: &reader)
+            encapsulation = Array(try reader.bytes(header.suite.encapsulationByteCount))
+            ciphertext = Array(try reader.bytes(Self.ciphertextByteCount))
+            try reader.end()
+        } catch { throw NoteRecordError(error) }
+        encoded = bytes
+        try SignedRecord.check(bytes, by: header.sender.device)
+    }
+}

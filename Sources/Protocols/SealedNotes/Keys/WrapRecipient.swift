@@ -1,0 +1,27 @@
+import Crypto
+public import KeyTransparency
+public import NoteLog
+
+/// A device that a note's key may be encrypted to. It comes out of a verified answer of the directory and from nowhere
+/// else, so that no server chooses who reads.
+///
+/// Security: that the keys are those of the person meant, and not new ones that their account was given, is the decision
+/// before: `PeerTrust`. Make no recipient of a lookup that the user has not accepted.
+public struct WrapRecipient: Hashable, Sendable {
+    /// Whose device.
+    public let author: Author
+    let keys: DeviceKeys
+
+    /// All devices of a person.
+    public static func devices(of lookup: VerifiedLookup) -> [WrapRecipient] {
+        lookup.state.devices.map { device in
+            WrapRecipient(
+                author: Author(handle: lookup.handle, device: device.keys.signing), keys: device.keys)
+        }
+    }
+
+    private init(author: Author, keys: DeviceKeys) {
+        self.author = author
+        self.keys = keys
+    }
+}

@@ -1,0 +1,189 @@
+import CanonicalCoding
+import Crypto
+public import DeviceIdentity
+public import KeyTransparency
+
+/// The guardian's side of one request: from "somebody asks" to the share on its way, or a no.
+///
+/// A value; keep ``encoded`` after each step. Times are the log's quorum time, in seconds since 1970.
+///
+/// ```
+/// asked → (offer a number) → numbered → (the device reveals, the person's code matches) → matched
+///       → (the guardian confirms, present) → confirmed → (the delay is over, nobody objected) → released
+/// ```
+/// At any point before `released`: declined or reported. A wrong code ends it: one try a request.
+public struct GuardianCase: Hashable, Sendable {
+    /// How far it is.
+    public enum Stage: UInt8, Hashable, Sendable, CaseIterable {
+        /// The request came in and is the one in the log.
+        case asked = 1
+        /// The guardian's number is out.
+        case numbered = 2
+        /// The person read the right code.
+        case matched = 3
+        /// The guardian confirmed. The share waits for the delay.
+        case confirmed = 4
+        /// The share is on its way.
+        case released = 5
+        /// The guardian said no, or the code was wrong.
+        case declined = 6
+        /// The guardian said that somebody pretends to be the owner.
+        case reported = 7
+    }
+
+    /// The request.
+    public let request: RecoveryRequest
+    /// Whose identity.
+    public let owner: Handle
+    /// How far it is.
+    public private(set) var stage: Stage = .asked
+    /// The guardian's 32 bytes for the spoken code, once offered.
+    public private(set) var number: [UInt8] = []
+    private var release: [UInt8] = []
+    private static let format: StaticString = "signet-guardian-case/v1\n"
+
+    /// Opens a case for a request that the log holds.
+    ///
+    /// - Parameters:
+    ///   - packet: what this guardian keeps for the account.
+    ///   - timeline: what the log says, each entry's inclusion verified.
+    /// - Throws: ``GuardianCaseError``: there is nothing to ask the guardian about.
+    public init(
+        _ request: RecoveryRequest, packet: GuardianPacket, timeline: RecoveryTimeline, at now: UInt64
+    ) throws(GuardianCaseError) {
+        self.request = request
+        owner = packet.owner
+        try check(packet, timeline, now)
+    }
+
+    /// The guardian's number for the spoken code, to be sent to the device: 32 random bytes, drawn once.
+    public mutating func offerNumber(using generator: inout some RandomNumberGenerator) -> [UInt8] {
+        if stage == .asked {
+            number = (0..<SpokenCode.numberByteCount).map { _ in generator.next() }
+            stage = .numbered
+        }
+        return number
+    }
+
+    /// Compares what the guardian typed with the code of what the device revealed.
+    ///
+    /// - Throws: ``GuardianCaseError/notTheCommittedNumber``: the device revealed another number than it committed to;
+    ///   ``GuardianCaseError/wrongCode``: the case is closed, as after ``decline()``.
+    public mutating func compare(typed: [UInt8], revealed: [UInt8]) throws(GuardianCaseError) {
+        guard stage == .numbered else { throw .outOfOrder(stage) }
+        guard Array(SHA256.hash(data: revealed)) == request.revealHash else { throw .notTheCommittedNumber }
+        guard SpokenCode(request: request.hash, guardian: number, device: revealed).matches(typed: typed) else {
+            stage = .declined
+            throw .wrongCode
+        }
+        stage = .matched
+    }
+
+    /// The guardian confirms. The grant names whom they help.
+    ///
+    /// - Throws: ``GuardianCaseError``.
+    public mutating func confirm(_ grant: consuming PresenceGrant) throws(GuardianCaseError) {
+        guard stage == .matched else { throw .outOfOrder(stage) }
+        guard grant.action == .confirmRecovery(of: owner) else { throw .anotherAction }
+        stage = .confirmed
+    }
+
+    /// The guardian does not help.
+    public mutating func decline() { if stage != .released { stage = .declined } }
+
+    /// The guardian says that somebody pretends to be the owner. Tell the owner's devices.
+    public mutating func report() { if stage != .released { stage = .reported } }
+
+    /// Seals the share to the request's device, once the log's delay is over. The same bytes each time it is called.
+    ///
+    /// - Parameter sign: signs with the guardian's identity key, 64 bytes r || s.
+    /// - Throws: ``GuardianCaseError``; ``GuardianCaseError/tooEarly(until:)`` is worth a retry then.
+    public mutating func release(
+        _ packet: GuardianPacket, timeline: RecoveryTimeline, at now: UInt64, signing sign: ([UInt8]) throws -> [UInt8]
+    ) throws(GuardianCaseError) -> ShareRelease {
+        guard stage == .confirmed || stage == .released else { throw .outOfOrder(stage) }
+        if stage == .released, let before = try? ShareRelease(decoding: release) { return before }
+        let logged = try check(packet, timeline, now)
+        guard now >= logged.notBefore else { throw .tooEarly(until: logged.notBefore) }
+        guard let made = ShareRelease(packet, for: request, signing: sign) else { throw .signingFailed }
+        release = made.encoded
+        stage = .released
+        return made
+    }
+
+    /// The request is this packet's, and the one that the log has in force.
+    @discardableResult
+    private func check(
+        _ packet: GuardianPacket, _ timeline: RecoveryTimeline, _ now: UInt64
+    ) throws(GuardianCaseError) -> LoggedRecovery {
+        guard request.scope.label == packet.scope.label, timeline.label == packet.scope.label else {
+            throw .anotherAccount
+        }
+        guard request.scope.epoch == packet.scope.epoch else { throw .anotherEpoch(held: packet.scope.epoch) }
+        guard now < request.expires else { throw .expired }
+        if case .frozen(let end) = timeline.standing(at: now) { throw .objected(until: end) }
+        guard let logged = timeline.logged(at: now), logged.request == request.hash else { throw .notLogged }
+        return logged
+    }
+}
+
+/// Why a guardian's device does not go on.
+public enum GuardianCaseError: Error, Hashable, Sendable {
+    /// The request is for another account than the packet.
+    case anotherAccount
+    /// The request is for another set of shares; this guardian keeps one of the epoch named.
+    case anotherEpoch(held: UInt32)
+    /// The request is too old.
+    case expired
+    /// The log holds no such request that is in force.
+    case notLogged
+    /// One of the owner's devices objected. Stop.
+    case objected(until: UInt64)
+    /// The device revealed another number than the request committed to: somebody is in between.
+    case notTheCommittedNumber
+    /// The person did not read the right code. The case is closed.
+    case wrongCode
+    /// The presence was for something else.
+    case anotherAction
+    /// The time for objections is not over.
+    case tooEarly(until: UInt64)
+    /// The step does not come at this stage.
+    case outOfOrder(GuardianCase.Stage)
+    /// The caller's signing closure threw, or the request's key cannot be sealed to.
+    case signingFailed
+}
+
+extension GuardianCase {
+    /// For the guardian's device: `signet-guardian-case/v1` LF, u8 stage, owner's handle behind a u8 length, u32 length
+    /// and request, number behind a u8 length, u32 length and release.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(stage.rawValue)
+        writer.short(owner.bytes)
+        writer.long(request.encoded)
+        writer.short(number)
+        writer.long(release)
+        return writer.bytes
+    }
+
+    /// Reads what the guardian's device kept.
+    ///
+    /// - Throws: ``RecoveryFormatError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
+        self = try RecoveryFormat.read(bytes, Self.format) { reader in try GuardianCase(from: &reader) }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        guard let stage = Stage(rawValue: try reader.uint8()) else { throw RecoveryFormatError.invalidField }
+        self.stage = stage
+        owner = try reader.handle()
+        request = try RecoveryRequest(decoding: reader.long())
+        number = try reader.short()
+        release = try reader.long()
+        let isNumbered = number.count == SpokenCode.numberByteCount
+        guard isNumbered || number.isEmpty, isNumbered || ![.numbered, .matched, .confirmed].contains(stage),
+            (stage == .released) == !release.isEmpty
+        else { throw RecoveryFormatError.invalidField }
+    }
+}

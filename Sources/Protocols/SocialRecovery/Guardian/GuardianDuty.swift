@@ -1,0 +1,108 @@
+import CanonicalCoding
+public import Crypto
+public import KeyTransparency
+
+/// What a guardian's device keeps for one person: their sealed packet, and the one before until the new one is in
+/// force.
+///
+/// Wire form: `signet-duty/v1` LF; u8 length and owner's handle; u8 count, 1 or 2; for each packet, newest first: scope
+/// (36) and the sealed packet.
+public struct GuardianDuty: Hashable, Sendable {
+    private static let format: StaticString = "signet-duty/v1\n"
+
+    /// Whose identity.
+    public let owner: Handle
+    /// The sealed packets by epoch, newest first; one or two.
+    private var packets: [(scope: RecoveryScope, sealed: [UInt8])] {
+        get { zip(scopes, sealed).map { ($0, $1) } }
+        set { (scopes, sealed) = (newValue.map(\.scope), newValue.map(\.sealed)) }
+    }
+    private var scopes: [RecoveryScope]
+    private var sealed: [[UInt8]]
+
+    /// Takes on a duty, once the packet opened.
+    public init(keeping packet: GuardianPacket, sealed: [UInt8]) {
+        owner = packet.owner
+        scopes = [packet.scope]
+        self.sealed = [sealed]
+    }
+
+    /// The epochs of which a packet is kept, newest first.
+    public var epochs: [UInt32] { scopes.map(\.epoch) }
+
+    /// Keeps a newer packet beside the present one.
+    ///
+    /// - Throws: ``GuardianDutyError``: of another account, or not newer.
+    public mutating func keep(_ packet: GuardianPacket, sealed: [UInt8]) throws(GuardianDutyError) {
+        guard packet.owner == owner, packet.scope.label == scopes[0].label else { throw .anotherAccount }
+        if packet.scope == scopes[0], sealed == self.sealed[0] { return }
+        guard packet.scope.epoch > scopes[0].epoch else { throw .notNewer(held: scopes[0].epoch) }
+        packets = [(packet.scope, sealed), packets[0]]
+    }
+
+    /// The owner's account committed to an epoch: packets of earlier ones go.
+    ///
+    /// - Throws: ``GuardianDutyError/notKept(epoch:)``: no packet of this epoch is here; nothing is deleted.
+    public mutating func retire(before epoch: UInt32) throws(GuardianDutyError) {
+        guard scopes.contains(where: { $0.epoch == epoch }) else { throw .notKept(epoch: epoch) }
+        packets = packets.filter { $0.scope.epoch >= epoch }
+    }
+
+    /// Opens the packet of an epoch; see ``GuardianPacket``.
+    ///
+    /// - Throws: ``GuardianDutyError``.
+    public func packet(
+        epoch: UInt32, with key: P256.KeyAgreement.PrivateKey, as guardian: Handle, identityKey: [UInt8]
+    ) throws(GuardianDutyError) -> GuardianPacket {
+        guard let kept = packets.first(where: { $0.scope.epoch == epoch }) else { throw .notKept(epoch: epoch) }
+        do throws(GuardianPacketError) {
+            return try GuardianPacket(
+                opening: kept.sealed, with: key, scope: kept.scope, as: guardian, from: owner,
+                identityKey: identityKey)
+        } catch { throw .packet(error) }
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.short(owner.bytes)
+        writer.write(UInt8(scopes.count))
+        for packet in packets {
+            writer.write(packet.scope.encoded)
+            writer.write(packet.sealed)
+        }
+        return writer.bytes
+    }
+
+    /// Reads what the guardian's device kept.
+    ///
+    /// - Throws: ``RecoveryFormatError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
+        self = try RecoveryFormat.read(bytes, Self.format) { reader in try GuardianDuty(from: &reader) }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        owner = try reader.handle()
+        (scopes, sealed) = ([], [])
+        for _ in 0..<(try reader.uint8()) {
+            scopes.append(try RecoveryScope(from: &reader))
+            sealed.append(try reader.array(GuardianPacket.sealedByteCount))
+        }
+        guard (1...2).contains(scopes.count), scopes.allSatisfy({ $0.label == scopes[0].label }),
+            zip(scopes, scopes.dropFirst()).allSatisfy({ $0.epoch > $1.epoch })
+        else { throw RecoveryFormatError.invalidField }
+    }
+}
+
+/// Why a guardian's device does not keep or open a packet.
+public enum GuardianDutyError: Error, Hashable, Sendable {
+    /// The packet is another account's.
+    case anotherAccount
+    /// A packet of this epoch or a later one is kept already: an old packet came again.
+    case notNewer(held: UInt32)
+    /// No packet of this epoch is kept.
+    case notKept(epoch: UInt32)
+    /// The packet does not open.
+    case packet(GuardianPacketError)
+}

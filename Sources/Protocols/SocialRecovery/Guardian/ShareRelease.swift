@@ -1,0 +1,95 @@
+import CanonicalCoding
+import Crypto
+import DeviceIdentity
+public import KeyTransparency
+import SecretSharing
+
+/// A guardian's share on its way to the new device, which alone can open it, for the one request it answers.
+///
+/// Wire form: `signet-release/v1` LF; 32-byte hash of the request; scope (36); u8 length and guardian's handle; sealed
+/// part; 64-byte signature by the guardian's identity key over everything before. Sealed part: u16 place, 32-byte share,
+/// 32-byte key of the guardian list, with HPKE to the request's agreement key; purpose `signet-release/v1`, context
+/// request hash and scope.
+public struct ShareRelease: Hashable, Sendable {
+    private static let format: StaticString = "signet-release/v1\n"
+    static let sealedByteCount = 2 + 32 + 32 + PublicSealing.overhead
+
+    /// SHA-256 of the request, 32 bytes.
+    public let request: [UInt8]
+    /// Account and epoch.
+    public let scope: RecoveryScope
+    /// Who released it.
+    public let guardian: Handle
+    let sealed: [UInt8]
+    let signature: [UInt8]
+
+    /// Nil when the request's key cannot be sealed to, or `sign` fails.
+    init?(
+        _ packet: GuardianPacket, for request: RecoveryRequest, signing sign: ([UInt8]) throws -> [UInt8]
+    ) {
+        var plaintext = [UInt8(packet.share.index.value >> 8), UInt8(packet.share.index.value & 255)]
+        packet.share.scalar.withBytes { for index in $0.indices { plaintext.append($0[index]) } }
+        packet.directoryKey.withBytes { for index in $0.indices { plaintext.append($0[index]) } }
+        defer { plaintext.wipeSecret() }
+        self.request = request.hash
+        scope = packet.scope
+        guardian = packet.guardian
+        guard
+            let sealed = PublicSealing.seal(
+                plaintext, to: request.agreementKey, purpose: "signet-release/v1",
+                context: self.request + scope.encoded),
+            let signature = try? sign(Self.unsigned(self.request, scope, guardian, sealed)), signature.count == 64
+        else { return nil }
+        self.sealed = sealed
+        self.signature = signature
+    }
+
+    /// Reads the wire form; the new device verifies it when it takes it.
+    ///
+    /// - Throws: ``RecoveryFormatError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
+        self = try RecoveryFormat.read(bytes, Self.format) { reader in try ShareRelease(from: &reader) }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        request = try reader.array(32)
+        scope = try RecoveryScope(from: &reader)
+        guardian = try reader.handle()
+        sealed = try reader.array(Self.sealedByteCount)
+        signature = try reader.array(64)
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] { Self.unsigned(request, scope, guardian, sealed) + signature }
+
+    private static func unsigned(
+        _ request: [UInt8], _ scope: RecoveryScope, _ guardian: Handle, _ sealed: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(format)
+        writer.write(request)
+        writer.write(scope.encoded)
+        writer.short(guardian.bytes)
+        writer.write(sealed)
+        return writer.bytes
+    }
+
+    /// Whether the guardian's identity key, 33 bytes, signed it.
+    func isSigned(by identityKey: [UInt8]) -> Bool {
+        P256Text.isValid(signature, over: Self.unsigned(request, scope, guardian, sealed), by: identityKey)
+    }
+
+    /// The share and the key of the list; nil when it was not sealed to this device for its request, or is no share.
+    func open(with key: P256.KeyAgreement.PrivateKey) -> (share: SecretShare, directoryKey: SecretOctets)? {
+        guard
+            var plaintext = PublicSealing.open(
+                sealed, with: key, purpose: "signet-release/v1", context: request + scope.encoded)
+        else { return nil }
+        defer { plaintext.wipeSecret() }
+        guard plaintext.count == 66, let index = ShareIndex(UInt16(plaintext[0]) << 8 | UInt16(plaintext[1])),
+            let scalar = try? SecretScalar(plaintext.span.extracting(2..<34))
+        else { return nil }
+        let directoryKey = SecretOctets(copying: plaintext.span.extracting(34..<66))
+        return (SecretShare(index: index, scalar: scalar), directoryKey)
+    }
+}

@@ -1,0 +1,253 @@
+import CanonicalCoding
+public import Crypto
+public import DeviceIdentity
+public import KeyTransparency
+public import SecretSharing
+
+/// The new device's side: from the request to an identity that is guarded again.
+///
+/// A value without any secret: shares stay sealed in it, and are opened each time they are looked at. Keep ``encoded``
+/// after each step.
+///
+/// ```
+/// collecting → (enough right shares) → succeeding → (the log has the succession) → rearming → done
+/// ```
+public struct RecoveryAttempt: Hashable, Sendable {
+    /// How far it is.
+    public enum Stage: UInt8, Hashable, Sendable, CaseIterable {
+        /// Guardians are asked.
+        case collecting = 1
+        /// The recovery key was rebuilt once and signed the succession, which goes to the log.
+        case succeeding = 2
+        /// The log has it; old devices are gone. Sites get new keys, and new guardians' packets go out.
+        case rearming = 3
+        /// Guarded again.
+        case done = 4
+    }
+
+    /// The request.
+    public let request: RecoveryRequest
+    /// What the account committed to.
+    public let commitment: RecoveryCommitment
+    /// The bundle.
+    public let bundle: RecoveryBundle
+    /// How far it is.
+    public private(set) var stage: Stage = .collecting
+    /// The signed succession, once there is one.
+    public private(set) var succession: IdentitySuccession?
+    private var releases: [ShareRelease] = []
+    private static let format: StaticString = "signet-recovery-attempt/v1\n"
+
+    /// Begins with a request for the account's present epoch.
+    ///
+    /// - Parameters:
+    ///   - bundle: as the server gave it.
+    ///   - commitment: as the server gave it.
+    ///   - state: the account's last state, from a verified lookup.
+    /// - Throws: ``RecoveryAttemptError``.
+    public init(
+        _ request: RecoveryRequest, bundle: [UInt8], commitment: RecoveryCommitment, state: AccountState
+    ) throws(RecoveryAttemptError) {
+        guard state.recoveryCommitment == commitment.hash else { throw .notCommitted }
+        do throws(RecoveryBundleError) {
+            self.bundle = try RecoveryBundle(decoding: bundle, commitment: commitment)
+        } catch { throw .bundle(error) }
+        guard self.bundle.scope == request.scope else { throw .anotherAccount }
+        self.request = request
+        self.commitment = commitment
+    }
+
+    /// Takes what a guardian released. The same again changes nothing.
+    ///
+    /// - Parameter guardian: the person and their identity key, from a verified lookup.
+    /// - Throws: ``RecoveryAttemptError``: not for this request, or not from this guardian.
+    public mutating func take(
+        _ release: ShareRelease, from guardian: GuardianKey
+    ) throws(RecoveryAttemptError) {
+        guard stage == .collecting else { throw .outOfOrder(stage) }
+        guard release.request == request.hash, release.scope == request.scope else { throw .anotherRequest }
+        guard release.guardian == guardian.handle, release.isSigned(by: guardian.identityKey) else {
+            throw .notFromGuardian(guardian.handle)
+        }
+        // A guardian may correct a wrong share; the newest counts.
+        releases.removeAll { $0.guardian == guardian.handle }
+        releases.append(release)
+    }
+
+    /// Looks at what came in.
+    ///
+    /// - Parameter key: the private half of the request's agreement key.
+    public func standing(with key: P256.KeyAgreement.PrivateKey) -> RecoveryStanding {
+        let (verified, wrong) = judge(with: key)
+        return RecoveryStanding(
+            right: verified.map(\.guardian), wrong: wrong,
+            missing: max(0, bundle.commitments.threshold - verified.count))
+    }
+
+    /// The guardians whom the owner had chosen; nil before the first right share.
+    public func guardians(with key: P256.KeyAgreement.PrivateKey) -> [Handle]? {
+        judge(with: key).verified.lazy.compactMap { found in
+            bundle.directory.open(with: found.directoryKey, scope: bundle.scope)
+        }.first
+    }
+
+    private typealias Found = (guardian: Handle, share: VerifiedShare, directoryKey: SecretOctets)
+
+    /// Tells right shares from wrong ones. Two guardians with one share: the first counts, the other gave somebody
+    /// else's.
+    private func judge(with key: P256.KeyAgreement.PrivateKey) -> (verified: [Found], wrong: [Handle]) {
+        var verified: [Found] = []
+        var wrong: [Handle] = []
+        for release in releases {
+            if let opened = release.open(with: key), let share = try? bundle.commitments.verify(opened.share),
+                !verified.contains(where: { $0.share.share.index == opened.share.index })
+            {
+                verified.append((release.guardian, share, opened.directoryKey))
+            } else {
+                wrong.append(release.guardian)
+            }
+        }
+        return (verified, wrong)
+    }
+
+    /// Rebuilds the recovery key for the time of one call.
+    ///
+    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
+    ///
+    /// Security: the key is gone when `body` returns. Sign the succession, open the journal, and keep nothing of it.
+    public func withRecoveryKey<Result>(
+        _ key: P256.KeyAgreement.PrivateKey, _ body: (SecretScalar) throws -> Result
+    ) throws(RecoveryAttemptError) -> Result {
+        let verified = judge(with: key).verified.map(\.share)
+        let missing = bundle.commitments.threshold - verified.count
+        guard missing <= 0 else { throw .notEnough(missing: missing) }
+        do { return try body(SecretScalar(combining: verified)) } catch { throw .recoveryKeyUnused }
+    }
+
+    /// Rebuilds the recovery key, signs the succession with it and the new identity key, and lets it go.
+    ///
+    /// - Parameters:
+    ///   - key: the private half of the request's agreement key.
+    ///   - state: the account's last state under the old identity key.
+    ///   - accepting: signs with the new identity key.
+    /// - Throws: ``RecoveryAttemptError``.
+    public mutating func succeed(
+        with key: P256.KeyAgreement.PrivateKey, after state: AccountState, accepting: ([UInt8]) throws -> [UInt8]
+    ) throws(RecoveryAttemptError) -> IdentitySuccession {
+        if let succession { return succession }
+        let (request, commitment, publicKey) = (request, commitment, bundle.commitments.publicKey)
+        let signed = try withRecoveryKey(key) { secret in
+            let ground = try RecoveryGround(
+                recoveryKey: publicKey.encoded, commitment: commitment, request: request.hash)
+            return try IdentitySuccession(
+                label: request.scope.label, previousState: state.hash, oldKey: state.identityKey,
+                newKey: request.identityKey, authority: .recovery(ground),
+                authorizing: { Array(try secret.signingKey().signature(for: $0).rawRepresentation) },
+                accepting: accepting)
+        }
+        succession = signed
+        stage = .succeeding
+        return signed
+    }
+
+    /// The log has the succession, and a state under the new key with this device and none of the old ones.
+    ///
+    /// - Parameters:
+    ///   - before: the account's last state under the old key.
+    ///   - after: the new state, from a verified lookup.
+    /// - Throws: ``RecoveryAttemptError``: it is not that state yet.
+    public mutating func succeeded(
+        before: AccountState, after: AccountState
+    ) throws(RecoveryAttemptError) {
+        guard stage == .succeeding || stage == .rearming else { throw .outOfOrder(stage) }
+        guard after.identityKey == request.identityKey, after.handle == before.handle else { throw .notSucceeded }
+        let old = Set(before.devices.map(\.keys.signing))
+        guard after.devices.contains(where: { $0.keys.signing == request.signingKey }),
+            !after.devices.contains(where: { old.contains($0.keys.signing) })
+        else { throw .oldDevicesRemain }
+        stage = .rearming
+    }
+
+    /// New guardians' shares are in force.
+    ///
+    /// - Throws: ``RecoveryAttemptError``: the setup is not active, or of the epoch that was just used up.
+    public mutating func rearmed(by setup: RecoverySetup) throws(RecoveryAttemptError) {
+        guard stage == .rearming || stage == .done else { throw .outOfOrder(stage) }
+        guard setup.stage == .active, setup.bundle.scope.label == request.scope.label,
+            setup.bundle.scope.epoch > request.scope.epoch
+        else { throw .notRearmed }
+        stage = .done
+    }
+}
+
+/// What came in from guardians.
+public struct RecoveryStanding: Hashable, Sendable {
+    /// Whose shares are right.
+    public let right: [Handle]
+    /// Whose shares are damaged or false: ask them again, or somebody else.
+    public let wrong: [Handle]
+    /// How many more right ones are needed.
+    public let missing: Int
+}
+
+/// Why a recovery does not go on.
+public enum RecoveryAttemptError: Error, Hashable, Sendable {
+    /// The account commits to another recovery, or to none.
+    case notCommitted
+    /// The bundle is not the account's.
+    case bundle(RecoveryBundleError)
+    /// The request is for another account or epoch than the bundle.
+    case anotherAccount
+    /// The release answers another request.
+    case anotherRequest
+    /// The release is not by this guardian.
+    case notFromGuardian(Handle)
+    /// So many more right shares are needed.
+    case notEnough(missing: Int)
+    /// The recovery key was there and what it was for failed.
+    case recoveryKeyUnused
+    /// The account's state is not under the new key yet.
+    case notSucceeded
+    /// A device from before is still in the account's state, or the new one is not.
+    case oldDevicesRemain
+    /// No new guardians' shares are in force.
+    case notRearmed
+    /// The step does not come at this stage.
+    case outOfOrder(RecoveryAttempt.Stage)
+}
+
+extension RecoveryAttempt {
+    /// For the new device: `signet-recovery-attempt/v1` LF, u8 stage, commitment, then each behind a u32 length:
+    /// request, bundle, succession (or nothing); u8 count and the releases, each behind a u32 length.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(stage.rawValue)
+        writer.write(commitment.encoded)
+        writer.long(request.encoded)
+        writer.long(bundle.encoded)
+        writer.long(succession?.encoded ?? [])
+        writer.write(UInt8(truncatingIfNeeded: releases.count))
+        for release in releases { writer.long(release.encoded) }
+        return writer.bytes
+    }
+
+    /// Reads what the new device kept.
+    ///
+    /// - Throws: ``RecoveryFormatError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
+        self = try RecoveryFormat.read(bytes, Self.format) { reader in try RecoveryAttempt(from: &reader) }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        guard let stage = Stage(rawValue: try reader.uint8()) else { throw RecoveryFormatError.invalidField }
+        self.stage = stage
+        commitment = try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount))
+        request = try RecoveryRequest(decoding: reader.long())
+        bundle = try RecoveryBundle(decoding: reader.long(), commitment: commitment)
+        let succession = try reader.long()
+        self.succession = succession.isEmpty ? nil : try IdentitySuccession(decoding: succession)
+        for _ in 0..<(try reader.uint8()) { releases.append(try ShareRelease(decoding: reader.long())) }
+        guard (stage == .collecting) == (self.succession == nil) else { throw RecoveryFormatError.invalidField }
+    }
+}

@@ -1,0 +1,191 @@
+import KeyTransparency
+import NoteLog
+import Testing
+
+@testable import SealedNotes
+
+/// Wraps of a note's key in which one thing is wrong.
+struct WrapTests {
+    let alice, bob, mallory: Person
+    var book: Notebook
+
+    init() throws {
+        alice = try Person("alice", deviceCount: 2)
+        bob = try Person("bob", deviceCount: 2)
+        mallory = try Person("mallory")
+        book = try Notebook(owner: alice)
+        try book.step(.share(bob.handle, .writer), by: alice)
+    }
+
+    private func wrap(
+        to person: Person? = nil, device: Int = 0, by sender: Person? = nil, senderDevice: Int = 0,
+        suite: WrapSuite = .xWing
+    ) throws -> WrapRecord {
+        let sender = sender ?? alice
+        let recipient = WrapRecipient.devices(of: try (person ?? bob).lookup())[device]
+        return try book.key.wrap(
+            to: recipient, state: book.state, sender: sender.author(senderDevice), suite: suite,
+            with: sender.sign(senderDevice))
+    }
+
+    private func open(
+        _ wrap: WrapRecord, by person: Person? = nil, device: Int = 0, _ people: [Person]? = nil,
+        control: VerifiedControl? = nil
+    ) throws -> NoteKey {
+        try NoteKey.open(
+            wrap, with: (person ?? bob).agreementKeys(device), control: control ?? book.control([alice]),
+            authors: authors(people ?? [alice, bob]))
+    }
+
+    @Test(arguments: WrapSuite.allCases) func everyDeviceOfAMemberOpensItsWrap(suite: WrapSuite) throws {
+        for device in 0..<2 {
+            let made = try wrap(device: device, suite: suite)
+            #expect(made.encoded.count <= WrapRecord.maximumByteCount)
+            #expect(try WrapRecord(decoding: made.encoded) == made)
+            let key = try open(made, device: device)
+            #expect(key.commitment == book.key.commitment && key.epoch == 1)
+        }
+    }
+
+    @Test func aWrapForAnotherDeviceOrPersonIsRefused() throws {
+        #expect(throws: SealedNoteError.notForThisDevice) { try open(wrap(), device: 1) }
+        #expect(throws: SealedNoteError.notForThisDevice) { try open(wrap(), by: alice) }
+    }
+
+    @Test func onlyMembersGetWraps() throws {
+        #expect(throws: SealedNoteError.notAMember) { try wrap(to: mallory) }
+    }
+
+    @Test mutating func aWrapOfAnotherNoteEpochOrStepIsRefused() throws {
+        let old = try wrap()
+        var other = try Notebook(owner: alice)
+        try other.step(.share(bob.handle, .writer), by: alice)
+        #expect(throws: SealedNoteError.notOfThisNote) { try open(old, control: other.control([alice])) }
+        let early = try book.control([alice])
+        try book.rekey(by: alice)
+        let new = try wrap()
+        #expect(throws: SealedNoteError.notOfThisNote) { try open(new, control: early) }
+        #expect(try open(old).epoch == 1 && open(new).epoch == 2)
+    }
+
+    @Test mutating func aWrapFromBeforeTheSharingIsRefused() throws {
+        let entry = book.entries[0]
+        let header = WrapRecord.Header(
+            note: book.note, epoch: 1, control: entry.hash, sender: alice.author(), recipient: bob.author(),
+            recipientKeys: bob.devices[0].keys.hash, suite: .p256)
+        let good = try wrap(suite: .p256)
+        let forged = try WrapRecord(
+            header, encapsulation: good.encapsulation, ciphertext: good.ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.notAMember) { try open(forged) }
+    }
+
+    @Test func aWrapFromAStrangerOrARemovedDeviceIsRefused() throws {
+        #expect(throws: SealedNoteError.noAuthority) { try open(wrap(by: mallory), [alice, bob, mallory]) }
+        let second = try wrap(senderDevice: 1)
+        #expect(throws: SealedNoteError.noAuthority) { try open(second, [alice.replacingDevice(), bob]) }
+        _ = try open(second)
+        // The device that signed the step may be gone by now.
+        var gone = try alice.replacingDevice()
+        gone.devices = [gone.devices[1]]
+        let control = try book.control([alice])
+        #expect(try open(wrap(), [gone, bob], control: control).epoch == 1)
+    }
+
+    @Test func anotherMemberMayPassOnTheKeyButNotAnother() throws {
+        _ = try open(wrap(to: alice, by: bob), by: alice)
+        // Bob passes on a key of his own.
+        var fake = book
+        fake.keys = [NoteKey.generate(note: book.note, epoch: 1)]
+        #expect(throws: SealedNoteError.anotherKey) { try fake.wrapOfOwnKey(to: alice, by: bob) }
+    }
+
+    @Test func aWrapMovedToAnotherStepDoesNotOpen() throws {
+        var other = try Notebook(owner: alice, note: book.note)
+        try other.step(.share(bob.handle, .writer), by: alice)
+        let foreign = try other.wrapOfOwnKey(to: bob, by: alice)
+        let forged = try WrapRecord(
+            header(), encapsulation: foreign.encapsulation, ciphertext: foreign.ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.notOpened) { try open(forged) }
+    }
+
+    /// Everything is right, and the sender may send: but the key inside is another.
+    @Test func aKeyThatTheOwnerDidNotCommitToIsRefused() throws {
+        let recipient = WrapRecipient.devices(of: try bob.lookup())[0]
+        let header = header()
+        let key = NoteKey.generate(note: book.note, epoch: 1)
+        let sealed = try WrapCipher.seal(
+            key.secret, to: recipient, suite: .xWing, purpose: .note, associated: header.encoded)
+        let forged = try WrapRecord(
+            header, encapsulation: sealed.encapsulation, ciphertext: sealed.ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.anotherCommitment) { try open(forged) }
+    }
+
+    /// A wrap made for another purpose with the same keys.
+    @Test func anAccountKeysWrapIsNoNotesWrap() throws {
+        let recipient = WrapRecipient.devices(of: try bob.lookup())[0]
+        let header = header()
+        let sealed = try WrapCipher.seal(
+            book.key.secret, to: recipient, suite: .xWing, purpose: .account, associated: header.encoded)
+        let forged = try WrapRecord(
+            header, encapsulation: sealed.encapsulation, ciphertext: sealed.ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.notOpened) { try open(forged) }
+    }
+
+    private func header() -> WrapRecord.Header {
+        WrapRecord.Header(
+            note: book.note, epoch: 1, control: book.state.head, sender: alice.author(), recipient: bob.author(),
+            recipientKeys: bob.devices[0].keys.hash, suite: .xWing)
+    }
+
+    @Test func anAlteredWrapIsRefused() throws {
+        let good = try wrap()
+        for index in stride(from: 0, to: good.encoded.count, by: 7) {
+            var bytes = good.encoded
+            bytes[index] ^= 1
+            #expect(throws: NoteRecordError.self, "byte \(index)") { try WrapRecord(decoding: bytes) }
+        }
+        // Signed again by the sender, it still does not open.
+        var ciphertext = good.ciphertext
+        ciphertext[0] ^= 1
+        let forged = try WrapRecord(
+            good.header, encapsulation: good.encapsulation, ciphertext: ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.notOpened) { try open(forged) }
+    }
+
+    @Test func recipientsWithOtherKeysThanTheDirectoryListsDoNotExist() throws {
+        let device = try Person.Device(number: 9)
+        #expect(throws: SealedNoteError.unusableKey) {
+            try DeviceAgreementKeys(
+                handle: bob.handle, keys: device.keys, agreement: bob.devices[0].agreement, kem: device.kem)
+        }
+        #expect(throws: SealedNoteError.unusableKey) {
+            try DeviceAgreementKeys(
+                handle: bob.handle, keys: device.keys, agreement: device.agreement, kem: bob.devices[0].kem)
+        }
+    }
+}
+
+extension Notebook {
+    /// A book of a given note.
+    init(owner: Person, note: NoteID) throws {
+        try self.init(owner: owner)
+        let key = NoteKey.generate(note: note, epoch: 1)
+        let entry = try ControlEntry(
+            note: note, number: 1, previous: .none, time: Self.time, author: owner.author(),
+            action: .create(keyCommitment: key.commitment), with: owner.sign())
+        self = Notebook(note: note, keys: [key], entries: [entry], state: try ControlState(first: entry))
+    }
+
+    private init(note: NoteID, keys: [NoteKey], entries: [ControlEntry], state: ControlState) {
+        self.note = note
+        self.keys = keys
+        self.entries = entries
+        self.state = state
+    }
+
+    func wrapOfOwnKey(to person: Person, by sender: Person) throws -> WrapRecord {
+        try key.wrap(
+            to: WrapRecipient.devices(of: person.lookup())[0], state: state, sender: sender.author(),
+            with: sender.sign())
+    }
+}

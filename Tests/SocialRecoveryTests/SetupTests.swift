@@ -1,0 +1,482 @@
+import CanonicalCoding
+import Crypto
+import DeviceIdentity
+import KeyTransparency
+import SecretSharing
+import Testing
+
+@testable import SocialRecovery
+
+@Suite struct SetupTests {
+    let world: World
+
+    init() throws { world = try World() }
+
+    @Test func eachGuardianOpensTheirOwnPacketAndNoOther() throws {
+        for (position, guardian) in world.guardians.enumerated() {
+            let packet = try world.packet(of: position)
+            #expect(packet.guardian == guardian.handle && packet.owner == world.owner)
+            #expect(throws: Never.self) { try world.setup.bundle.commitments.verify(packet.share) }
+            for other in world.setup.guardians where other.key.handle != guardian.handle {
+                #expect(throws: GuardianPacketError.notSealedToThisDevice) {
+                    try GuardianPacket(
+                        opening: other.packet, with: guardian.agreement, scope: world.scope, as: guardian.handle,
+                        from: world.owner, identityKey: world.identity.publicBytes)
+                }
+            }
+        }
+    }
+
+    @Test func aGuardianFindsTheirPacketInTheBundle() throws {
+        for guardian in world.guardians {
+            let found = world.setup.bundle.slots.filter { slot in
+                (try? GuardianPacket(
+                    opening: slot, with: guardian.agreement, scope: world.scope, as: guardian.handle,
+                    from: world.owner, identityKey: world.identity.publicBytes)) != nil
+            }
+            #expect(found.count == 1)
+        }
+    }
+
+    @Test func neitherPacketsNorBundleTellHowManyGuardiansThereAre() throws {
+        let lengths = try [3, 5, 8].map { try World(threshold: 2, count: $0).setup.bundle.encoded.count }
+        #expect(Set(lengths).count == 1)
+        let sealed = try [(2, 3), (3, 5), (5, 9)].flatMap { threshold, count in
+            try World(threshold: threshold, count: count).setup.guardians.map(\.packet.count)
+        }
+        #expect(Set(sealed) == [GuardianPacket.sealedByteCount])
+        #expect(try World(threshold: 2, count: 9).setup.bundle.slots.count == 16)
+    }
+
+    @Test func nothingSecretIsInWhatIsStored() throws {
+        let secret = try SecretScalar(
+            combining: (0..<3).map { position in
+                try world.setup.bundle.commitments.verify(world.packet(of: position).share)
+            })
+        var secrets = [secret.exposed, world.accountKey, world.siteKey.exposed]
+        for position in 0..<5 { secrets.append(try world.packet(of: position).share.scalar.exposed) }
+        let stored = world.setup.encoded + world.journal.encoded
+        for secret in secrets { #expect(!contains(stored, secret)) }
+    }
+
+    static let wrongNumbers: [(Int, Int, RecoverySetupError)] = [
+        (3, 3, .tooFewGuardians(needed: 4)), (3, 2, .tooFewGuardians(needed: 4)), (1, 5, .thresholdTooLow(1)),
+        (0, 5, .thresholdTooLow(0)), (3, 17, .tooManyGuardians(17)),
+    ]
+
+    @Test(arguments: wrongNumbers)
+    func numbersThatCouldNotRecoverAreRefused(_ threshold: Int, _ count: Int, _ error: RecoverySetupError) {
+        #expect(throws: error) { try World(threshold: threshold, count: count) }
+    }
+
+    @Test func aDelayBeyondAMonthIsRefused() {
+        #expect(throws: RecoverySetupError.delayTooLong(2_592_001)) { try World(delay: 2_592_001) }
+    }
+
+    private func begin(_ guardians: [GuardianKey]) throws {
+        _ = try World.setUp(
+            plan: RecoverySetup.Plan(
+                scope: world.scope, owner: world.owner,
+                guardians: guardians.map { ($0, MeetingEvidence(kind: .none, date: 0)) }, threshold: 2,
+                created: World.now), world.identity, world.device, entries: [], seed: 1)
+    }
+
+    @Test func aPersonOrDeviceTwiceIsRefused() throws {
+        let keys = world.guardians.map(\.key)
+        #expect(throws: RecoverySetupError.repeatedGuardian) { try begin([keys[0], keys[1], keys[0]]) }
+        let sameDevice = GuardianKey(
+            unchecked: keys[2].handle, agreementKey: keys[0].agreementKey, identityKey: keys[2].identityKey)
+        #expect(throws: RecoverySetupError.repeatedGuardian) { try begin([keys[0], keys[1], sameDevice]) }
+    }
+
+    @Test func theOwnerIsNoGuardian() throws {
+        let keys = world.guardians.map(\.key)
+        let own = GuardianKey(
+            unchecked: world.owner, agreementKey: keys[2].agreementKey, identityKey: keys[2].identityKey)
+        #expect(throws: RecoverySetupError.ownGuardian) { try begin([keys[0], keys[1], own]) }
+    }
+
+    @Test func aGuardiansBrokenKeyIsNamed() throws {
+        let keys = world.guardians.map(\.key)
+        let broken = GuardianKey(
+            unchecked: keys[2].handle, agreementKey: [UInt8](repeating: 5, count: 33), identityKey: [])
+        #expect(throws: RecoverySetupError.invalidGuardianKey(keys[2].handle)) {
+            try begin([keys[0], keys[1], broken])
+        }
+    }
+
+    private func proof(_ position: Int, of setup: RecoverySetup) throws -> HoldingProof {
+        try world.packet(of: position).proveHolding(of: setup.guardians[position].challenge)
+    }
+
+    @Test func fourOfFiveHaveToKeepTheirPacketBeforeItCounts() throws {
+        var setup = world.setup
+        #expect(setup.neededCount == 4)
+        for position in 0..<3 { try setup.kept(by: world.guardians[position].handle, proof(position, of: setup)) }
+        #expect(throws: RecoverySetupError.notEnoughKept(missing: 1)) { try setup.publish() }
+        #expect(throws: RecoverySetupError.notEnoughKept(missing: 1)) { try setup.activate(by: world.state) }
+        try setup.kept(by: world.guardians[3].handle, proof(3, of: setup))
+        try setup.publish()
+        #expect(setup.stage == .publishing)
+    }
+
+    @Test func anAnswerThatProvesNothingDoesNotCount() throws {
+        var setup = world.setup
+        let anas = try proof(0, of: setup)
+        #expect(throws: RecoverySetupError.notKept(world.guardians[1].handle)) {
+            try setup.kept(by: world.guardians[1].handle, anas)
+        }
+        #expect(throws: RecoverySetupError.noSuchGuardian) { try setup.kept(by: world.owner, anas) }
+        #expect(setup.keptCount == 0)
+    }
+
+    @Test func aStateThatCommitsToAnotherSetDoesNotActivate() throws {
+        var setup = world.setup
+        for position in 0..<5 { try setup.kept(by: world.guardians[position].handle, proof(position, of: setup)) }
+        try setup.publish()
+        #expect(throws: RecoverySetupError.notCommitted) { try setup.activate(by: world.before) }
+        try setup.activate(by: world.state)
+        #expect(setup.stage == .active)
+    }
+
+    /// The power fails after every step, and once more after the step was repeated.
+    @Test func aSetupGoesOnAfterAPowerFailureBetweenAnyTwoSteps() throws {
+        func restart(_ setup: RecoverySetup) throws -> RecoverySetup {
+            let again = try RecoverySetup(decoding: setup.encoded)
+            #expect(again == setup)
+            return again
+        }
+        var setup = try restart(world.setup)
+        for position in 0..<5 {
+            for _ in 0..<2 {
+                try setup.kept(by: world.guardians[position].handle, proof(position, of: setup))
+                setup = try restart(setup)
+            }
+        }
+        for _ in 0..<2 {
+            try setup.publish()
+            setup = try restart(setup)
+        }
+        for _ in 0..<2 {
+            try setup.activate(by: world.state)
+            setup = try restart(setup)
+        }
+        #expect(setup.stage == .active && setup.keptCount == 5)
+    }
+
+    @Test func aStoredSetupIsReadWholeOrNotAtAll() throws {
+        let encoded = world.setup.encoded
+        for cut in stride(from: 0, to: encoded.count, by: 97) {
+            #expect(throws: RecoveryFormatError.self) { try RecoverySetup(decoding: Array(encoded.prefix(cut))) }
+        }
+        #expect(throws: RecoveryFormatError.malformed(.trailingBytes(1))) {
+            try RecoverySetup(decoding: encoded + [0])
+        }
+    }
+
+    @Test func aCheckNamesWhoKeepsAndRehearses() throws {
+        var generator = SeededGenerator(seed: 5)
+        var check = GuardianCheck(of: world.setup, using: &generator)
+        func answer(_ position: Int) throws -> HoldingProof {
+            let challenge = try #require(check.challenges[world.guardians[position].handle])
+            return try world.packet(of: position).proveHolding(of: challenge)
+        }
+        #expect(check.standing.spare == -3 && !check.standing.isRecoverable)
+        for position in [0, 2, 3] { try check.answered(world.guardians[position].handle, answer(position)) }
+        #expect(check.standing.kept == [0, 2, 3].map { world.guardians[$0].handle })
+        #expect(check.standing.silent == [1, 4].map { world.guardians[$0].handle })
+        #expect(check.standing.spare == 0 && check.standing.isRecoverable)
+        let stale = try answer(2)
+        #expect(throws: RecoverySetupError.notKept(world.guardians[1].handle)) {
+            try check.answered(world.guardians[1].handle, stale)
+        }
+        for position in [1, 4] { try check.answered(world.guardians[position].handle, answer(position)) }
+        #expect(check.standing.spare == 2 && check.standing.silent.isEmpty)
+    }
+}
+
+@Suite struct PacketTests {
+    let world: World
+
+    init() throws { world = try World() }
+
+    private func open(
+        _ sealed: [UInt8], scope: RecoveryScope? = nil, as guardian: Handle? = nil, from owner: Handle? = nil,
+        identityKey: [UInt8]? = nil
+    ) throws -> GuardianPacket {
+        try GuardianPacket(
+            opening: sealed, with: world.guardians[0].agreement, scope: scope ?? world.scope,
+            as: guardian ?? world.guardians[0].handle, from: owner ?? world.owner,
+            identityKey: identityKey ?? world.identity.publicBytes)
+    }
+
+    private var sealed: [UInt8] { world.setup.guardians[0].packet }
+
+    @Test func aPacketForAnotherGuardianIsRefused() {
+        #expect(throws: GuardianPacketError.anotherGuardian) { try open(sealed, as: world.guardians[1].handle) }
+    }
+
+    @Test func aPacketOfAnotherAccountIsRefused() throws {
+        #expect(throws: GuardianPacketError.anotherAccount) { try open(sealed, from: world.guardians[1].handle) }
+        let other = try #require(RecoveryScope(label: world.label, epoch: 2))
+        #expect(throws: GuardianPacketError.notSealedToThisDevice) { try open(sealed, scope: other) }
+    }
+
+    @Test func aPacketThatTheOwnerDidNotSignIsRefused() {
+        #expect(throws: GuardianPacketError.malformed(.invalidField)) {
+            try open(sealed, identityKey: world.guardians[1].identity.publicBytes)
+        }
+    }
+
+    @Test(arguments: [0, 1104, 1106, 1 << 20]) func aPacketOfAnotherLengthIsRefused(_ count: Int) {
+        #expect(throws: GuardianPacketError.invalidLength(count)) { try open([UInt8](repeating: 0, count: count)) }
+    }
+
+    @Test func everyFlippedBitIsRefused() {
+        for bit in stride(from: 0, to: sealed.count * 8, by: 13) {
+            var changed = sealed
+            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(throws: GuardianPacketError.notSealedToThisDevice) { try open(changed) }
+        }
+    }
+
+    /// Seals a plaintext of the packet's form, changed, and signed by the owner again.
+    private func resealed(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
+        let key = world.guardians[0].agreement
+        var plaintext = try #require(
+            PublicSealing.open(sealed, with: key, purpose: "signet-packet/v1", context: world.scope.encoded))
+        let owners = world.owner.bytes.count + world.guardians[0].handle.bytes.count
+        let end = 17 + 36 + 2 + 32 + 33 + 32 + 2 + owners + 9 + 4 + 32
+        change(&plaintext)
+        let signature = try world.identity.rawSignature(Array(plaintext.prefix(end)))
+        plaintext.replaceSubrange(end..<end + 64, with: signature)
+        return try #require(
+            PublicSealing.seal(
+                plaintext, to: key.publicBytes, purpose: "signet-packet/v1", context: world.scope.encoded))
+    }
+
+    @Test func aShareThatDoesNotMatchItsPublicHalfIsRefused() throws {
+        #expect(throws: Never.self) { try open(resealed { _ in }) }
+        let wrong = try resealed { $0[17 + 36 + 2 + 31] ^= 1 }
+        #expect(throws: GuardianPacketError.wrongShare) { try open(wrong) }
+    }
+
+    @Test func aShareThatIsNoScalarIsRefused() throws {
+        for value: UInt8 in [0, 0xFF] {
+            let wrong = try resealed { plaintext in for offset in 55..<87 { plaintext[offset] = value } }
+            #expect(throws: GuardianPacketError.malformed(.invalidField)) { try open(wrong) }
+        }
+    }
+
+    @Test func aPlaceOfZeroIsRefused() throws {
+        let wrong = try resealed { ($0[53], $0[54]) = (0, 0) }
+        #expect(throws: GuardianPacketError.malformed(.invalidField)) { try open(wrong) }
+    }
+
+    @Test func bytesAfterThePacketAreRefused() throws {
+        let wrong = try resealed { $0[1023] = 1 }
+        #expect(throws: GuardianPacketError.malformed(.invalidField)) { try open(wrong) }
+    }
+
+    @Test func aDutyKeepsTheOldPacketUntilTheNewOneIsInForce() throws {
+        let next = try World(epoch: 2)
+        var duty = GuardianDuty(keeping: try world.packet(of: 0), sealed: sealed)
+        #expect(throws: GuardianDutyError.notKept(epoch: 2)) { try duty.retire(before: 2) }
+        let newer = try next.packet(of: 0)
+        try duty.keep(newer, sealed: next.setup.guardians[0].packet)
+        #expect(duty.epochs == [2, 1])
+        try duty.keep(newer, sealed: next.setup.guardians[0].packet)
+        #expect(duty.epochs == [2, 1])
+        duty = try GuardianDuty(decoding: duty.encoded)
+        #expect(throws: Never.self) {
+            try duty.packet(
+                epoch: 1, with: world.guardians[0].agreement, as: world.guardians[0].handle,
+                identityKey: world.identity.publicBytes)
+        }
+        try duty.retire(before: 2)
+        #expect(duty.epochs == [2])
+        #expect(throws: GuardianDutyError.notNewer(held: 2)) { try duty.keep(world.packet(of: 0), sealed: sealed) }
+        #expect(throws: GuardianDutyError.notKept(epoch: 1)) {
+            try duty.packet(
+                epoch: 1, with: world.guardians[0].agreement, as: world.guardians[0].handle,
+                identityKey: world.identity.publicBytes)
+        }
+    }
+}
+
+@Suite struct BundleTests {
+    let world: World
+
+    init() throws { world = try World() }
+
+    @Test func theCommittedBundleComesBack() throws {
+        let bundle = try RecoveryBundle(
+            decoding: world.setup.bundle.encoded, commitment: world.setup.commitment)
+        #expect(bundle == world.setup.bundle)
+        #expect(throws: Never.self) { try bundle.verify(signedBy: world.identity.publicBytes) }
+        #expect(throws: RecoveryBundleError.invalidSignature) {
+            try bundle.verify(signedBy: world.guardians[0].identity.publicBytes)
+        }
+    }
+
+    @Test func anOlderBundleIsRefused() throws {
+        let newer = try World(epoch: 2)
+        #expect(throws: RecoveryBundleError.notCommitted) {
+            try RecoveryBundle(decoding: world.setup.bundle.encoded, commitment: newer.setup.commitment)
+        }
+    }
+
+    @Test func everyFlippedBitIsRefused() throws {
+        let encoded = world.setup.bundle.encoded
+        for bit in stride(from: 0, to: encoded.count * 8, by: 131) {
+            var changed = encoded
+            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(throws: RecoveryBundleError.notCommitted) {
+                try RecoveryBundle(decoding: changed, commitment: world.setup.commitment)
+            }
+        }
+        #expect(throws: RecoveryBundleError.notCommitted) {
+            try RecoveryBundle(decoding: encoded + [0], commitment: world.setup.commitment)
+        }
+        let endless = [UInt8](repeating: 0, count: 1 << 20)
+        #expect(throws: RecoveryBundleError.tooLong(1 << 20)) {
+            try RecoveryBundle(decoding: endless, commitment: world.setup.commitment)
+        }
+    }
+
+    /// What a malformed bundle is, even when the account committed to it.
+    private func committed(_ change: (inout [UInt8]) -> Void) throws -> RecoveryBundleError? {
+        var bytes = world.setup.bundle.encoded
+        change(&bytes)
+        let commitment = try RecoveryCommitment(
+            epoch: 1, delay: World.delay, recoveryKey: world.setup.bundle.commitments.publicKey.encoded,
+            bundle: bytes)
+        do throws(RecoveryBundleError) {
+            _ = try RecoveryBundle(decoding: bytes, commitment: commitment)
+            return nil
+        } catch { return error }
+    }
+
+    @Test func aMalformedBundleIsRefusedEvenWhenItIsCommittedTo() throws {
+        let threshold = 17 + 36 + 8 + 4
+        #expect(try committed { _ in } == nil)
+        #expect(try committed { $0.append(0) } == .malformed(.malformed(.trailingBytes(1))))
+        #expect(try committed { $0[0] ^= 1 } == .malformed(.unknownFormat))
+        for other: UInt8 in [0, 1, 2, 4, 17, 255] { #expect(try committed { $0[threshold] = other } != nil) }
+        #expect(try committed { $0[threshold + 1] = 5 } == .malformed(.invalidField))
+        #expect(try committed { $0[threshold + 1 + 99] = 7 } == .malformed(.invalidField))
+        #expect(try committed { $0[17 + 35] = 2 } == .notCommitted)
+        #expect(try committed { $0[17 + 36 + 8 + 3] ^= 1 } == .notCommitted)
+    }
+
+    @Test func theListOfGuardiansOpensWithAnyGuardiansKeyOnly() throws {
+        let bundle = world.setup.bundle
+        let handles = bundle.directory.open(with: try world.packet(of: 3).directoryKey, scope: bundle.scope)
+        #expect(handles == world.guardians.map(\.handle))
+        let other = try World().packet(of: 0).directoryKey
+        let wrong = [UInt8](repeating: 0, count: 32)
+        #expect(bundle.directory.open(with: SecretOctets(copying: wrong.span), scope: bundle.scope) == nil)
+        #expect(other.count == 32)
+    }
+}
+
+@Suite struct JournalTests {
+    let world: World
+
+    init() throws { world = try World() }
+
+    private func secret() throws -> SecretScalar {
+        try SecretScalar(
+            combining: (0..<3).map { position in
+                try world.setup.bundle.commitments.verify(world.packet(of: position).share)
+            })
+    }
+
+    private func append(_ entry: JournalEntry, to journal: inout RecoveryJournal) throws {
+        try journal.append(entry, to: world.setup.bundle.commitments.publicKey, device: 1) {
+            Array(try world.device.signature(for: $0))
+        }
+    }
+
+    @Test func entriesComeBackWithTheRecoveryKey() throws {
+        var journal = world.journal
+        try append(.identityKey(world.siteKey), to: &journal)
+        let hash = [UInt8](repeating: 4, count: 32)
+        try append(
+            .contact(world.guardians[0].handle, identityHash: hash, .init(kind: .code, date: 9)), to: &journal)
+        let read = try RecoveryJournal(decoding: journal.encoded)
+        #expect(read == journal)
+        try read.verify(against: world.setup.bundle, states: [world.before, world.state])
+        let entries = try read.open(with: secret())
+        guard entries.count == 4, case .accountKey(let key) = entries[0],
+            case .siteRecovery(let host, let scalar) = entries[1], case .identityKey(let identity) = entries[2],
+            case .contact(let handle, let identityHash, let meeting) = entries[3]
+        else {
+            Issue.record("other entries")
+            return
+        }
+        #expect(key.withBytes { bytes in bytes.indices.map { bytes[$0] } } == world.accountKey)
+        #expect(host == world.site && scalar.exposed == world.siteKey.exposed)
+        #expect(identity.exposed == world.siteKey.exposed)
+        #expect(handle == world.guardians[0].handle && identityHash == hash && meeting.kind == .code)
+    }
+
+    @Test func allRecordsHaveTheSameLength() { #expect(Set(world.journal.records.map(\.sealed.count)).count == 1) }
+
+    @Test func aJournalCutBelowTheBundleIsNoticed() throws {
+        let empty = RecoveryJournal(scope: world.scope)
+        #expect(throws: RecoveryJournalError.recordsMissing) {
+            try empty.verify(against: world.setup.bundle, states: [world.state])
+        }
+    }
+
+    @Test func aRecordByNoDeviceOfTheOwnerIsNoticed() throws {
+        var journal = world.journal
+        let stranger = Curve25519.Signing.PrivateKey()
+        try journal.append(
+            .identityKey(world.siteKey), to: world.setup.bundle.commitments.publicKey, device: 1
+        ) { Array(try stranger.signature(for: $0)) }
+        #expect(throws: RecoveryJournalError.notByADevice(position: 2)) {
+            try journal.verify(against: world.setup.bundle, states: [world.state])
+        }
+    }
+
+    @Test func reorderedRecordsAreNoticed() throws {
+        let encoded = world.journal.encoded
+        let start = 18 + 36 + 4
+        let length = (encoded.count - start) / 2
+        let swapped = encoded.prefix(start) + encoded.suffix(length) + encoded[start..<start + length]
+        let journal = try RecoveryJournal(decoding: Array(swapped))
+        #expect(throws: RecoveryJournalError.notByADevice(position: 0)) {
+            try journal.verify(against: world.setup.bundle, states: [world.state])
+        }
+    }
+
+    @Test func anotherEpochsKeyOpensNothing() throws {
+        #expect(throws: RecoveryJournalError.notSealedToThisKey(position: 0)) {
+            try world.journal.open(with: .random())
+        }
+        #expect(throws: RecoveryJournalError.anotherAccount) {
+            try world.journal.verify(against: World(epoch: 2).setup.bundle, states: [world.state])
+        }
+    }
+
+    @Test func aKeyOfAnotherLengthIsNotKept() throws {
+        var journal = world.journal
+        let short = [UInt8](repeating: 1, count: 31)
+        #expect(throws: RecoveryJournalError.invalidEntry) {
+            try append(.accountKey(SecretOctets(copying: short.span)), to: &journal)
+        }
+    }
+
+    @Test func aJournalIsReadWholeOrNotAtAll() throws {
+        let encoded = world.journal.encoded
+        for cut in stride(from: 0, to: encoded.count, by: 31) {
+            #expect(throws: RecoveryFormatError.self) { try RecoveryJournal(decoding: Array(encoded.prefix(cut))) }
+        }
+        #expect(throws: RecoveryFormatError.self) { try RecoveryJournal(decoding: encoded + [0]) }
+        var endless = encoded
+        for offset in 54..<58 { endless[offset] = 0xFF }
+        #expect(throws: RecoveryFormatError.invalidField) { try RecoveryJournal(decoding: endless) }
+    }
+}

@@ -1,0 +1,211 @@
+import Crypto
+import DeviceIdentity
+import KeyTransparency
+import SecretSharing
+import Testing
+
+@testable import SocialRecovery
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+/// Numbers that are the same in every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension P256.Signing.PrivateKey {
+    var publicBytes: [UInt8] { Array(publicKey.compressedRepresentation) }
+    func rawSignature(_ message: [UInt8]) throws -> [UInt8] { Array(try signature(for: message).rawRepresentation) }
+}
+
+extension P256.KeyAgreement.PrivateKey {
+    var publicBytes: [UInt8] { Array(publicKey.compressedRepresentation) }
+}
+
+extension SecretScalar {
+    var exposed: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
+}
+
+/// A guardian with their keys.
+struct Person {
+    let handle: Handle
+    let identity = P256.Signing.PrivateKey()
+    let agreement = P256.KeyAgreement.PrivateKey()
+
+    init(_ name: String) throws { handle = try Handle(typed: bytes(name + "@example.org")) }
+
+    var key: GuardianKey {
+        GuardianKey(unchecked: handle, agreementKey: agreement.publicBytes, identityKey: identity.publicBytes)
+    }
+}
+
+/// The device on which the owner recovers.
+struct NewDevice {
+    let identity = P256.Signing.PrivateKey()
+    let agreement = P256.KeyAgreement.PrivateKey()
+    let signing = Curve25519.Signing.PrivateKey()
+    let reveal = [UInt8](repeating: 0x77, count: 32)
+
+    func request(_ scope: RecoveryScope, created: UInt64 = World.now, expires: UInt64? = nil) throws -> RecoveryRequest
+    {
+        try RecoveryRequest(
+            scope: scope, identityKey: identity.publicBytes, agreementKey: agreement.publicBytes,
+            signingKey: Array(signing.publicKey.rawRepresentation), reveal: reveal, created: created,
+            expires: expires ?? created + UInt64(World.delay) + 86_400, claimedName: bytes("Ming's new phone"),
+            signing: identity.rawSignature)
+    }
+}
+
+/// Ming, five guardians, and an account that commits to them.
+struct World {
+    static let now: UInt64 = 1_800_000_000
+    static let delay = RecoveryCommitment.standardDelay
+    static let names = [
+        "ana", "ben", "cleo", "dan", "eva", "finn", "gus", "hana", "ivo", "jan", "kim", "leo", "mia", "noa", "oli",
+        "pia", "quin",
+    ]
+
+    let owner: Handle
+    let identity = P256.Signing.PrivateKey()
+    let device = Curve25519.Signing.PrivateKey()
+    let label: LabelIndex
+    let guardians: [Person]
+    let setup: RecoverySetup
+    let journal: RecoveryJournal
+    let accountKey = [UInt8](repeating: 0xA5, count: 32)
+    let siteKey: SecretScalar
+    let site: VerifiedHost
+    let before: AccountState
+    let state: AccountState
+
+    init(threshold: Int = 3, count: Int = 5, epoch: UInt32 = 1, delay: UInt32 = World.delay, seed: UInt64 = 1) throws {
+        owner = try Handle(typed: bytes("ming@example.org"))
+        label = try #require(LabelIndex([UInt8](repeating: 3, count: 32)))
+        guardians = try Self.names.prefix(count).map { try Person($0) }
+        site = try VerifiedHost(bytes("shop.example"), evidence: .tlsConnection)
+        siteKey = SecretScalar.random()
+        before = try Self.state(owner, identity, device, version: 1, commitment: nil, previous: nil)
+        let scope = try #require(RecoveryScope(label: label, epoch: epoch))
+        let meeting = MeetingEvidence(kind: .person, date: 1_700_000_000)
+        let plan = RecoverySetup.Plan(
+            scope: scope, owner: owner, guardians: guardians.map { ($0.key, meeting) }, threshold: threshold,
+            delay: delay, created: Self.now)
+        let bytes = accountKey
+        let octets = SecretOctets(copying: bytes.span)
+        let made = try Self.setUp(
+            plan: plan, identity, device, entries: [.accountKey(octets), .siteRecovery(site, siteKey)], seed: seed)
+        setup = made.0
+        journal = made.1
+        state = try Self.state(
+            owner, identity, device, version: 2, commitment: setup.commitment.hash, previous: before)
+    }
+
+    static func setUp(
+        plan: RecoverySetup.Plan, _ identity: P256.Signing.PrivateKey, _ device: Curve25519.Signing.PrivateKey,
+        entries: [JournalEntry], seed: UInt64
+    ) throws -> (RecoverySetup, RecoveryJournal) {
+        var generator = SeededGenerator(seed: seed)
+        let made = try RecoverySetup.begin(plan, using: &generator, signing: identity.rawSignature) {
+            journal, key throws(RecoveryJournalError) in
+            for entry in entries {
+                try journal.append(entry, to: key, device: 1) { Array(try device.signature(for: $0)) }
+            }
+        }
+        return (made.setup, made.journal)
+    }
+
+    static func state(
+        _ owner: Handle, _ identity: P256.Signing.PrivateKey, _ device: Curve25519.Signing.PrivateKey,
+        version: UInt64, commitment: [UInt8]?, previous: AccountState?, number: UInt16 = 1
+    ) throws -> AccountState {
+        let keys = try DeviceKeys(
+            signing: Array(device.publicKey.rawRepresentation), agreement: P256.KeyAgreement.PrivateKey().publicBytes,
+            kem: [UInt8](repeating: 2, count: 1216))
+        let body = AccountStateBody(
+            handle: owner, version: version, previous: previous?.hash ?? [UInt8](repeating: 0, count: 32),
+            identityKey: identity.publicBytes, recoveryCommitment: commitment, pendingRecovery: nil,
+            accountHead: nil, devices: [DeviceRecord(number: number, addedAt: 1, keys: keys)])
+        return try AccountState(signing: body, with: identity.rawSignature)
+    }
+
+    var scope: RecoveryScope { setup.bundle.scope }
+
+    func packet(of position: Int) throws -> GuardianPacket {
+        try GuardianPacket(
+            opening: setup.guardians[position].packet, with: guardians[position].agreement, scope: scope,
+            as: guardians[position].handle, from: owner, identityKey: identity.publicBytes)
+    }
+
+    /// The log with a request under way since ``now``.
+    func timeline(_ request: RecoveryRequest) throws -> RecoveryTimeline {
+        var timeline = RecoveryTimeline(label: label)
+        try timeline.take(
+            .start(
+                label, request: request.hash, notBefore: Self.now + UInt64(Self.delay), expires: request.expires),
+            at: Self.now, delay: Self.delay)
+        return timeline
+    }
+
+    /// A guardian's case right before the release.
+    func confirmedCase(_ position: Int, _ request: RecoveryRequest, _ device: NewDevice) throws -> GuardianCase {
+        var generator = SeededGenerator(seed: UInt64(position))
+        var guardianCase = try GuardianCase(
+            request, packet: packet(of: position), timeline: timeline(request), at: Self.now + 60)
+        let number = guardianCase.offerNumber(using: &generator)
+        let code = SpokenCode(request: request.hash, guardian: number, device: device.reveal)
+        try guardianCase.compare(typed: code.text, revealed: device.reveal)
+        try guardianCase.confirm(grant(.confirmRecovery(of: owner)))
+        return guardianCase
+    }
+
+    func release(_ position: Int, _ request: RecoveryRequest, _ device: NewDevice) throws -> ShareRelease {
+        var guardianCase = try confirmedCase(position, request, device)
+        return try guardianCase.release(
+            packet(of: position), timeline: timeline(request), at: Self.afterDelay,
+            signing: guardians[position].identity.rawSignature)
+    }
+
+    /// What a guardian who lies sends: a share of their own making, properly signed.
+    func lie(_ position: Int, _ request: RecoveryRequest) throws -> ShareRelease {
+        let packet = try packet(of: position)
+        let forged = GuardianPacket(
+            scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),
+            recoveryKeyHash: packet.recoveryKeyHash, owner: owner, guardian: packet.guardian,
+            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey)
+        return try #require(
+            ShareRelease(forged, for: request, signing: guardians[position].identity.rawSignature))
+    }
+
+    func attempt(_ request: RecoveryRequest) throws -> RecoveryAttempt {
+        try RecoveryAttempt(request, bundle: setup.bundle.encoded, commitment: setup.commitment, state: state)
+    }
+
+    static var afterDelay: UInt64 { now + UInt64(delay) }
+}
+
+/// Leave for an action, from a gate that was just unlocked.
+func grant(_ action: PresenceAction) throws -> PresenceGrant {
+    var gate = PresenceGate()
+    guard case .prompt(let unlock) = gate.ask(.unlock, at: 1) else { throw PresenceError.notAsked }
+    _ = try gate.settle(unlock, .present, at: 1)
+    guard case .prompt(let prompt) = gate.ask(action, at: 1) else { throw PresenceError.notAsked }
+    return try gate.settle(prompt, .present, at: 1)
+}
+
+/// Whether bytes occur in others.
+func contains(_ haystack: [UInt8], _ needle: [UInt8]) -> Bool {
+    guard needle.count <= haystack.count else { return false }
+    return (0...(haystack.count - needle.count)).contains { start in
+        haystack[start] == needle[0] && haystack[start..<start + needle.count].elementsEqual(needle)
+    }
+}
