@@ -79,9 +79,27 @@ import TransparencyLog
         }
     }
 
+    /// The log ends, and another one goes on with everybody in it.
+    private func handOver(_ federation: Federation, _ bind: String) async throws {
+        try await federation.stop("server")
+        let succeeded = try await federation.town.signetd(
+            "succeed", "--from", "server", "--data", "heir", "--origin", "example.org/next", "--bind", bind)
+        expect(0, succeeded)
+        federation.data = "heir"
+        try await federation.addLog(try federation.logKey())
+        for name in Federation.witnesses {
+            try await federation.stop(name)
+            try await federation.start(name)
+        }
+        try await federation.start("server")
+        expect(0, try await federation.register("afterwards"))
+    }
+
     /// The fire drill: two new log keys, then another log, and a client that slept through it all.
-    @Test func aClientThatSleptThroughEveryChangeCatchesUp() async throws {
-        try await Federation.with { federation in
+    ///
+    /// An auditor's key is for one log, so that a handover under it needs the user's word: with one, the keys alone change.
+    @Test(arguments: [true, false]) func aClientThatSleptThroughEveryChangeCatchesUp(hasAuditor: Bool) async throws {
+        try await Federation.with(hasAuditor: hasAuditor) { federation in
             let town = federation.town
             expect(0, try await federation.register("alice"))
             expect(0, try await federation.register("sleeper"))
@@ -101,24 +119,14 @@ import TransparencyLog
                 let rotated = try await town.signetd("rotate", "log-key", "--data", "server", "--bind", bind)
                 expect(0, rotated, "rotation \(round)")
                 // The auditor reads the directory file: it follows the log's new key from there.
-                try await federation.stop("auditor")
-                try await federation.start("auditor")
+                if hasAuditor {
+                    try await federation.stop("auditor")
+                    try await federation.start("auditor")
+                }
                 try await federation.start("server")
                 expect(0, try await federation.register("after\(round)"))
             }
-
-            try await federation.stop("server")
-            let succeeded = try await town.signetd(
-                "succeed", "--from", "server", "--data", "heir", "--origin", "example.org/next", "--bind", bind)
-            expect(0, succeeded)
-            federation.data = "heir"
-            try await federation.addLog(try federation.logKey())
-            for name in Federation.witnesses + ["auditor"] {
-                try await federation.stop(name)
-                try await federation.start(name)
-            }
-            try await federation.start("server")
-            expect(0, try await federation.register("afterwards"))
+            if !hasAuditor { try await handOver(federation, bind) }
 
             #expect(try town.bytes("sleeper/directory") == before)
             let found = try await town.signet("sleeper", "lookup", "alice@example.org", "--json")

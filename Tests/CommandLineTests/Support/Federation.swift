@@ -12,17 +12,25 @@ final class Federation {
     private(set) var running: [String: RunningServer] = [:]
     private var ports: [String: Int] = [:]
 
-    private init(_ town: Town) { self.town = town }
+    /// The auditor, if there is one, and the server that it reads.
+    private let others: [String]
+
+    private init(_ town: Town, hasAuditor: Bool) {
+        self.town = town
+        others = (hasAuditor ? ["auditor"] : []) + ["server"]
+    }
 
     /// Runs `body` beside a federation, everything of which runs.
-    static func with(_ body: (Federation) async throws -> Void) async throws {
+    ///
+    /// - Parameter hasAuditor: whether every checkpoint needs an auditor besides two of the witnesses.
+    static func with(hasAuditor: Bool = true, _ body: (Federation) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "federation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let federation = Federation(Town(folder: folder))
+        let federation = Federation(Town(folder: folder), hasAuditor: hasAuditor)
         try await federation.setUp()
         do {
-            for name in witnesses + ["auditor", "server"] { try await federation.start(name) }
+            for name in witnesses + federation.others { try await federation.start(name) }
             try await body(federation)
         } catch {
             await federation.stopAll()
@@ -85,11 +93,16 @@ final class Federation {
             try #require(exit.status == 0, "\(exit.errors)")
             lines += try await line(of: name)
         }
-        let key = try await town.signet(["audit", "key", "auditor.example/map", "--out", "auditor.key", "--json"])
-        try #require(key.status == 0, "\(key.errors)")
-        let vkey = try #require(try key.object()["key"] as? String)
-        lines += "witness auditor \(vkey) http://127.0.0.1:\(ports["auditor"] ?? 0)\n"
-        lines += "group seen 2 w0 w1 w2\ngroup all all seen auditor\nquorum all\n"
+        lines += "group seen 2 w0 w1 w2\n"
+        if others.contains("auditor") {
+            let key = try await town.signet(["audit", "key", "auditor.example/map", "--out", "auditor.key", "--json"])
+            try #require(key.status == 0, "\(key.errors)")
+            let vkey = try #require(try key.object()["key"] as? String)
+            lines += "witness auditor \(vkey) http://127.0.0.1:\(ports["auditor"] ?? 0)\n"
+            lines += "group all all seen auditor\nquorum all\n"
+        } else {
+            lines += "quorum seen\n"
+        }
         try town.write(lines.utf8, to: "witnesses")
         let made = try await town.signetd(
             "init", "--data", "server", "--origin", "example.org/signet", "--url", url, "--witnesses", "witnesses")
