@@ -120,7 +120,17 @@ let coreTargets: [Target] = [
     .target(
         name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
         path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
+    .target(
+        name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
+        path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
+    .target(
+        name: "CallKeys", dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", crypto, cryptoExtras],
+        path: "Sources/Protocols/CallKeys", swiftSettings: optimised),
 
+    // MARK: Testing: whole calls in virtual time; imported by no library
+    .target(
+        name: "CallSimulation", dependencies: ["SFrame", "CallSignalling", "CallKeys", crypto],
+        path: "Sources/Testing/CallSimulation", swiftSettings: optimised),
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
         name: "KeyTransparencyTesting",
@@ -149,6 +159,14 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
     .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
+    .testTarget(
+        name: "CallSignallingTests", dependencies: ["CanonicalCoding", "CallSignalling", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "CallKeysTests",
+        dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras],
+        swiftSettings: strict),
+    .testTarget(name: "CallSimulationTests", dependencies: ["CallSimulation"], swiftSettings: strict),
     .testTarget(
         name: "SecureCellTests", dependencies: ["CanonicalCoding", "SecureCell", crypto, cryptoExtras],
         swiftSettings: strict),
@@ -269,7 +287,8 @@ let runtimeTargets: [Target] = [
         name: "signet",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "SignetAPI", "SignetClient", "LogAuditor", "PinScenarios", arguments,
+            "PinnedChains", "SignetAPI", "SignetClient", "LogAuditor", "PinScenarios", "CallSimulation",
+            arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
     .executableTarget(
@@ -365,6 +384,9 @@ let coreProducts: [Product] = [
     .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
     .library(name: "NoteLog", targets: ["NoteLog"]),
     .library(name: "SealedNotes", targets: ["SealedNotes"]),
+    .library(name: "STOMP", targets: ["STOMP"]),
+    .library(name: "CallSignalling", targets: ["CallSignalling"]),
+    .library(name: "CallKeys", targets: ["CallKeys"]),
 ]
 
 let runtimeProducts: [Product] = [

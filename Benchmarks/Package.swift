@@ -44,6 +44,9 @@ let package = Package(
             dependencies: ["Measuring", signet("TransparencyLog"), signet("VRF"), signet("KeyTransparency")],
             path: "Sources/audit-bench", swiftSettings: strict),
         .executableTarget(
+            name: "frame-bench", dependencies: ["Measuring", signet("SFrame"), crypto],
+            path: "Sources/frame-bench", swiftSettings: strict),
+        .executableTarget(
             name: "share-bench", dependencies: ["Measuring", signet("SecretSharing"), crypto],
             path: "Sources/share-bench", swiftSettings: strict),
         .executableTarget(

@@ -28,6 +28,7 @@ struct Signet: AsyncParsableCommand {
             DirectoryCommand.self,
             PolicyCommand.self,
             Pins.self,
+            Call.self,
         ])
 
     static func main() async {

@@ -16,8 +16,9 @@ struct GCMCipher: FrameCipher {
         do {
             let box = try AES.GCM.seal(
                 plaintext, using: key, nonce: AES.GCM.Nonce(data: nonce), authenticating: authenticated)
-            output.append(contentsOf: box.ciphertext)
-            output.append(contentsOf: box.tag)
+            // With a nonce of 12 bytes, `combined` is there: nonce, ciphertext, tag, in one piece.
+            guard let combined = box.combined else { throw FrameCipherError.unavailable }
+            output.append(contentsOf: combined.dropFirst(CipherSuite.nonceByteCount))
         } catch { throw .unavailable }
     }
 

@@ -1,0 +1,225 @@
+import CallSignalling
+
+/// What a host keeps beside what every member does.
+struct HostDuty {
+    let term: UInt32
+    let since: UInt64
+    var freshAt: UInt64 = 0
+    var nextIndex: UInt16 = 1
+    var barrier: Barrier?
+    /// Those without an ack, after the barrier too, and when each was sent the rotation again.
+    var repairs: Repairs?
+    var leaving: [CallDevice] = []
+    var removeAt: UInt64?
+    var admitted: Set<CallDevice> = []
+    /// The last attempt of each device that was let in, so that a repeated one gets the same answer.
+    var welcomed: [CallDevice: SignalNonce] = [:]
+    var waitingJoins: [CallDevice: SignalNonce] = [:]
+    var answeredAt: [CallDevice: UInt64] = [:]
+    var repairedAt: [CallDevice: UInt64] = [:]
+
+    struct Barrier {
+        let epoch: Epoch
+        var waiting: Set<CallDevice>
+        let deadline: UInt64
+    }
+
+    struct Repairs {
+        let rotation: KeyRotation
+        let secret: GroupSecret
+        let startedAt: UInt64
+        var waiting: Set<CallDevice>
+        var done = 0
+    }
+}
+
+extension CallParticipant {
+    mutating func host(at now: UInt64) {
+        guard let duty else { return }
+        if let removeAt = duty.removeAt, now >= removeAt { makeFresh(.leave, at: now) }
+        removeSilent(at: now)
+        if now >= duty.freshAt + times.freshInterval { makeFresh(.timer, at: now) }
+        if let barrier = self.duty?.barrier, now >= barrier.deadline { commit(barrier.epoch, at: now) }
+        repairDue(at: now)
+    }
+
+    // MARK: Fresh randomness
+
+    /// Makes a generation for everybody who stays, and waits for their acks before anyone sends under it.
+    mutating func makeFresh(_ reason: RotationReason, joining: [CallDevice] = [], at now: UInt64) {
+        guard let roster, let duty else { return }
+        let reason = duty.leaving.isEmpty ? reason : .leave
+        let leaving = Set(duty.leaving + joining)
+        var members = roster.members.filter { !leaving.contains($0.device) }
+        for device in joining { members.append(RosterMember(index: takeIndex(), device: device)) }
+        reign(members, reason, at: now)
+    }
+
+    /// The same, with these members in this host's term.
+    mutating func reign(_ members: [RosterMember], _ reason: RotationReason, at now: UInt64) {
+        guard let before = roster, let term = duty?.term,
+            let roster = try? Roster(
+                callID: callID, term: term,
+                number: before.number + (before.members == members && before.term == term ? 0 : 1),
+                previous: before.members == members && before.term == term ? before.previous : before.hash,
+                host: device,
+                members: members)
+        else { return }
+        // A new host leaves a number out: the old one may have used it for a secret that did not arrive here.
+        let next: UInt32 = reason == .succession ? 2 : 1
+        let epoch = Epoch(term: term, generation: max(ring.newest, sending?.generation ?? 0) + next, step: 0)
+        let secret = GroupSecret(using: &generator)
+        let scope = CallScope(callID: callID, term: term, generation: epoch.generation)
+        if roster != before { adopt(roster) }
+        install(epoch, secret, roster, isProven: true, at: now)
+        let rotation = KeyRotation(
+            epoch: epoch, reason: reason, commitment: secret.commitment(in: scope), notBefore: now, roster: roster,
+            wraps: [])
+        announce(rotation, secret, at: now)
+    }
+
+    private mutating func announce(_ rotation: KeyRotation, _ secret: GroupSecret, at now: UInt64) {
+        let others = rotation.roster.members.map(\.device).filter { $0 != device }
+        let isHasty = rotation.reason == .leave || rotation.reason == .succession
+        duty?.leaving = []
+        duty?.removeAt = nil
+        duty?.freshAt = now
+        // One that takes the place of another that is still waiting waits no longer than that one would have.
+        let deadline = min(duty?.barrier?.deadline ?? .max, now + (isHasty ? times.leaveBarrier : times.barrier))
+        duty?.barrier = HostDuty.Barrier(epoch: rotation.epoch, waiting: Set(others), deadline: deadline)
+        duty?.repairs = HostDuty.Repairs(rotation: rotation, secret: secret, startedAt: now, waiting: Set(others))
+        guard !others.isEmpty else { return commit(rotation.epoch, at: now) }
+        let keys = others.map { OfferedKey(recipient: $0, epoch: rotation.epoch, secret: secret) }
+        send(.rotation(rotation), keys: keys, at: now)
+    }
+
+    mutating func receiveAck(_ epoch: Epoch, from sender: CallDevice, at now: UInt64) {
+        guard duty?.barrier?.epoch.generation == epoch.generation || duty?.repairs?.rotation.epoch == epoch else {
+            return
+        }
+        duty?.repairs?.waiting.remove(sender)
+        duty?.barrier?.waiting.remove(sender)
+        if let barrier = duty?.barrier, barrier.waiting.isEmpty { commit(barrier.epoch, at: now) }
+    }
+
+    private mutating func commit(_ epoch: Epoch, at now: UInt64) {
+        duty?.barrier = nil
+        if (roster?.members.count ?? 0) > 1 { send(.commit(epoch), at: now) }
+        switchSending(to: epoch.generation, at: now)
+    }
+
+    // MARK: Repair
+
+    private mutating func repairDue(at now: UInt64) {
+        guard let repairs = duty?.repairs, repairs.done < times.repairDelays.count, !repairs.waiting.isEmpty,
+            now >= repairs.startedAt + times.repairDelays[repairs.done]
+        else { return }
+        duty?.repairs?.done += 1
+        for device in repairs.waiting.sorted() { sendAgain(repairs, to: device, at: now) }
+    }
+
+    /// A member's sign of life shows an older generation, or an older roster: it missed something.
+    mutating func repair(_ sender: CallDevice, _ beat: Heartbeat, at now: UInt64) {
+        guard let sending, let roster, now >= (duty?.repairedAt[sender] ?? 0) + times.replyInterval else { return }
+        guard beat.epoch.generation < sending.generation || beat.rosterNumber < roster.number else { return }
+        duty?.repairedAt[sender] = now
+        guard let repairs = duty?.repairs, repairs.rotation.roster == roster, beat.epoch.generation < sending.generation
+        else {
+            return giveAll(to: sender, id: SignalNonce(using: &generator), at: now)
+        }
+        sendAgain(repairs, to: sender, at: now)
+    }
+
+    private mutating func sendAgain(_ repairs: HostDuty.Repairs, to device: CallDevice, at now: UInt64) {
+        let key = OfferedKey(recipient: device, epoch: repairs.rotation.epoch, secret: repairs.secret)
+        send(.rotation(repairs.rotation), to: device, keys: [key], at: now)
+        if sending?.generation == repairs.rotation.epoch.generation {
+            send(.commit(repairs.rotation.epoch), to: device, at: now)
+        }
+    }
+
+    // MARK: Who comes and goes
+
+    mutating func removeSoon(_ device: CallDevice, at now: UInt64) {
+        guard isHost, device != self.device, roster?.contains(device) == true,
+            duty?.leaving.contains(device) == false
+        else { return }
+        duty?.leaving.append(device)
+        duty?.barrier?.waiting.remove(device)
+        let removeAt = duty?.removeAt ?? now + times.leaveBatch
+        duty?.removeAt = removeAt
+    }
+
+    mutating func receiveJoin(_ nonce: SignalNonce, from sender: CallDevice, at now: UInt64) {
+        guard let duty else { return }
+        if duty.admitted.contains(sender) || roster?.contains(sender) == true || sender == formerHost {
+            return letIn(sender, nonce, at: now)
+        }
+        self.duty?.waitingJoins[sender] = nonce
+        output.append(.admissionNeeded(sender))
+    }
+
+    /// Removes a device and does not let it in again unasked.
+    mutating func exclude(_ device: CallDevice, at now: UInt64) {
+        duty?.admitted.remove(device)
+        removeSoon(device, at: now)
+    }
+
+    /// Removes who has given no sign of life for long.
+    private mutating func removeSilent(at now: UInt64) {
+        guard let duty, let roster else { return }
+        for member in roster.members.map(\.device) where member != device {
+            if now >= max(heardAt[member] ?? 0, duty.since) + times.memberPatience { removeSoon(member, at: now) }
+        }
+    }
+
+    mutating func admit(_ device: CallDevice, at now: UInt64) {
+        guard isHost else { return }
+        duty?.admitted.insert(device)
+        if let nonce = duty?.waitingJoins.removeValue(forKey: device) { letIn(device, nonce, at: now) }
+    }
+
+    private mutating func letIn(_ joiner: CallDevice, _ nonce: SignalNonce, at now: UInt64) {
+        guard let sending, let roster, now >= (duty?.answeredAt[joiner] ?? 0) + times.replyInterval,
+            roster.members.count < Roster.maximumMemberCount
+        else { return }
+        let barrier = duty?.barrier
+        let isStepLeft = sending.step < Epoch.lastStep - 1
+        if duty?.welcomed[joiner] == nonce && roster.contains(joiner) {
+            return giveAll(to: joiner, id: nonce, at: now)
+        }
+        duty?.welcomed[joiner] = nonce
+        if roster.contains(joiner) || !isStepLeft || duty?.leaving.isEmpty == false {
+            makeFresh(.join, joining: [joiner], at: now)
+        } else {
+            turnForJoin(joiner, barrier?.epoch.generation, at: now)
+        }
+        giveAll(to: joiner, id: nonce, at: now)
+    }
+
+    /// One step further in every generation in use, which the others make without a message of their own.
+    private mutating func turnForJoin(_ joiner: CallDevice, _ pending: UInt32?, at now: UInt64) {
+        guard let before = roster, let sending,
+            let roster = try? Roster(
+                callID: callID, term: before.term, number: before.number + 1, previous: before.hash, host: device,
+                members: before.members + [RosterMember(index: takeIndex(), device: joiner)])
+        else { return }
+        var floors: [Epoch] = []
+        for generation in [sending.generation, pending].compactMap(\.self) {
+            guard let newest = ring.newestEpoch(of: generation) else { continue }
+            ring.advance(generation, to: newest.step + 1, at: now)
+            ring.setMembers(roster.byIndex, of: generation)
+            if let floor = ring.newestEpoch(of: generation) { floors.append(floor) }
+        }
+        adopt(roster)
+        followSteps(at: now)
+        send(.roster(RosterChange(roster: roster, floors: floors)), at: now)
+    }
+
+    private mutating func takeIndex() -> UInt16 {
+        let used = ring.generations.values.flatMap(\.members.keys).max() ?? 0
+        let next = max(duty?.nextIndex ?? 1, max(used, roster?.members.last?.index ?? 0) &+ 1)
+        duty?.nextIndex = next &+ 1
+        return next
+    }
+}

@@ -1,0 +1,127 @@
+import CallSignalling
+public import SFrame
+
+/// What is remembered of the streams that arrive.
+struct StreamWatch {
+    typealias Stream = HoldBuffer.Stream
+
+    /// Streams that lost frames and need one that stands by itself.
+    var broken: Set<Stream> = []
+    var askedAt: [Stream: UInt64] = [:]
+    /// Failures in a row under a known key, and since when.
+    var failures: [UInt64: (since: UInt64, count: Int)] = [:]
+    var answeredAt: [CallDevice: UInt64] = [:]
+}
+
+/// Why nothing was sealed. Drop the frame; never send it in the clear.
+public enum CallSealError: Error, Hashable, Sendable {
+    /// This device has no key to send under.
+    case noKey
+    /// SFrame refused: our bug.
+    case frame(FrameSealError)
+}
+
+extension CallParticipant {
+    /// Seals a frame under the epoch in use.
+    ///
+    /// - Throws: ``CallSealError``. Drop the frame; never send it in the clear.
+    public mutating func seal(_ plaintext: [UInt8], _ context: MediaContext) throws(CallSealError) -> [UInt8] {
+        guard let sealer = sealer(context) else { throw .noKey }
+        do { return try sealer.seal(plaintext) } catch { throw .frame(error) }
+    }
+
+    private mutating func sealer(_ context: MediaContext) -> FrameSealer? {
+        if let sealer = sealers[context] { return sealer }
+        guard isMember, let sending, let index = roster?.index(of: device),
+            let key = ring.sealingKey(index, context, sending)
+        else { return nil }
+        let sealer = FrameSealer(key: key)
+        sealers[context] = sealer
+        return sealer
+    }
+
+    mutating func receive(_ frame: [UInt8], at now: UInt64) {
+        guard let header = try? FrameHeader(startOf: frame), let keyID = CallKeyID(rawValue: header.keyID) else {
+            return drop(.malformed, nil)
+        }
+        guard isMember else { return drop(.outside, keyID) }
+        guard keyID.index != roster?.index(of: device) else { return drop(.own, keyID) }
+        open(HoldBuffer.Held(frame: frame, keyID: keyID, arrivedAt: now), at: now)
+    }
+
+    private mutating func open(_ held: HoldBuffer.Held, at now: UInt64) {
+        switch ring.open(held.frame, held.keyID, at: now) {
+        case .opened(let opened, let sender, let generation):
+            play(opened, held, sender, at: now)
+            followEvidence(generation, sender, at: now)
+        case .unknownGeneration: isAhead(held.keyID) ? keep(held, at: now) : drop(.expired, held.keyID)
+        case .unknownSender: keep(held, at: now)
+        case .notEntitled: drop(.notEntitled, held.keyID)
+        case .expired: drop(.expired, held.keyID)
+        case .replayed: drop(.replayed, held.keyID)
+        case .notAuthentic: fail(held, at: now)
+        }
+    }
+
+    /// Whether the four bits name a generation after ours rather than one before.
+    private func isAhead(_ keyID: CallKeyID) -> Bool {
+        guard let sending else { return true }
+        return (1...8).contains((UInt32(keyID.generationBits) &- sending.generation) & 15)
+    }
+
+    private mutating func play(_ opened: OpenedFrame, _ held: HoldBuffer.Held, _ sender: CallDevice, at now: UInt64) {
+        streams.failures[held.keyID.rawValue] = nil
+        output.append(
+            .play(
+                PlayedFrame(
+                    sender: sender, context: held.keyID.context, counter: opened.header.counter,
+                    plaintext: opened.plaintext, waited: now - held.arrivedAt)))
+        let stream = StreamWatch.Stream(index: held.keyID.index, context: held.keyID.context)
+        guard streams.broken.contains(stream), now >= (streams.askedAt[stream] ?? 0) + times.keyFrameInterval else {
+            return
+        }
+        streams.broken.remove(stream)
+        streams.askedAt[stream] = now
+        output.append(.keyFrameNeeded(sender, held.keyID.context))
+    }
+
+    /// An authentic frame pulls this device's step along, and one of the host's its generation.
+    private mutating func followEvidence(_ generation: UInt32, _ sender: CallDevice, at now: UInt64) {
+        if generation > (sending?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
+        followSteps(at: now)
+    }
+
+    private mutating func keep(_ held: HoldBuffer.Held, at now: UInt64) {
+        if now >= held.arrivedAt + times.holdDuration { return drop(.keyMissing, held.keyID) }
+        if !hold.insert(held.frame, held.keyID, at: held.arrivedAt) { drop(.noRoom, held.keyID) }
+    }
+
+    /// Tries every held frame again, asks for what has been missing for a while, and gives up what waited too long.
+    mutating func releaseHeld(at now: UInt64) {
+        guard let oldest = hold.oldest else { return }
+        let held = hold.takeAll()
+        for frame in held { open(frame, at: now) }
+        if now >= oldest + times.needDelay, let waiting = hold.frames.first {
+            need(waiting.keyID.context == .audio ? .audioDecryptFailed : .mediaDecryptFailed, since: oldest, at: now)
+        }
+    }
+
+    /// A known key that opens nothing any more may be the wrong one: ask, but never give it up.
+    private mutating func fail(_ held: HoldBuffer.Held, at now: UInt64) {
+        drop(.notAuthentic, held.keyID)
+        var failures = streams.failures[held.keyID.rawValue] ?? (now, 0)
+        if now > failures.since + 500 { failures = (now, 0) }
+        failures.count += 1
+        if streams.failures.count >= 4096 { streams.failures = [:] }
+        streams.failures[held.keyID.rawValue] = failures
+        if failures.count > 5 {
+            need(held.keyID.context == .audio ? .audioDecryptFailed : .mediaDecryptFailed, at: now)
+        }
+    }
+
+    private mutating func drop(_ reason: FrameDropReason, _ keyID: CallKeyID?) {
+        output.append(.dropped(DroppedFrame(reason: reason, keyID: keyID)))
+        guard let keyID, keyID.context.isVideo, reason == .keyMissing || reason == .noRoom else { return }
+        streams.broken.insert(StreamWatch.Stream(index: keyID.index, context: keyID.context))
+    }
+}

@@ -1,0 +1,90 @@
+import CallSignalling
+
+extension CallParticipant {
+    mutating func startCall(at now: UInt64) {
+        guard phase == .outside,
+            let roster = try? Roster(
+                callID: callID, term: Roster.firstTerm, number: 1, previous: [UInt8](repeating: 0, count: 32),
+                host: device,
+                members: [RosterMember(index: 0, device: device)])
+        else { return }
+        phase = .member
+        duty = HostDuty(term: Roster.firstTerm, since: now)
+        adopt(roster)
+        makeFresh(.timer, at: now)
+    }
+
+    mutating func beginJoining(trusting hosts: Set<CallDevice>, at now: UInt64) {
+        guard phase == .outside else { return }
+        let attempt = JoinAttempt(nonce: SignalNonce(using: &generator), hosts: hosts, sentAt: now)
+        phase = .joining(attempt)
+        send(.join(attempt.nonce), at: now)
+    }
+
+    mutating func retryJoining(_ attempt: JoinAttempt, at now: UInt64) {
+        guard now >= attempt.sentAt + times.joinInterval else { return }
+        var attempt = attempt
+        attempt.sentAt = now
+        phase = .joining(attempt)
+        send(.join(attempt.nonce), at: now)
+    }
+
+    mutating func leaveCall(at now: UInt64) {
+        if isMember { send(.leave, at: now) }
+        goOutside(.left)
+    }
+
+    /// Gives up everything and asks to be let in again, by whoever of the known members is host.
+    mutating func rejoin(at now: UInt64) {
+        goOutside(.rejoining)
+        beginJoining(trusting: everMembers, at: now)
+    }
+
+    /// Wipes every key.
+    mutating func goOutside(_ reason: OutsideReason) {
+        guard phase != .outside else { return }
+        phase = .outside
+        roster = nil
+        sending = nil
+        sealers = [:]
+        ring.removeAll()
+        hold = HoldBuffer()
+        pending = nil
+        duty = nil
+        recovery = Recovery(requestedAt: recovery.requestedAt)
+        formerHost = nil
+        output.append(.outside(reason))
+    }
+
+    /// Takes a roster as the one in force.
+    mutating func adopt(_ roster: Roster) {
+        if let before = self.roster, before.host != roster.host { formerHost = before.host }
+        self.roster = roster
+        everMembers.formUnion(roster.members.map(\.device))
+        output.append(.roster(roster))
+    }
+
+    /// The first reply to a join makes a member.
+    mutating func receiveWelcome(_ reply: KeyReply, _ attempt: JoinAttempt, _ signal: OpenedSignal, at now: UInt64) {
+        guard reply.id == attempt.nonce else { return refuse(.notRequested, signal.sender) }
+        guard attempt.hosts.contains(signal.sender) else { return refuse(.hostNotTrusted, signal.sender) }
+        guard reply.roster.host == signal.sender, reply.roster.callID == callID, reply.roster.contains(device) else {
+            return refuse(.notTheHost, signal.sender)
+        }
+        guard let key = signal.keys.first(where: { $0.epoch.generation == reply.current.generation }) else {
+            return refuse(.stale, signal.sender)
+        }
+        phase = .member
+        hostHeardAt = now
+        lastHeartbeat = now
+        adopt(reply.roster)
+        for key in signal.keys { install(key.epoch, key.secret, reply.roster, isProven: true, at: now) }
+        switchSending(to: key.epoch.generation, at: now)
+        awaitCommit(of: signal.keys, at: now)
+        send(.ack(key.epoch), to: reply.roster.host, at: now)
+    }
+
+    mutating func refuse(_ refusal: SignalRefusal, _ sender: CallDevice) {
+        output.append(.refused(refusal, from: sender))
+    }
+}

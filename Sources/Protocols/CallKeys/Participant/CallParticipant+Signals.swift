@@ -1,0 +1,190 @@
+import CallSignalling
+import SFrame
+
+extension CallParticipant {
+    /// What this device does with a signal. Each is heeded once, in any order.
+    mutating func receive(_ signal: OpenedSignal, at now: UInt64) {
+        let sender = signal.sender
+        guard sender != device, phase != .outside else { return }
+        var window = windows[sender] ?? ReplayWindow()
+        do { try window.check(signal.sequence) } catch { return refuse(.replayed, sender) }
+        window.record(signal.sequence)
+        windows[sender] = window
+        heardAt[sender] = now
+        if case .joining(let attempt) = phase {
+            if case .reply(let reply) = signal.body { receiveWelcome(reply, attempt, signal, at: now) }
+            return
+        }
+        if sender == roster?.host { hostHeardAt = now }
+        switch signal.body {
+        case .join(let nonce): receiveJoin(nonce, from: sender, at: now)
+        case .leave: receiveLeave(from: sender, at: now)
+        case .roster(let change): receiveChange(change, from: sender, at: now)
+        case .rotation(let rotation): receiveRotation(rotation, signal, at: now)
+        case .ack(let epoch): receiveAck(epoch, from: sender, at: now)
+        case .commit(let epoch): receiveCommit(epoch, from: sender, at: now)
+        case .request(let request): answer(request, from: sender, at: now)
+        case .reply(let reply): receiveReply(reply, signal, at: now)
+        case .heartbeat(let beat): receiveHeartbeat(beat, from: sender, at: now)
+        }
+    }
+
+    private mutating func receiveLeave(from sender: CallDevice, at now: UInt64) {
+        guard let roster, roster.contains(sender) else { return }
+        if isHost { return removeSoon(sender, at: now) }
+        guard sender == roster.host else { return }
+        hostHeardAt = 0
+        if roster.successors.first == device { takeOver(at: now) }
+    }
+
+    /// A join turned the key: nobody sends below the floors any more.
+    private mutating func receiveChange(_ change: RosterChange, from sender: CallDevice, at now: UInt64) {
+        guard let roster, sender == roster.host, change.roster.host == sender, !isHost else {
+            return refuse(.notTheHost, sender)
+        }
+        guard follows(change.roster) else { return refuse(.brokenChain, sender) }
+        guard change.roster.contains(device) else { return goOutside(.removed) }
+        adopt(change.roster)
+        for floor in change.floors {
+            ring.advance(floor.generation, to: floor.step, at: now)
+            ring.setMembers(change.roster.byIndex, of: floor.generation)
+            if ring.newestEpoch(of: floor.generation) == nil { need(.signalMissed, at: now) }
+        }
+        followSteps(at: now)
+        releaseHeld(at: now)
+    }
+
+    /// Whether a roster of the same host comes after ours: the next one names ours, and one after a gap is newer.
+    private func follows(_ next: Roster) -> Bool {
+        guard let roster, next.callID == callID, next.term == roster.term, next.number > roster.number else {
+            return false
+        }
+        return next.number > roster.number + 1 || next.previous == roster.hash
+    }
+
+    /// Fresh randomness: keep it, say so, and wait for the commit.
+    private mutating func receiveRotation(_ rotation: KeyRotation, _ signal: OpenedSignal, at now: UInt64) {
+        let sender = signal.sender
+        guard let roster, rotation.roster.host == sender, rotation.epoch.term == rotation.roster.term,
+            rotation.epoch.step == 0
+        else { return refuse(.notTheHost, sender) }
+        if let known = ring.newestEpoch(of: rotation.epoch.generation), known.term == rotation.epoch.term,
+            sender == roster.host
+        {
+            return send(.ack(rotation.epoch), to: sender, at: now)
+        }
+        guard rotation.epoch.generation > (sending?.generation ?? 0) else { return refuse(.stale, sender) }
+        if sender == roster.host {
+            guard !isHost, follows(rotation.roster) || rotation.roster == roster else {
+                return refuse(.brokenChain, sender)
+            }
+        } else {
+            guard mayReign(rotation, sender, at: now) else { return }
+        }
+        accept(rotation, signal, at: now)
+    }
+
+    private mutating func accept(_ rotation: KeyRotation, _ signal: OpenedSignal, at now: UInt64) {
+        guard rotation.roster.contains(device) else { return goOutside(.removed) }
+        guard let key = signal.keys.first(where: { $0.epoch == rotation.epoch }) else {
+            adopt(rotation.roster)
+            hostHeardAt = now
+            return need(.signalMissed, at: now)
+        }
+        let scope = CallScope(callID: callID, term: rotation.epoch.term, generation: rotation.epoch.generation)
+        guard key.secret.commitment(in: scope) == rotation.commitment else {
+            return refuse(.wrongCommitment, signal.sender)
+        }
+        adopt(rotation.roster)
+        hostHeardAt = now
+        install(rotation.epoch, key.secret, rotation.roster, isProven: true, at: now)
+        let wait = rotation.reason == .leave || rotation.reason == .succession ? times.leaveBarrier : times.barrier
+        let deadline = min(pending?.deadline ?? .max, now + wait)
+        pending = PendingSwitch(epoch: rotation.epoch, notBefore: rotation.notBefore, deadline: deadline)
+        forgetNeed(at: now)
+        send(.ack(rotation.epoch), to: signal.sender, at: now)
+        releaseHeld(at: now)
+    }
+
+    private mutating func receiveCommit(_ epoch: Epoch, from sender: CallDevice, at now: UInt64) {
+        guard sender == roster?.host, epoch.term == roster?.term else { return refuse(.notTheHost, sender) }
+        guard epoch.generation > (sending?.generation ?? 0) else { return }
+        follow(epoch, at: now)
+    }
+
+    func isBehind(_ epoch: Epoch) -> Bool { epoch.generation > (sending?.generation ?? 0) }
+
+    /// The host sends under this epoch: so do we, if we have it, and not only from a member who may be wrong.
+    mutating func follow(_ epoch: Epoch, at now: UInt64) {
+        guard ring.isProven(epoch.generation) else { return need(.signalMissed, at: now) }
+        guard pending?.epoch.generation == epoch.generation else {
+            return switchSending(to: epoch.generation, at: now)
+        }
+        pending?.isCommitted = true
+        switchIfDue(at: now)
+    }
+
+    /// Switches when the commit is there and the time has come by this device's clock, or when waiting is over.
+    mutating func switchIfDue(at now: UInt64) {
+        guard let pending else { return }
+        if now >= pending.deadline || (pending.isCommitted && now >= pending.notBefore) {
+            switchSending(to: pending.epoch.generation, at: now)
+        }
+    }
+
+    private mutating func receiveHeartbeat(_ beat: Heartbeat, from sender: CallDevice, at now: UInt64) {
+        guard let roster else { return }
+        if isHost, roster.contains(sender), beat.epoch.term == roster.term { return repair(sender, beat, at: now) }
+        guard sender == roster.host, beat.epoch.term == roster.term else {
+            return considerOtherHost(beat, sender, at: now)
+        }
+        if isBehind(beat.epoch) { follow(beat.epoch, at: now) }
+        if beat.rosterNumber > roster.number { need(.signalMissed, at: now) }
+        if beat.rosterNumber == roster.number && beat.rosterHash != roster.hash { refuse(.brokenChain, sender) }
+    }
+
+    // MARK: Keys
+
+    mutating func install(_ epoch: Epoch, _ secret: GroupSecret, _ roster: Roster, isProven: Bool, at now: UInt64) {
+        let scope = CallScope(callID: callID, term: epoch.term, generation: epoch.generation)
+        guard epoch.generation >= (sending?.generation ?? 0) else { return }
+        ring.install(
+            scope, step: epoch.step, secret: secret, members: roster.byIndex, isProven: isProven, at: now)
+    }
+
+    mutating func switchSending(to generation: UInt32, at now: UInt64) {
+        guard let epoch = ring.newestEpoch(of: generation), generation > (sending?.generation ?? 0) else { return }
+        sending = epoch
+        steppedAt = now
+        sealers = [:]
+        ring.retire(before: generation, at: now)
+        if let waiting = pending?.epoch.generation, waiting <= generation { pending = nil }
+        output.append(.sendingUnder(epoch))
+    }
+
+    /// Sends under the newest step that anybody was heard under.
+    mutating func followSteps(at now: UInt64) {
+        guard let current = sending, let newest = ring.newestEpoch(of: current.generation), newest.step > current.step
+        else {
+            return
+        }
+        sending = newest
+        steppedAt = now
+        sealers = [:]
+        output.append(.sendingUnder(newest))
+    }
+
+    /// Turns the key when its time has come: no message is needed, the others follow the first frame.
+    mutating func turnKey(at now: UInt64) {
+        let interval = times.stepInterval + (isHost ? 0 : times.stepDelay)
+        guard let sending, now >= steppedAt + interval, sending.step < Epoch.lastStep else { return }
+        ring.advance(sending.generation, to: sending.step + 1, at: now)
+        followSteps(at: now)
+    }
+}
+
+extension Roster {
+    var byIndex: [UInt16: CallDevice] {
+        Dictionary(members.map { ($0.index, $0.device) }) { first, _ in first }
+    }
+}

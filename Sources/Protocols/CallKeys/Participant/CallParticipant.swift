@@ -1,0 +1,133 @@
+public import CallSignalling
+import SFrame
+
+/// One device in a group call: takes what happens, with the time, and says what to do.
+///
+/// No clock, no socket, no thread: whoever drives it hands in every signal, frame and tick. The rules are in the
+/// extensions: `+Membership` joins and leaves, `+Signals` what a member does with what the host says, `+Hosting` what the
+/// host does, `+Succession` who is host, `+Recovery` missing secrets, `+Media` frames.
+///
+/// Security: copies share their frame counters, so that no copy can use a nonce twice.
+public struct CallParticipant {
+    /// Which call.
+    public let callID: CallID
+    /// This device.
+    public let device: CallDevice
+    let times: CallTimes
+    var generator: any RandomNumberGenerator
+
+    var phase = CallPhase.outside
+    /// Who is in the call, as far as this device knows.
+    public internal(set) var roster: Roster?
+    /// Under which epoch this device sends; nil while it cannot send.
+    public internal(set) var sending: Epoch?
+    var steppedAt: UInt64 = 0
+    var ring: KeyRing
+    var hold = HoldBuffer()
+    var sealers: [MediaContext: FrameSealer] = [:]
+    var pending: PendingSwitch?
+    var duty: HostDuty?
+    var recovery = Recovery()
+    var streams = StreamWatch()
+
+    var lastHeartbeat: UInt64 = 0
+    var hostHeardAt: UInt64 = 0
+    var heardAt: [CallDevice: UInt64] = [:]
+    var windows: [CallDevice: ReplayWindow] = [:]
+    var everMembers: Set<CallDevice> = []
+    var formerHost: CallDevice?
+    private var sequence: UInt64 = 0
+    var output: [CallAction] = []
+
+    /// A device that is in no call yet.
+    ///
+    /// - Parameters:
+    ///   - generator: makes the secrets; a cryptographic one, and only tests pass another.
+    ///   - times: the design's unless a test says otherwise.
+    public init(
+        callID: CallID, device: CallDevice, generator: any RandomNumberGenerator, suites: CallSuites = CallSuites(),
+        times: CallTimes = CallTimes()
+    ) {
+        self.callID = callID
+        self.device = device
+        self.generator = generator
+        self.times = times
+        ring = KeyRing(suites: suites, times: times)
+    }
+
+    /// Whether this device makes the keys.
+    public var isHost: Bool { duty != nil }
+
+    /// Whether this device is a member.
+    public var isMember: Bool { phase == .member }
+
+    /// Takes in what happened.
+    ///
+    /// - Parameter now: this device's clock, in milliseconds since 1970; must not go back.
+    public mutating func handle(_ event: CallEvent, at now: UInt64) -> [CallAction] {
+        switch event {
+        case .start: startCall(at: now)
+        case .join(let hosts): beginJoining(trusting: hosts, at: now)
+        case .leave: leaveCall(at: now)
+        case .admit(let device): admit(device, at: now)
+        case .lost(let device): removeSoon(device, at: now)
+        case .exclude(let device): exclude(device, at: now)
+        case .suspect: if isHost { makeFresh(.suspicion, at: now) }
+        case .signal(let signal): receive(signal, at: now)
+        case .frame(let frame): receive(frame, at: now)
+        case .tick: tick(at: now)
+        }
+        defer { output = [] }
+        return output
+    }
+
+    private mutating func tick(at now: UInt64) {
+        switch phase {
+        case .outside: return
+        case .joining(let attempt): return retryJoining(attempt, at: now)
+        case .member: break
+        }
+        if isHost { host(at: now) } else { watchHost(at: now) }
+        turnKey(at: now)
+        switchIfDue(at: now)
+        releaseHeld(at: now)
+        pursueMissingKeys(at: now)
+        beat(at: now)
+        if let sending { ring.wipe(current: sending.generation, at: now) }
+    }
+
+    mutating func send(
+        _ body: SignalBody, to recipient: CallDevice? = nil, keys: [OfferedKey] = [], at now: UInt64
+    ) {
+        sequence = sequence == 0 ? now : sequence + 1
+        output.append(
+            .send(
+                SignalDraft(
+                    recipient: recipient, term: roster?.term ?? 0, sequence: sequence, sentAt: now, body: body,
+                    keys: keys)))
+    }
+}
+
+/// Where a device stands.
+enum CallPhase: Equatable {
+    case outside
+    case joining(JoinAttempt)
+    case member
+}
+
+/// An attempt to join.
+struct JoinAttempt: Equatable {
+    let nonce: SignalNonce
+    /// Whose welcome is heeded.
+    let hosts: Set<CallDevice>
+    var sentAt: UInt64
+}
+
+/// A generation that waits for its commit.
+struct PendingSwitch {
+    let epoch: Epoch
+    let notBefore: UInt64
+    /// When to switch without a commit.
+    let deadline: UInt64
+    var isCommitted = false
+}

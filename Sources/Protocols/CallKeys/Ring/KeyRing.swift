@@ -1,0 +1,170 @@
+import CallSignalling
+import Crypto
+import SFrame
+
+/// The generations that frames may be under: one for each value of a frame's four bits, at most.
+struct KeyRing {
+    private(set) var generations: [UInt32: KeyGeneration] = [:]
+    private var opener = FrameOpener()
+    private var guesses: [UInt16: (since: UInt64, count: Int)] = [:]
+    private let suites: CallSuites
+    private let times: CallTimes
+
+    /// Frames of steps ahead that a sender may make us try, in a second.
+    private static let guessesPerSecond = 20
+
+    init(suites: CallSuites, times: CallTimes) {
+        self.suites = suites
+        self.times = times
+    }
+
+    enum Verdict {
+        case opened(OpenedFrame, from: CallDevice, generation: UInt32)
+        case unknownGeneration
+        case unknownSender
+        case notEntitled
+        case expired
+        case replayed
+        case notAuthentic
+    }
+
+    var newest: UInt32 { generations.keys.max() ?? 0 }
+
+    /// Whether the secret of a generation is there, and is the host's or has opened a frame.
+    func isProven(_ generation: UInt32) -> Bool { generations[generation]?.isProven ?? false }
+
+    func newestEpoch(of generation: UInt32) -> Epoch? { generations[generation]?.newest.epoch }
+
+    // MARK: Keys come and go
+
+    /// Takes a secret in. One that is there already stays, unless nothing has proven it or a later host made this one.
+    mutating func install(
+        _ scope: CallScope, step: UInt8, secret: GroupSecret, members: [UInt16: CallDevice], isProven: Bool,
+        at now: UInt64
+    ) {
+        if let known = generations[scope.generation] {
+            let isOutranked = isProven && scope.term > known.scope.term
+            if !isOutranked && (known.isProven || known.isSame(as: secret, at: step)) {
+                generations[scope.generation]?.members.merge(members) { known, _ in known }
+                if isProven { generations[scope.generation]?.isProven = true }
+                return
+            }
+            remove(scope.generation)
+        }
+        for other in generations.keys where other & 15 == scope.generation & 15 { remove(other) }
+        generations[scope.generation] = KeyGeneration(
+            scope, step: step, secret: secret, members: members, isProven: isProven, at: now)
+    }
+
+    mutating func remove(_ generation: UInt32) {
+        for keyID in generations[generation]?.keyIDs ?? [] { opener.remove(keyID: keyID) }
+        generations[generation] = nil
+    }
+
+    mutating func removeAll() { self = KeyRing(suites: suites, times: times) }
+
+    mutating func advance(_ generation: UInt32, to step: UInt8, at now: UInt64) {
+        generations[generation]?.advance(to: step, at: now)
+    }
+
+    mutating func setMembers(_ members: [UInt16: CallDevice], of generation: UInt32) {
+        generations[generation]?.members = members
+    }
+
+    /// Begins the retention of all before `generation`.
+    mutating func retire(before generation: UInt32, at now: UInt64) {
+        for old in generations.keys where old < generation && generations[old]?.retiredAt == nil {
+            generations[old]?.retiredAt = now
+        }
+    }
+
+    /// Wipes what is no longer needed; `current` is the generation in use.
+    mutating func wipe(current: UInt32, at now: UInt64) {
+        for (number, generation) in generations {
+            for step in generations[number]?.forgetSteps(replacedBefore: Self.before(now, times.stepRetention)) ?? [] {
+                forgetKeys(of: number, step: step)
+            }
+            let isOver = generation.retiredAt.map { now >= $0 + times.sessionRetention } ?? false
+            let isUnused = number > current && now >= generation.installedAt + times.futureRetention
+            if isOver || isUnused || isLeftBehind(generation, at: now) { remove(number) }
+        }
+    }
+
+    private mutating func forgetKeys(of number: UInt32, step: UInt8) {
+        for keyID in generations[number]?.keyIDs ?? [] where keyID & 15 == UInt64(step) {
+            opener.remove(keyID: keyID)
+            generations[number]?.keyIDs.remove(keyID)
+        }
+    }
+
+    private static func before(_ now: UInt64, _ duration: UInt64) -> UInt64 { now > duration ? now - duration : 0 }
+
+    /// Whether everybody who was sending has been heard under a later generation, a while ago.
+    private func isLeftBehind(_ generation: KeyGeneration, at now: UInt64) -> Bool {
+        guard let retiredAt = generation.retiredAt else { return false }
+        let later = generations.values.filter { $0.scope.generation > generation.scope.generation }
+        var movedAt = retiredAt
+        for (index, moments) in generation.heard where moments.last + 5000 >= retiredAt {
+            guard let moved = later.compactMap({ $0.heard[index]?.first }).min() else { return false }
+            movedAt = max(movedAt, moved)
+        }
+        return now >= movedAt + times.wipeDelay
+    }
+
+    // MARK: Frames
+
+    /// A key to seal with; nil if there is none.
+    func sealingKey(_ index: UInt16, _ context: MediaContext, _ epoch: Epoch) -> FrameKey? {
+        guard let mediaKey = generations[epoch.generation]?.mediaKey(epoch.step) else { return nil }
+        let keyID = CallKeyID(index: index, context: context, generation: epoch.generation, step: epoch.step)
+        return suites.frameKey(mediaKey, keyID)
+    }
+
+    mutating func open(_ frame: [UInt8], _ keyID: CallKeyID, at now: UInt64) -> Verdict {
+        guard let number = generations.keys.first(where: { $0 & 15 == UInt32(keyID.generationBits) }),
+            let generation = generations[number]
+        else { return .unknownGeneration }
+        guard let sender = generation.members[keyID.index] else { return .unknownSender }
+        guard keyID.step >= generation.firstStep else { return .notEntitled }
+        if let retiredAt = generation.retiredAt, now > retiredAt + times.retention(keyID.context) { return .expired }
+        let isAhead = keyID.step > generation.headStep
+        guard isAhead ? mayGuess(keyID.index, at: now) : generation.mediaKey(keyID.step) != nil else { return .expired }
+        return open(frame, keyID, number, sender, isAhead: isAhead, at: now)
+    }
+
+    private mutating func open(
+        _ frame: [UInt8], _ keyID: CallKeyID, _ number: UInt32, _ sender: CallDevice, isAhead: Bool, at now: UInt64
+    ) -> Verdict {
+        deriveKey(keyID, of: number, isAhead: isAhead)
+        do throws(FrameOpenError) {
+            let opened = try opener.open(frame)
+            generations[number]?.hear(keyID.index, at: now)
+            if isAhead { generations[number]?.advance(to: keyID.step, at: now) }
+            return .opened(opened, from: sender, generation: number)
+        } catch {
+            if isAhead { forget(keyID, of: number) }
+            if case .replay = error { return .replayed }
+            return .notAuthentic
+        }
+    }
+
+    private mutating func deriveKey(_ keyID: CallKeyID, of number: UInt32, isAhead: Bool) {
+        guard let generation = generations[number], !generation.keyIDs.contains(keyID.rawValue) else { return }
+        guard let mediaKey = isAhead ? generation.mediaKey(ahead: keyID.step) : generation.mediaKey(keyID.step),
+            let key = suites.frameKey(mediaKey, keyID)
+        else { return }
+        opener.insert(key)
+        generations[number]?.keyIDs.insert(keyID.rawValue)
+    }
+
+    private mutating func forget(_ keyID: CallKeyID, of number: UInt32) {
+        opener.remove(keyID: keyID.rawValue)
+        generations[number]?.keyIDs.remove(keyID.rawValue)
+    }
+
+    private mutating func mayGuess(_ index: UInt16, at now: UInt64) -> Bool {
+        if now >= (guesses[index]?.since ?? 0) + 1000 { guesses[index] = (now, 0) }
+        guesses[index]?.count += 1
+        return (guesses[index]?.count ?? 0) <= Self.guessesPerSecond
+    }
+}

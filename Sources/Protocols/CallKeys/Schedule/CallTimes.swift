@@ -1,0 +1,60 @@
+/// Every time that a call goes by, in milliseconds.
+public struct CallTimes: Hashable, Sendable {
+    /// How long after its replacement a key opens audio: at most, and less when everybody has moved on.
+    public var audioRetention: UInt64 = 30_000
+    /// The same for everything else.
+    public var sessionRetention: UInt64 = 120_000
+    /// How long a key waits to be used.
+    public var futureRetention: UInt64 = 60_000
+    /// How long an earlier step of a generation opens frames.
+    public var stepRetention: UInt64 = 10_000
+    /// How long everybody must have moved on before an old key is wiped early.
+    public var wipeDelay: UInt64 = 2000
+    /// How long a frame waits for its key.
+    public var holdDuration: UInt64 = 1000
+    /// How long a frame waits before its key is asked for.
+    public var needDelay: UInt64 = 150
+    /// How often the host makes fresh randomness.
+    public var freshInterval: UInt64 = 300_000
+    /// How often the host turns the key.
+    public var stepInterval: UInt64 = 30_000
+    /// How much longer the others wait for a frame of the new step before they turn it themselves. The host is first, so that
+    /// the step that a join makes is new to everybody.
+    public var stepDelay: UInt64 = 3000
+    /// How long the host collects leaves.
+    public var leaveBatch: UInt64 = 200
+    /// How long the host waits for the last ack after a leave.
+    public var leaveBarrier: UInt64 = 700
+    /// How long it waits otherwise.
+    public var barrier: UInt64 = 2000
+    /// When those without an ack are sent the rotation again.
+    public var repairDelays: [UInt64] = [500, 1000, 2000]
+    /// How often a sign of life is due.
+    public var heartbeat: UInt64 = 2000
+    /// How long a silent host is waited for before the first successor takes over.
+    public var hostPatience: UInt64 = 5500
+    /// How much longer each further successor waits.
+    public var successorDelay: UInt64 = 1500
+    /// How long a member may be silent before the host removes it.
+    public var memberPatience: UInt64 = 20_000
+    /// How long the host must be silent before another is heeded.
+    public var hostSilence: UInt64 = 4000
+    /// Between two requests: at least, and twice and four times as much when they are fruitless.
+    public var requestCooldown: UInt64 = 3000
+    /// How long an answer is waited for.
+    public var requestTimeout: UInt64 = 10_000
+    /// How long an answer is waited for before the next member is asked.
+    public var requestRetarget: UInt64 = 1000
+    /// Between two answers to one member.
+    public var replyInterval: UInt64 = 900
+    /// How often joining is tried.
+    public var joinInterval: UInt64 = 1000
+    /// Between two requests for a key frame of one stream.
+    public var keyFrameInterval: UInt64 = 500
+
+    /// The times of the design.
+    public init() {}
+
+    /// How long after its replacement a key opens frames of a context.
+    public func retention(_ context: MediaContext) -> UInt64 { context == .audio ? audioRetention : sessionRetention }
+}

@@ -1,0 +1,144 @@
+import CanonicalCoding
+
+extension SignalBody {
+    func write(to writer: inout ByteWriter) {
+        writer.write(kind)
+        switch self {
+        case .join(let nonce): writer.write(nonce.bytes)
+        case .leave: break
+        case .roster(let change): change.write(to: &writer)
+        case .rotation(let rotation): rotation.write(to: &writer)
+        case .ack(let epoch), .commit(let epoch): epoch.write(to: &writer)
+        case .request(let request): request.write(to: &writer)
+        case .reply(let reply): reply.write(to: &writer)
+        case .heartbeat(let heartbeat): heartbeat.write(to: &writer)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        let kind: UInt8 = try reading(&reader) { reader throws(CanonicalCodingError) in try reader.uint8() }
+        switch kind {
+        case 1:
+            self = .join(
+                try reading(&reader) { reader throws(CanonicalCodingError) in try SignalNonce(from: &reader) })
+        case 2: self = .leave
+        case 3: self = .roster(try RosterChange(from: &reader))
+        case 4: self = .rotation(try KeyRotation(from: &reader))
+        case 5: self = .ack(try Epoch(from: &reader))
+        case 6: self = .commit(try Epoch(from: &reader))
+        case 7: self = .request(try KeyRequest(from: &reader))
+        case 8: self = .reply(try KeyReply(from: &reader))
+        case 9: self = .heartbeat(try Heartbeat(from: &reader))
+        default: throw .unknownBody(kind)
+        }
+    }
+
+    private var kind: UInt8 {
+        switch self {
+        case .join: 1
+        case .leave: 2
+        case .roster: 3
+        case .rotation: 4
+        case .ack: 5
+        case .commit: 6
+        case .request: 7
+        case .reply: 8
+        case .heartbeat: 9
+        }
+    }
+}
+
+/// Reads something whose only fault is its form.
+func reading<Value>(
+    _ reader: inout ByteReader, _ read: (inout ByteReader) throws(CanonicalCodingError) -> Value
+) throws(SignalDecodingError) -> Value {
+    do throws(CanonicalCodingError) { return try read(&reader) } catch { throw .malformed(error) }
+}
+
+extension RosterChange {
+    func write(to writer: inout ByteWriter) {
+        roster.write(to: &writer)
+        writer.write(UInt8(truncatingIfNeeded: floors.count))
+        for floor in floors { floor.write(to: &writer) }
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        roster = try Roster(from: &reader)
+        let count = try reading(&reader) { reader throws(CanonicalCodingError) in try reader.uint8() }
+        var floors: [Epoch] = []
+        for _ in 0..<count { floors.append(try Epoch(from: &reader)) }
+        self.floors = floors
+    }
+}
+
+extension KeyRotation {
+    func write(to writer: inout ByteWriter) {
+        epoch.write(to: &writer)
+        writer.write(reason.rawValue)
+        writer.write(commitment)
+        writer.write(notBefore)
+        roster.write(to: &writer)
+        KeyWrap.write(wraps, to: &writer)
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        epoch = try Epoch(from: &reader)
+        let rawReason = try reading(&reader) { reader throws(CanonicalCodingError) in try reader.uint8() }
+        guard let reason = RotationReason(rawValue: rawReason) else { throw .unknownReason(rawReason) }
+        self.reason = reason
+        (commitment, notBefore) = try reading(&reader) { reader throws(CanonicalCodingError) in
+            (Array(try reader.bytes(32)), try reader.uint64())
+        }
+        roster = try Roster(from: &reader)
+        wraps = try KeyWrap.readList(from: &reader)
+    }
+}
+
+extension KeyRequest {
+    func write(to writer: inout ByteWriter) {
+        writer.write(id.bytes)
+        writer.write(reason.rawValue)
+        writer.write(newest)
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        let rawReason: UInt8
+        (id, rawReason, newest) = try reading(&reader) { reader throws(CanonicalCodingError) in
+            (try SignalNonce(from: &reader), try reader.uint8(), try reader.uint32())
+        }
+        guard let reason = KeyRequestReason(rawValue: rawReason) else { throw .unknownReason(rawReason) }
+        self.reason = reason
+    }
+}
+
+extension KeyReply {
+    func write(to writer: inout ByteWriter) {
+        writer.write(id.bytes)
+        current.write(to: &writer)
+        roster.write(to: &writer)
+        KeyWrap.write(wraps, to: &writer)
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        id = try reading(&reader) { reader throws(CanonicalCodingError) in try SignalNonce(from: &reader) }
+        current = try Epoch(from: &reader)
+        roster = try Roster(from: &reader)
+        wraps = try KeyWrap.readList(from: &reader)
+    }
+}
+
+extension Heartbeat {
+    func write(to writer: inout ByteWriter) {
+        epoch.write(to: &writer)
+        writer.write(rosterNumber)
+        writer.write(rosterHash)
+        writer.write(heard)
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        epoch = try Epoch(from: &reader)
+        (rosterNumber, rosterHash, heard) = try reading(&reader) { reader throws(CanonicalCodingError) in
+            (try reader.uint32(), Array(try reader.bytes(32)), try reader.uint16())
+        }
+    }
+}

@@ -1,0 +1,163 @@
+public import CanonicalCoding
+import Crypto
+
+/// A message of the call, signed by the device that sends it.
+///
+/// Wire form: `signet-call-signal/v1` LF, 16-byte call, 32-byte sender, 32-byte recipient (zeros: everybody), u32 term,
+/// u64 sequence, u64 time, body, 64-byte Ed25519 signature over everything before it. Integers are big-endian.
+public struct Signal: Hashable, Sendable {
+    /// No signal is longer, in bytes.
+    public static let maximumByteCount = 65_536
+
+    /// What the device says.
+    public struct Content: Hashable, Sendable {
+        /// Which call.
+        public let callID: CallID
+        /// Who says it.
+        public let sender: CallDevice
+        /// To whom; nil: to everybody in the call.
+        public let recipient: CallDevice?
+        /// The reign in which the sender believes to be.
+        public let term: UInt32
+        /// Larger than every one before from this device in this call, also across restarts.
+        public let sequence: UInt64
+        /// The sender's clock, in milliseconds since 1970.
+        public let sentAt: UInt64
+        /// What it says.
+        public let body: SignalBody
+
+        /// The parts of a signal that its signature covers.
+        public init(
+            callID: CallID, sender: CallDevice, recipient: CallDevice?, term: UInt32, sequence: UInt64, sentAt: UInt64,
+            body: SignalBody
+        ) {
+            self.callID = callID
+            self.sender = sender
+            self.recipient = recipient
+            self.term = term
+            self.sequence = sequence
+            self.sentAt = sentAt
+            self.body = body
+        }
+    }
+
+    /// What the device says.
+    public let content: Content
+    /// Ed25519, 64 bytes.
+    public let signature: [UInt8]
+
+    /// Signs a message.
+    ///
+    /// - Parameter sign: gives the 64-byte Ed25519 signature of the sender over the bytes passed.
+    /// - Throws: what `sign` throws.
+    public init<E: Error>(signing content: Content, with sign: ([UInt8]) throws(E) -> [UInt8]) throws(E) {
+        self.content = content
+        signature = try sign(content.encoded)
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] { content.encoded + signature }
+
+    /// Reads the wire form; nothing is verified.
+    ///
+    /// - Throws: ``SignalDecodingError``: not exactly what ``encoded`` prints.
+    public init(decoding bytes: [UInt8]) throws(SignalDecodingError) {
+        guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
+        var reader = ByteReader(bytes)
+        content = try Content(from: &reader)
+        signature = try reading(&reader) { reader throws(CanonicalCodingError) in Array(try reader.bytes(64)) }
+        do throws(CanonicalCodingError) { try reader.end() } catch { throw .malformed(error) }
+    }
+
+    /// Checks that the signal is of this call, for this device, and signed by the device that it names.
+    ///
+    /// - Throws: ``SignalVerificationError``. A retry cannot help.
+    public func verify(for device: CallDevice, in callID: CallID) throws(SignalVerificationError) -> VerifiedSignal {
+        guard content.callID == callID else { throw .anotherCall }
+        guard content.recipient == nil || content.recipient == device else { throw .anotherRecipient }
+        guard isSignatureValid else { throw .invalidSignature }
+        return VerifiedSignal(content)
+    }
+
+    var isSignatureValid: Bool {
+        (try? Curve25519.Signing.PublicKey(rawRepresentation: content.sender.signingKey))?
+            .isValidSignature(signature, for: content.encoded) ?? false
+    }
+}
+
+/// A signal that its sender signed.
+///
+/// Security: old signals verify too; whoever keeps the state of the call refuses those that were seen. The sender is a
+/// key; whose it is, a verified lookup says.
+public struct VerifiedSignal: Hashable, Sendable {
+    /// What the device says.
+    public let content: Signal.Content
+
+    init(_ content: Signal.Content) { self.content = content }
+}
+
+extension Signal.Content {
+    private static let firstLine: StaticString = "signet-call-signal/v1\n"
+    private static let everybody = [UInt8](repeating: 0, count: 32)
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.firstLine)
+        writer.write(callID.bytes)
+        writer.write(sender.signingKey)
+        writer.write(recipient?.signingKey ?? Self.everybody)
+        writer.write(term)
+        writer.write(sequence)
+        writer.write(sentAt)
+        body.write(to: &writer)
+        return writer.bytes
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        let line = try reading(&reader) { reader throws(CanonicalCodingError) in
+            try reader.bytes(Self.firstLine.utf8CodeUnitCount)
+        }
+        guard Self.firstLine.withUTF8Buffer({ $0.elementsEqual(line) }) else { throw .unknownFormat }
+        let device: CallDevice
+        (callID, sender, device, term, sequence, sentAt) = try reading(&reader) { reader throws(CanonicalCodingError) in
+            (
+                try CallID(from: &reader), try CallDevice(from: &reader), try CallDevice(from: &reader),
+                try reader.uint32(), try reader.uint64(), try reader.uint64()
+            )
+        }
+        recipient = device.signingKey == Self.everybody ? nil : device
+        body = try SignalBody(from: &reader)
+    }
+}
+
+/// Why bytes are no signal. The peer misbehaved; a retry cannot help.
+public enum SignalDecodingError: Error, Hashable, Sendable {
+    /// Longer than any signal, in bytes.
+    case tooLong(Int)
+    /// Another first line.
+    case unknownFormat
+    /// Cut short, or something left over.
+    case malformed(CanonicalCodingError)
+    /// A kind of signal that nobody defined.
+    case unknownBody(UInt8)
+    /// A form of wrap that nobody defined.
+    case unknownWrapForm(UInt8)
+    /// A reason that nobody defined.
+    case unknownReason(UInt8)
+    /// A term or generation of zero, or a step beyond the last.
+    case invalidEpoch
+    /// No host, too many members, out of order, or a device twice.
+    case invalidRoster
+    /// A wrap is longer than any, in bytes.
+    case wrapTooLong(Int)
+}
+
+/// Why a signal is not to be heeded.
+public enum SignalVerificationError: Error, Hashable, Sendable {
+    /// It belongs to another call.
+    case anotherCall
+    /// It is for another device.
+    case anotherRecipient
+    /// The device that it names did not sign it.
+    case invalidSignature
+}

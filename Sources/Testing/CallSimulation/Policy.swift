@@ -1,0 +1,63 @@
+/// How keys change, in one system or another.
+public struct Policy: Sendable, Hashable {
+    /// When senders begin to use a new key.
+    enum Switch: Hashable, Sendable {
+        /// At a time of day that the host names, so long after it sends the key.
+        case timestamp(lead: UInt64)
+        /// As soon as they have it.
+        case atOnce
+        /// So long after they have it.
+        case delay(UInt64)
+        /// When the host has everybody's ack, or has waited so long.
+        case barrier(UInt64)
+    }
+
+    /// Its name in tables.
+    public let name: String
+    let change: Switch
+    /// How long an old key is kept, in milliseconds.
+    let retention: UInt64
+    /// How many old keys are kept.
+    let oldKeys: Int
+    /// Whether a member without a key asks for it.
+    let asks: Bool
+    /// Whether this is Signet's own state machine instead of a model.
+    let isOurs: Bool
+
+    private init(_ name: String, _ change: Switch, retention: UInt64, oldKeys: Int, asks: Bool, isOurs: Bool = false) {
+        self.name = name
+        self.change = change
+        self.retention = retention
+        self.oldKeys = oldKeys
+        self.asks = asks
+        self.isOurs = isOurs
+    }
+
+    /// Signet: the state machine itself, with SFrame.
+    public static let signet = Policy(
+        "Signet", .barrier(2000), retention: 120_000, oldKeys: 15, asks: true, isOurs: true)
+    /// The eCall guide as written: a timestamp one second ahead, one backup, one future, requests.
+    public static let seed = Policy(
+        "guide as written", .timestamp(lead: 1000), retention: 120_000, oldKeys: 1, asks: true)
+    /// LiveKit's defaults: a ring of 16 keys, in use at once, nothing is asked for.
+    public static let liveKit = Policy("LiveKit-like", .atOnce, retention: .max, oldKeys: 15, asks: false)
+    /// RingRTC's: in use five seconds later, the last five keys kept.
+    public static let ringRTC = Policy("RingRTC-like", .delay(5000), retention: .max, oldKeys: 4, asks: false)
+    /// DAVE's: a barrier of two seconds, old keys for ten, a member without a key is taken out and in again.
+    public static let dave = Policy("DAVE-like", .barrier(2000), retention: 10_000, oldKeys: 15, asks: true)
+
+    /// All of them.
+    public static let all: [Policy] = [seed, liveKit, ringRTC, dave, signet]
+}
+
+extension Scenario {
+    /// Plays this scenario by a policy.
+    public func run(_ policy: Policy = .signet) -> Outcome {
+        if policy.isOurs {
+            var simulation = Simulation<SignetMember>(self, policy: policy)
+            return simulation.run()
+        }
+        var simulation = Simulation<ClassicMember>(self, policy: policy)
+        return simulation.run()
+    }
+}

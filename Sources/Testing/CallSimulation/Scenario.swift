@@ -1,0 +1,60 @@
+/// A call to play through in virtual time.
+public struct Scenario: Sendable {
+    /// Devices in the call when it begins; the first is its host.
+    public var participants = 5
+    /// How often the host makes fresh randomness.
+    public var rotations = 20
+    /// Between two rotations, in milliseconds.
+    public var rotationInterval: UInt64 = 2000
+    /// The chance that a packet is lost, for media and for signalling, where losses are sent again.
+    public var loss = 0.05
+    /// One way, at least, in milliseconds.
+    public var latency: UInt64 = 50
+    /// How much more at most, in milliseconds: large enough, it changes the order.
+    public var jitter: UInt64 = 200
+    /// The chance that a media packet arrives twice.
+    public var duplication = 0.01
+    /// By how much clocks differ at most, either way, in milliseconds.
+    public var skew: UInt64 = 50
+    /// Between two frames of one device, in milliseconds.
+    public var frameInterval: UInt64 = 20
+    /// When the first rotation is due, in milliseconds.
+    public var warmUp: UInt64 = 3000
+    /// What is played after the last rotation, in milliseconds.
+    public var coolDown: UInt64 = 4000
+    /// Where all chance comes from.
+    public var seed: UInt64 = 1
+    /// What goes wrong, and when.
+    public var faults: [Fault] = []
+    /// Whether every rule is watched, which costs time.
+    public var isAudited = false
+
+    /// The scenario of the defaults.
+    public init() {}
+
+    /// The clocks' zero: any time of day does.
+    static let epoch: UInt64 = 1_000_000_000_000
+
+    /// How long the call is, in milliseconds.
+    public var duration: UInt64 { warmUp + UInt64(rotations) * rotationInterval + coolDown }
+
+    /// Something that goes wrong, or that happens in every call.
+    public enum Fault: Sendable, Hashable {
+        /// A device falls silent for good.
+        case crash(Int, at: UInt64)
+        /// Whoever is host at that time falls silent for good.
+        case hostCrash(at: UInt64)
+        /// A device leaves.
+        case leave(Int, at: UInt64)
+        /// A device that was not there joins: the next free number.
+        case join(at: UInt64)
+        /// These devices and the others do not hear each other.
+        case partition(Set<Int>, from: UInt64, until: UInt64)
+        /// The server drops every message that carries the new key to one device, another each time.
+        case missedRotations
+        /// The server sends every signal again later, and changes the order.
+        case replayingServer
+        /// A member sends frames under keys of others that it does not have, and frames that are junk.
+        case junk(from: UInt64)
+    }
+}

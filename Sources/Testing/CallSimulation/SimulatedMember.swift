@@ -1,0 +1,50 @@
+/// A device of a simulated call, whatever rules it follows.
+protocol SimulatedMember {
+    associatedtype Message
+
+    init(number: Int, scenario: Scenario, policy: Policy)
+
+    /// Whether it can send.
+    var isMember: Bool { get }
+    /// Whether it makes the keys.
+    var isHost: Bool { get }
+    /// Whether it sends so that this device can read.
+    func knows(_ number: Int) -> Bool
+
+    mutating func start(at now: UInt64) -> [SimulatedAction<Message>]
+    mutating func join(at now: UInt64) -> [SimulatedAction<Message>]
+    mutating func leave(at now: UInt64) -> [SimulatedAction<Message>]
+    mutating func rotate(at now: UInt64) -> [SimulatedAction<Message>]
+    mutating func receive(_ message: Message, at now: UInt64) -> [SimulatedAction<Message>]
+    mutating func tick(at now: UInt64) -> [SimulatedAction<Message>]
+    mutating func frame(_ id: UInt64, at now: UInt64) -> SimulatedFrame?
+    mutating func receive(_ frame: SimulatedFrame, at now: UInt64) -> [SimulatedAction<Message>]
+}
+
+/// A frame on its way.
+struct SimulatedFrame {
+    let id: UInt64
+    let bytes: [UInt8]
+    /// Key and counter, if the rules have them: never twice the same.
+    let nonce: [UInt64]
+}
+
+/// What a device did.
+enum SimulatedAction<Message> {
+    /// Sends a message; to everybody if nobody is named.
+    case send(Message, to: Int?, carriesKey: Bool)
+    /// Opened a frame.
+    case played(UInt64)
+    /// Had a missing key again after so many milliseconds.
+    case recovered(UInt64)
+    /// Sends under this generation and step from now on.
+    case epoch(generation: UInt64, step: UInt64)
+    /// Takes this device for the host of this term.
+    case reign(term: UInt64, host: Int)
+    /// Asked for a key; the same name when it asks somebody else.
+    case asked(id: UInt64)
+    /// Is no member any more.
+    case outside
+    /// Refused a message.
+    case refused
+}
