@@ -4,7 +4,7 @@ public import KeyTransparency
 
 /// Says that one identity key follows another, and proves that it may.
 ///
-/// Wire form: `signet-succession/v1` LF; 32-byte label index; 32-byte hash of the last state under the old key; 33-byte
+/// Wire form: `signet-identity-succession/v1` LF; 32-byte label index; 32-byte hash of the last state under the old key; 33-byte
 /// old identity key; 33-byte new identity key; u8 authority. Authority 1, the old key: its 64-byte signature.
 /// Authority 2, the recovery key: 33-byte recovery key, 72-byte ``RecoveryCommitment``, 32-byte hash of the request,
 /// 64-byte signature by the recovery key. At the end in both cases: 64-byte signature by the new key. Each signature is
@@ -31,7 +31,7 @@ public struct IdentitySuccession: Hashable, Sendable {
     let authoritySignature: [UInt8]
     let newSignature: [UInt8]
 
-    private static let format = Array("signet-succession/v1\n".utf8)
+    private static let format = Array("signet-identity-succession/v1\n".utf8)
 
     /// Signs a succession.
     ///
@@ -156,7 +156,7 @@ public struct RecoveryGround: Hashable, Sendable {
 
 /// Why a succession is refused.
 public enum IdentitySuccessionError: Error, Hashable, Sendable {
-    /// The bytes do not begin with `signet-succession/v1`.
+    /// The bytes do not begin with `signet-identity-succession/v1`.
     case unknownFormat
     /// The bytes do not have the form.
     case malformed(CanonicalCodingError)
