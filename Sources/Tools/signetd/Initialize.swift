@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import KeyDirectory
 import Logging
 import SignetAPI
@@ -76,11 +75,7 @@ struct Initialize: AsyncParsableCommand {
     }
 
     private func witnessLines() throws -> [UInt8] {
-        guard let witnesses else { return [] }
-        guard let lines = FileManager.default.contents(atPath: witnesses), !lines.isEmpty else {
-            throw ValidationError("--witnesses: \(witnesses) cannot be read, or is empty")
-        }
-        return Array(lines)
+        try witnesses.map { try OptionFile.read($0, "--witnesses") } ?? []
     }
 
     private func tlsSource() throws -> DirectorySetup.TLSSource {

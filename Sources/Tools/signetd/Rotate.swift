@@ -37,7 +37,7 @@ struct Rotate: AsyncParsableCommand {
         var bind: String?
 
         func rotation(of directory: DataDirectory) throws -> KeyRotation {
-            let roots = try witnessRoots.map { try Rotate.bytes(of: $0, "--witness-roots") } ?? []
+            let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
             return KeyRotation(
                 directory, witnessRoots: roots, serving: try serving(), logger: Diagnostics.logger(.error))
         }
@@ -52,13 +52,6 @@ struct Rotate: AsyncParsableCommand {
             configuration.port = address.port
             return configuration
         }
-    }
-
-    static func bytes(of path: String, _ option: String) throws -> [UInt8] {
-        guard let bytes = FileManager.default.contents(atPath: path), !bytes.isEmpty else {
-            throw ValidationError("\(option): \(path) cannot be read, or is empty")
-        }
-        return Array(bytes)
     }
 
     /// `signetd rotate log-key`
@@ -100,7 +93,7 @@ struct Rotate: AsyncParsableCommand {
 
         func run() async throws {
             let rotation = try surroundings.rotation()
-            let lines = try Rotate.bytes(of: file, "the file")
+            let lines = try OptionFile.read(file, "the file")
             do { _ = try await rotation.changeWitnesses(to: lines) } catch { throw Diagnostics.exit(error) }
             print("other witnesses are demanded from now on; for new clients: \(surroundings.directory.profile)")
         }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import KeyDirectory
 import Logging
 import SignetServer
@@ -118,11 +117,7 @@ struct Run: AsyncParsableCommand {
     }
 
     private func roots() throws -> [UInt8] {
-        guard let witnessRoots else { return [] }
-        guard let bytes = FileManager.default.contents(atPath: witnessRoots) else {
-            throw ValidationError("--witness-roots: \(witnessRoots) cannot be read")
-        }
-        return Array(bytes)
+        try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
     }
 
     private func identity() throws -> TLSIdentity? {

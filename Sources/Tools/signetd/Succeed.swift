@@ -49,7 +49,7 @@ struct Succeed: AsyncParsableCommand {
         guard let name = try? KeyName(Array(origin.utf8)), (try? DirectoryKeys.clockName(of: name)) != nil else {
             throw ValidationError("--origin: a name without spaces and plus signs, such as example.org/signet")
         }
-        let lines = try witnesses.map { try Rotate.bytes(of: $0, "--witnesses") }
+        let lines = try witnesses.map { try OptionFile.read($0, "--witnesses") }
         let rotation = try surroundings.rotation(of: DataDirectory(path: from))
         let heir = DataDirectory(path: data.data)
         do {

@@ -36,6 +36,28 @@ import TransparencyLog
         await log.close()
     }
 
+    /// With an interval that never passes, so that nothing here depends on how fast the machine is.
+    @Test func withinTheIntervalOnlyAFullBatchOrTheEndMakesAFrame() async throws {
+        var configuration = try LogFixture().configuration()
+        configuration.frameInterval = .seconds(1_000_000)
+        configuration.limits.batchEntries = 4
+        let disk = SimulatedDisk()
+        try await DurableLog.create(in: disk, configuration)
+        let log = try await DurableLog.open(in: disk, configuration)
+        #expect(try await log.append(LogFixture.entries(0..<1)) == 0..<1, "an idle log commits at once")
+        async let waiting = log.append(LogFixture.entries(1..<2))
+        while log.statistics.queuedEntries < 1 { await Task.yield() }
+        #expect(log.statistics.commits == 1)
+        #expect(try await log.append(LogFixture.entries(2..<5)) == 2..<5, "one waits, and three make a full batch")
+        #expect(try await waiting == 1..<2)
+        #expect(log.statistics.commits == 2)
+        async let last = log.append(LogFixture.entries(5..<6))
+        while log.statistics.queuedEntries < 1 { await Task.yield() }
+        await log.close()
+        #expect(try await last == 5..<6)
+        #expect(log.statistics.commits == 3)
+    }
+
     @Test func thePublishedNoteSatisfiesAPolicyOfTheLogAndItsCosigner() async throws {
         let log = try await LogFixture().newLog(on: SimulatedDisk())
         _ = try await log.append(LogFixture.entries(0..<5))

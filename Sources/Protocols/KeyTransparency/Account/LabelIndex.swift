@@ -16,7 +16,7 @@ public struct LabelIndex: Hashable, Sendable {
     /// The 32 bytes.
     public var bytes: [UInt8] { key.bytes }
 
-    /// The index of the account with this VRF hash; nil never happens, since SHA-256 gives 32 bytes.
+    /// The index of the account with this VRF hash.
     public init(_ label: VRFHash) {
         var hash = SHA256()
         hash.update(data: Array("kt-index/v1".utf8))
