@@ -45,24 +45,25 @@ final class EpochSealer: LogSealing {
         }
     }
 
+    func read(_ entries: [[UInt8]]) throws(IndexFault) -> LogStep { try LogStep(entries) }
+
     func check(_ group: PendingGroup) throws(IndexFault) {
-        let step = try Step(group)
-        let last: LogEntry = step.concernsTheLog ? step.contents[0] : .state(try step.demandWhole())
-        try histories.withLock { (histories) throws(IndexFault) in try histories.demand(last) }
+        guard let step = group.step else { throw .noStateRecord }
+        try histories.withLock { (histories) throws(IndexFault) in try histories.demand(step.last) }
     }
 
     func fitting(_ groups: [PendingGroup]) -> Int {
         var labels: Set<LabelIndex> = []
         let count = groups.prefix { group in
-            guard let label = try? Step(group).demandWhole().label else { return false }
+            guard let label = group.step?.label else { return false }
             return labels.insert(label).inserted
         }.count
-        // What is no step of an account, and what breaks a rule, goes alone.
+        // What is no step of an account goes alone.
         return max(count, min(1, groups.count))
     }
 
     func seal(_ groups: [PendingGroup]) throws(IndexFault) -> [UInt8] {
-        for group in groups { try add(Step(group).contents, group.leaves) }
+        for group in groups { try add(group.step?.contents ?? [], group.leaves) }
         let changes = try settle()
         let position = histories.withLock { $0.size }
         let record = try index.withLock { (index) throws(IndexFault) in
@@ -126,38 +127,4 @@ final class EpochSealer: LogSealing {
 
     /// The version of a label's last state record, published or not; 0 if it has none.
     func version(of label: LabelIndex) -> UInt64 { histories.withLock { $0.version(of: label) } }
-}
-
-/// A group of entries read as one step of one account.
-private struct Step {
-    let contents: [LogEntry]
-
-    init(_ group: PendingGroup) throws(IndexFault) {
-        var contents: [LogEntry] = []
-        contents.reserveCapacity(group.entries.count)
-        for (place, entry) in group.entries.enumerated() {
-            do { contents.append(try LogEntry(decoding: entry)) } catch { throw .unknownEntry(at: UInt64(place)) }
-        }
-        self.contents = contents
-    }
-
-    /// Whether this is an entry about the log itself.
-    var concernsTheLog: Bool {
-        guard contents.count == 1 else { return false }
-        switch contents[0] {
-        case .succession, .predecessor: return true
-        case .device, .state, .epoch: return false
-        }
-    }
-
-    /// Rule S: leaves of one label's devices, then one state record of that label.
-    func demandWhole() throws(IndexFault) -> StateRecord {
-        guard case .state(let record) = contents.last else { throw .noStateRecord }
-        for content in contents.dropLast() {
-            guard case .device(let leaf) = content, LabelIndex(leaf.label) == record.label else {
-                throw .unsettled(label: record.label.key)
-            }
-        }
-        return record
-    }
 }

@@ -16,11 +16,13 @@ public import TransparencyLog
 public final class DurableLog: Sendable {
     private let parts: LogParts
     private let groupByteCount: Int
+    private let sealing: (any LogSealing)?
     private let reads = Stage("signet.log.read")
 
-    private init(_ parts: LogParts, limits: LogLimits) {
+    private init(_ parts: LogParts, _ configuration: LogConfiguration) {
         self.parts = parts
-        groupByteCount = min(limits.groupByteCount, Frame.maximumPayloadByteCount)
+        sealing = configuration.sealing
+        groupByteCount = min(configuration.limits.groupByteCount, Frame.maximumPayloadByteCount)
     }
 }
 
@@ -64,7 +66,7 @@ extension DurableLog {
         let outcome = await Stage("signet.log.open").run {
             Result { () throws(LogOpenError) in try opening.open() }
         }
-        return DurableLog(try outcome.get(), limits: configuration.limits)
+        return DurableLog(try outcome.get(), configuration)
     }
 
     /// Writes and publishes what was accepted, then lets go of the directory. Questions are still answered.
@@ -88,7 +90,7 @@ extension DurableLog {
     /// - Parameter entries: at least one; each of 1 to 65,535 bytes.
     /// - Throws: ``LogAppendError``; only ``LogAppendError/queueFull(waiting:)`` is worth a retry.
     public func append(_ entries: [[UInt8]]) async throws(LogAppendError) -> Range<UInt64> {
-        let group = try PreparedGroup(entries, maximumByteCount: groupByteCount)
+        let group = try PreparedGroup(entries, maximumByteCount: groupByteCount, sealing: sealing)
         let outcome = await withCheckedContinuation { waiter in
             do throws(LogAppendError) {
                 try parts.commit.submit(group.awaited(by: waiter))

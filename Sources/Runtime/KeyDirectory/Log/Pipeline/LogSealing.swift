@@ -3,7 +3,7 @@ import TransparencyLog
 
 /// Ends every frame of a log with an entry of its own, so that every checkpoint that is ever signed does.
 ///
-/// Called on the thread of the group commit, or while the log is being opened, never from two threads at once.
+/// But for ``read(_:)``, called on the thread of the group commit, or while the log is being opened, never from two threads at once.
 protocol LogSealing: Sendable {
     /// Takes a frame that is in the write-ahead log already.
     ///
@@ -12,12 +12,17 @@ protocol LogSealing: Sendable {
     /// - Throws: ``KeyTransparency/IndexFault``: it cannot have been written by this sealer.
     func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault)
 
+    /// Reads a group, on the time of whoever brings it.
+    ///
+    /// - Throws: ``KeyTransparency/IndexFault``: it has not the form of a step.
+    func read(_ entries: [[UInt8]]) throws(IndexFault) -> LogStep
+
     /// Whether a group may be the next one, alone.
     ///
     /// - Throws: ``KeyTransparency/IndexFault``: it breaks a rule.
     func check(_ group: PendingGroup) throws(IndexFault)
 
-    /// How many of these groups, from the first, may share a frame; each was checked.
+    /// How many of these groups, from the first, may share a frame.
     func fitting(_ groups: [PendingGroup]) -> Int
 
     /// The entry that ends a frame of these groups.

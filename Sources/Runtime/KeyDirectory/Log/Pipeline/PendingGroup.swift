@@ -1,3 +1,4 @@
+import KeyTransparency
 import TransparencyLog
 
 /// Entries that somebody waits for, on their way through the pipeline.
@@ -7,6 +8,8 @@ struct PendingGroup: Sendable {
     /// From 1 entry, each of 1 to 65,535 bytes.
     let entries: [[UInt8]]
     let leaves: [TreeHash]
+    /// What the entries say; nil in a log without a sealer.
+    let step: LogStep?
     /// How many bytes of payload the entries take.
     let byteCount: Int
     let waiter: CheckedContinuation<Outcome, Never>
@@ -29,14 +32,15 @@ struct DurableEntries: Sendable {
     }
 }
 
-/// Entries that were checked and hashed, on the caller's own time.
+/// Entries that were checked, read and hashed, on the caller's own time.
 struct PreparedGroup: Sendable {
     let entries: [[UInt8]]
     let leaves: [TreeHash]
+    let step: LogStep?
     let byteCount: Int
 
-    /// Checks `entries` against the format's limits.
-    init(_ entries: [[UInt8]], maximumByteCount: Int) throws(LogAppendError) {
+    /// Checks `entries` against the format's limits, and has the log's sealer read them.
+    init(_ entries: [[UInt8]], maximumByteCount: Int, sealing: (any LogSealing)?) throws(LogAppendError) {
         guard !entries.isEmpty else { throw .emptyGroup }
         for (position, entry) in entries.enumerated() {
             guard !entry.isEmpty else { throw .emptyEntry(position: position) }
@@ -48,11 +52,12 @@ struct PreparedGroup: Sendable {
         guard byteCount <= maximumByteCount else {
             throw .groupTooLarge(byteCount: byteCount, maximum: maximumByteCount)
         }
+        do throws(IndexFault) { step = try sealing?.read(entries) } catch { throw .breaksRule(error) }
         self.entries = entries
         leaves = entries.map { TreeHash.leaf($0) }
     }
 
     func awaited(by waiter: CheckedContinuation<PendingGroup.Outcome, Never>) -> PendingGroup {
-        PendingGroup(entries: entries, leaves: leaves, byteCount: byteCount, waiter: waiter)
+        PendingGroup(entries: entries, leaves: leaves, step: step, byteCount: byteCount, waiter: waiter)
     }
 }
