@@ -398,11 +398,17 @@ let runtimeProducts: [Product] = [
     .executable(name: "signetd", targets: ["signetd"]),
 ]
 
+/// `SIGNET_TESTS=NotesTests,STOMPTests` leaves out the other test targets: a quicker build while writing.
+let chosenTests = Context.environment["SIGNET_TESTS"]?.split(separator: ",").map(String.init)
+let allTargets = isCoreOnly ? coreTargets : coreTargets + certificateTargets + runtimeTargets
+
 let package = Package(
     name: "signet",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: isCoreOnly ? coreProducts : coreProducts + runtimeProducts,
     dependencies: isCoreOnly ? coreDependencies : coreDependencies + runtimeDependencies,
-    targets: isCoreOnly ? coreTargets : coreTargets + certificateTargets + runtimeTargets,
+    targets: allTargets.filter { target in
+        target.type != .test || chosenTests.map { $0.contains(target.name) } ?? true
+    },
     swiftLanguageModes: [.v6]
 )
