@@ -26,13 +26,14 @@ let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// Serves a real directory in this process while `body` runs.
 func withServer(
-    _ change: (inout HTTPSServer.Configuration) -> Void = { _ in },
+    and parts: [any PartAnswering] = [], _ change: (inout HTTPSServer.Configuration) -> Void = { _ in },
     _ body: @escaping @Sendable (TestClient, StoredDirectory) async throws -> Void
 ) async throws {
     try await withDataDirectory { data in
         let stored = try await StoredDirectory.open(data, logger: silent)
         let server = try HTTPSServer(
-            stored.directory, identity: stored.identity, configuration: configuration(change), logger: silent)
+            answering: HonestDirectory(stored.directory), and: parts, identity: stored.identity,
+            configuration: configuration(change), logger: silent)
         try await run(server) { port in
             try await body(TestClient(port: port, root: stored.profile.tlsRoot), stored)
         }

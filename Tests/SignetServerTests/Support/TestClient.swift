@@ -15,7 +15,17 @@ struct TestClient: Sendable {
     }
 
     func call(_ route: Route, _ body: [UInt8] = [], signature: String? = nil) async throws -> HTTPAnswer? {
-        var head = "\(route.method) \(route.path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n"
+        try await call("\(route.method) \(route.path)", body, signature)
+    }
+
+    func call(
+        _ route: some PartRoute, _ body: [UInt8] = [], signature: String? = nil
+    ) async throws -> HTTPAnswer? {
+        try await call("POST \(route.path)", body, signature)
+    }
+
+    private func call(_ line: String, _ body: [UInt8], _ signature: String?) async throws -> HTTPAnswer? {
+        var head = "\(line) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n"
         if let signature { head += "\(RequestSignature.headerName): \(signature)\r\n" }
         return try await exchange(head + "\r\n", body)
     }
@@ -82,10 +92,18 @@ struct TestPerson: Sendable {
         try await client.call(route, body, signature: try signature(route, body, client))
     }
 
+    func call(_ route: some PartRoute, _ body: [UInt8] = [], _ client: TestClient) async throws -> HTTPAnswer? {
+        let content = RequestSignature.Content(route, origin: client.origin, body: body)
+        return try await client.call(route, body, signature: try signature(content, time: Self.now))
+    }
+
     func signature(
         _ route: Route, _ body: [UInt8], _ client: TestClient, time: UInt64 = Self.now
     ) throws -> String {
-        let content = RequestSignature.Content(route, origin: client.origin, body: body)
+        try signature(RequestSignature.Content(route, origin: client.origin, body: body), time: time)
+    }
+
+    private func signature(_ content: RequestSignature.Content, time: UInt64) throws -> String {
         let signature = try RequestSignature(
             content, deviceKey: keys.signing, time: time, nonce: Self.random(16)
         ) { try Array(signing.signature(for: $0)) }

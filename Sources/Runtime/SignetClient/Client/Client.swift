@@ -58,6 +58,19 @@ public struct Client<Store: ClientStore>: Sendable {
         try await stored { () throws(StoreError) in try await store.logView(origin: origin.bytes) }
     }
 
+    /// Calls a route of a part of the server, such as the notes. The answer is read by whoever asked, not believed.
+    ///
+    /// - Parameters:
+    ///   - device: signs the request; nil for an open route.
+    ///   - mayRepeat: whether sending it again does no harm, should the environment fail.
+    /// - Throws: ``ClientError``: ``ClientError/transport(_:)`` and some of ``ClientError/refused(_:retryAfter:)`` are
+    ///   worth a retry, as ``ClientError/family`` says.
+    package func call(
+        _ route: some PartRoute, _ body: [UInt8], signedBy device: DeviceSecrets?, mayRepeat: Bool = false
+    ) async throws(ClientError) -> [UInt8] {
+        try await calls.call(route, body: body, signedBy: device, mayRepeat: mayRepeat)
+    }
+
     func stored<Value: Sendable>(
         _ body: () async throws(StoreError) -> Value
     ) async throws(ClientError) -> Value {

@@ -74,23 +74,41 @@ struct DirectoryCalls: Sendable {
         return response.status == 404 ? nil : try success(response)
     }
 
+    /// Calls a route of a part of the server.
+    func call(
+        _ route: some PartRoute, body: [UInt8], signedBy device: DeviceSecrets?, mayRepeat: Bool
+    ) async throws(ClientError) -> [UInt8] {
+        let limit = ResponseLimit(
+            maximumByteCount: route.maximumAnswerByteCount, mediaType: Route.nativeMediaType)
+        let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
+        return try await call(content, limit, signedBy: device, mayRepeat: mayRepeat)
+    }
+
     private func call(
         _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, mayRepeat: Bool = false
     ) async throws(ClientError) -> [UInt8] {
-        let mediaType = ResponseLimit(route).mediaType ?? Route.nativeMediaType
+        let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
+        return try await call(content, ResponseLimit(route), signedBy: device, mayRepeat: mayRepeat)
+    }
+
+    private func call(
+        _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
+        mayRepeat: Bool
+    ) async throws(ClientError) -> [UInt8] {
+        let mediaType = limit.mediaType ?? Route.nativeMediaType
         var fields = [DirectoryRequest.Field(name: "content-type", value: mediaType)]
-        if let device { fields.append(try signature(of: route, body, by: device)) }
+        if let device { fields.append(try signature(of: content, by: device)) }
         let request = DirectoryRequest(
-            method: route.method, path: route.path, fields: fields, body: body, limit: ResponseLimit(route))
+            method: content.method, path: content.path, fields: fields, body: content.body, limit: limit)
         return try success(try await send(request, mayRepeat: mayRepeat))
     }
 
     private func signature(
-        of route: Route, _ body: [UInt8], by device: DeviceSecrets
+        of content: RequestSignature.Content, by device: DeviceSecrets
     ) throws(ClientError) -> DirectoryRequest.Field {
         do {
             let signature = try RequestSignature(
-                .init(route, origin: origin.bytes, body: body), deviceKey: device.keys.signing,
+                content, deviceKey: device.keys.signing,
                 time: surroundings.now(), nonce: surroundings.randomBytes(16), sign: device.sign)
             return .init(
                 name: RequestSignature.headerName,

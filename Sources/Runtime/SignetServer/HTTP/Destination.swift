@@ -4,6 +4,7 @@ import TransparencyLog
 /// Where a request is going: a route, or a file of the log. Paths have one spelling and no query.
 enum Destination {
     case route(Route)
+    case part(PartTable.Entry)
     case checkpoint
     case tile(Tile)
     /// There is such a path, but not for this method.
@@ -14,12 +15,16 @@ enum Destination {
     enum Name: String, CaseIterable, Hashable, Sendable {
         case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", friends
-        case health, metrics, checkpoint, tile, other
+        case health, metrics, checkpoint, tile, part, other
     }
 
-    init(method: String, path: String) {
+    init(method: String, path: String, parts: PartTable) {
         if let route = Self.routes[path] {
             self = method == route.method ? .route(route) : .methodNotAllowed(allowed: route.method)
+            return
+        }
+        if let entry = parts[path] {
+            self = method == "POST" ? .part(entry) : .methodNotAllowed(allowed: "POST")
             return
         }
         guard path.utf8.starts(with: Self.logPrefix) else {
@@ -43,6 +48,7 @@ enum Destination {
         case .route(let route): Self.name(route)
         case .checkpoint: .checkpoint
         case .tile: .tile
+        case .part: .part
         case .methodNotAllowed, .nothing: .other
         }
     }
@@ -52,8 +58,16 @@ enum Destination {
         switch self {
         case .route(.register), .route(.updateState): 10
         case .route(.possession), .route(.history), .route(.milestones): 5
+        case .part(let entry): entry.route.cost
         default: 1
         }
+    }
+
+    /// The longest body of a request, in bytes.
+    ///
+    /// - Parameter limit: that of the directory's own routes.
+    func bodyByteCount(limit: Int) -> Int {
+        if case .part(let entry) = self { entry.route.maximumRequestByteCount } else { limit }
     }
 
     private static let logPrefix = Array("\(Route.logPrefix)/".utf8)

@@ -18,8 +18,9 @@ struct HTTPExchange: Sendable {
     /// - Throws: ``ConnectionEnd`` if the connection cannot go on, or what the connection throws.
     func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         let start = clock.uptime()
-        let destination = Destination(method: request.method.rawValue, path: request.head.path ?? "")
-        var body = BodyReader(request, limit: limits.bodyByteCount)
+        let destination = Destination(
+            method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
+        var body = BodyReader(request, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
         let answer = try await answer(request, &body, to: destination, channel)
         let isLast = body.isUnwanted
         let content =

@@ -16,6 +16,7 @@ struct ReceivedRequest {
 /// One function per route: reads the body, asks the directory, prints the answer.
 struct RequestAnswering: Sendable {
     let directory: any DirectoryAnswering
+    let parts: PartTable
     let accountRate: RateLimiter<Int64>
     let metrics: ServerMetrics
     let showsMetricsToAll: Bool
@@ -28,6 +29,7 @@ struct RequestAnswering: Sendable {
         do throws(Refusal) {
             switch request.destination {
             case .route(let route): return try await answer(route, request)
+            case .part(let entry): return try await answer(entry, request)
             case .checkpoint: return try await checkpoint()
             case .tile(let tile): return try await file(tile)
             case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed: allowed)
@@ -152,6 +154,18 @@ struct RequestAnswering: Sendable {
         let content = RequestSignature.Content(
             method: request.method, path: request.path, origin: directory.origin, body: request.body)
         return (signature, content)
+    }
+
+    // MARK: The parts beside the directory
+
+    private func answer(_ entry: PartTable.Entry, _ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller: Caller? =
+            switch entry.route.access {
+            case .open: nil
+            case .signed: try await caller(of: request)
+            }
+        let question = PartRequest(route: entry.route, body: request.body, caller: caller, client: request.client)
+        do { return .native(try await entry.part.answer(question)) } catch { throw Refusal(error.code) }
     }
 
     // MARK: The log's files

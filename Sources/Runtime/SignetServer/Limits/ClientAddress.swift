@@ -8,7 +8,7 @@ import NIOCore
 
 /// A client as the limits count it: one IPv4 address, or the 64-bit network of an IPv6 address, which is what
 /// one customer gets. Kept in memory only, never written anywhere.
-struct ClientAddress: Hashable, Sendable {
+package struct ClientAddress: Hashable, Sendable {
     private let bits: UInt64
     private let isVersion6: Bool
     let isLoopback: Bool

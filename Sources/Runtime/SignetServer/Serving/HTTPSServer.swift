@@ -31,6 +31,7 @@ public struct HTTPSServer: Sendable {
     }
 
     private let directory: any DirectoryAnswering
+    private let parts: PartTable
     private let tls: NIOSSLContext
     private let configuration: Configuration
     private let logger: Logger
@@ -45,14 +46,15 @@ public struct HTTPSServer: Sendable {
             answering: HonestDirectory(directory), identity: identity, configuration: configuration, logger: logger)
     }
 
-    /// A server in front of anything that answers like a directory.
+    /// A server in front of anything that answers like a directory, and of parts beside it.
     ///
     /// - Throws: ``TLSIdentityError``.
     package init(
-        answering directory: any DirectoryAnswering, identity: TLSIdentity, configuration: Configuration,
-        logger: Logger
+        answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [], identity: TLSIdentity,
+        configuration: Configuration, logger: Logger
     ) throws(TLSIdentityError) {
         self.directory = directory
+        self.parts = PartTable(parts)
         self.configuration = configuration
         self.logger = logger
         tls = try identity.context()
@@ -111,7 +113,7 @@ public struct HTTPSServer: Sendable {
         let (limits, clock) = (configuration.limits, configuration.clock)
         return HTTPExchange(
             answering: RequestAnswering(
-                directory: directory,
+                directory: directory, parts: parts,
                 accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
                 metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock),
             addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),

@@ -1,0 +1,29 @@
+/// A call of a part of the server beside the directory, such as the notes. Always POST; request and answer are
+/// native messages.
+public protocol PartRoute: Hashable, Sendable, CaseIterable {
+    /// The path, without a query; no other route has it.
+    var path: String { get }
+    /// Who may call it.
+    var access: PartAccess { get }
+    /// As how many requests it counts for its address.
+    var cost: UInt64 { get }
+    /// The longest body of a request, in bytes.
+    var maximumRequestByteCount: Int { get }
+    /// The longest body of an honest answer, in bytes.
+    var maximumAnswerByteCount: Int { get }
+}
+
+/// Who may call a route of a part.
+public enum PartAccess: Hashable, Sendable {
+    /// Anyone, limited by address.
+    case open
+    /// An active device of an account, which signs the request: ``RequestSignature``.
+    case signed
+}
+
+extension RequestSignature.Content {
+    /// The content of a call of a part's route.
+    public init(_ route: some PartRoute, origin: [UInt8], body: [UInt8]) {
+        self.init(method: "POST", path: route.path, origin: origin, body: body)
+    }
+}

@@ -1,0 +1,59 @@
+package import KeyDirectory
+package import SignetAPI
+
+/// A part of the server beside the directory, such as the notes.
+package protocol PartAnswering: Sendable {
+    /// What it answers.
+    var routes: [any PartRoute] { get }
+    /// The native body of an answer. Signatures and rates are checked before.
+    func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8]
+    /// Ends what it has open; called once, after the last answer.
+    func close() async
+}
+
+/// A request for a part.
+package struct PartRequest: Sendable {
+    /// Which of its routes.
+    package let route: any PartRoute
+    /// The native body, not longer than the route allows.
+    package let body: [UInt8]
+    /// The device that signed the request; nil if the route is open.
+    package let caller: Caller?
+    /// Whence it came, for limits only.
+    package let client: ClientAddress
+
+    /// A request.
+    package init(route: any PartRoute, body: [UInt8], caller: Caller?, client: ClientAddress) {
+        self.route = route
+        self.body = body
+        self.caller = caller
+        self.client = client
+    }
+}
+
+/// The part does not answer. What its own rules refuse is said in an answer instead.
+package struct PartRefusal: Error, Hashable, Sendable {
+    /// The word that the client gets.
+    package let code: ErrorCode
+
+    /// A refusal.
+    package init(_ code: ErrorCode) { self.code = code }
+}
+
+/// Which part answers a path.
+struct PartTable: Sendable {
+    /// A route and who answers it.
+    struct Entry: Sendable {
+        let route: any PartRoute
+        let part: any PartAnswering
+    }
+
+    private let entries: [String: Entry]
+
+    init(_ parts: [any PartAnswering]) {
+        let all = parts.flatMap { part in part.routes.map { ($0.path, Entry(route: $0, part: part)) } }
+        entries = Dictionary(all) { first, _ in first }
+    }
+
+    subscript(path: String) -> Entry? { entries[path] }
+}
