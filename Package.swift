@@ -105,7 +105,9 @@ let coreTargets: [Target] = [
         path: "Sources/Protocols/KeyPinning", swiftSettings: strict),
     .target(
         name: "SignetAPI",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", crypto],
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog", crypto,
+        ],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
     .target(
         name: "DeviceIdentity", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
@@ -206,7 +208,8 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI", crypto,
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog", "SignetAPI",
+            crypto,
         ],
         swiftSettings: strict),
 ]
