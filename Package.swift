@@ -250,6 +250,13 @@ let runtimeTargets: [Target] = [
         ] + nio + certificates,
         path: "Sources/Runtime/SignetClient", swiftSettings: strict),
     .target(
+        name: "NotesClient",
+        dependencies: [
+            "CanonicalCoding", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes", "SignetAPI",
+            "SignetClient", crypto, sqlite,
+        ],
+        path: "Sources/Runtime/NotesClient", swiftSettings: strict),
+    .target(
         name: "LogWitness",
         dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
         path: "Sources/Runtime/LogWitness", swiftSettings: strict),
@@ -290,7 +297,8 @@ let runtimeTargets: [Target] = [
         name: "signet",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "SignetAPI", "SignetClient", "LogAuditor", "PinScenarios", "CallSimulation",
+            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
+            "LogAuditor", "PinScenarios", "CallSimulation",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -395,6 +403,7 @@ let coreProducts: [Product] = [
 let runtimeProducts: [Product] = [
     .library(name: "KeyDirectory", targets: ["KeyDirectory"]),
     .library(name: "SignetClient", targets: ["SignetClient"]),
+    .library(name: "NotesClient", targets: ["NotesClient"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
     .library(name: "LogWitness", targets: ["LogWitness"]),
     .executable(name: "signet", targets: ["signet"]),

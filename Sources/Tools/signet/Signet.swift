@@ -29,6 +29,7 @@ struct Signet: AsyncParsableCommand {
             PolicyCommand.self,
             Pins.self,
             Call.self,
+            Notes.self,
         ])
 
     static func main() async {

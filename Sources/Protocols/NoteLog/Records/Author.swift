@@ -58,6 +58,14 @@ public struct AuthorKeys: Hashable, Sendable {
         handle = state.handle
         devices = Set(state.devices.map(\.keys.signing))
     }
+
+    /// The keys that a client has pinned itself, out of a verified lookup: for reading without a network.
+    ///
+    /// Security: as good as the store they come from.
+    package init(pinned devices: some Sequence<[UInt8]>, of handle: Handle) {
+        self.handle = handle
+        self.devices = Set(devices)
+    }
 }
 
 /// The keys of everybody whose records are checked.

@@ -12,6 +12,9 @@ public struct WrapRecipient: Hashable, Sendable {
     public let author: Author
     let keys: DeviceKeys
 
+    /// `DeviceKeys.hash` of the device, 32 bytes: what a client pins.
+    public var keysHash: [UInt8] { keys.hash }
+
     /// All devices of a person.
     public static func devices(of lookup: VerifiedLookup) -> [WrapRecipient] {
         lookup.state.devices.map { device in

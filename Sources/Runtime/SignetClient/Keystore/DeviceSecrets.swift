@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 public import KeyTransparency
 public import SignetAPI
 
@@ -74,6 +74,15 @@ public struct DeviceSecrets: Sendable {
         do {
             return Array(try Self.identityPrivateKey(identity).signature(for: message).rawRepresentation)
         } catch { throw .keysDoNotFit }
+    }
+
+    /// Lends the private halves that open what is encrypted to this device.
+    ///
+    /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
+    package func withAgreementKeys<Result>(
+        _ body: (P256.KeyAgreement.PrivateKey, XWingMLKEM768X25519.PrivateKey) -> Result
+    ) throws(KeystoreError) -> Result {
+        do { return body(try Self.agreementKey(agreement), try Self.kemKey(kem)) } catch { throw .keysDoNotFit }
     }
 
     /// Makes the card by which this device asks to be added to the account.

@@ -54,7 +54,7 @@ enum StoreSchema {
 
 extension StoreError {
     /// What an error of the database library means.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error
         case let error as DatabaseError: self.init(error)

@@ -36,7 +36,7 @@ enum Output {
     /// Bytes as they are, such as a file that is printed.
     static func write(_ bytes: [UInt8]) {
         hasWritten.store(true, ordering: .relaxed)
-        if !write(String(decoding: bytes, as: UTF8.self), to: STDOUT_FILENO) {
+        if !write(bytes, to: STDOUT_FILENO) {
             isClosed.store(true, ordering: .relaxed)
         }
     }
@@ -51,7 +51,11 @@ enum Output {
     }
 
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
+        write(Array(text.utf8), to: descriptor)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }

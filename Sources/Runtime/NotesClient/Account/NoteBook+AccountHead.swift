@@ -1,0 +1,102 @@
+import NoteLog
+import SignetAPI
+import SignetClient
+
+/// Each device signs where all notes stand, and compares what the server shows it with what the other devices signed.
+extension NoteBook {
+    /// Fetches and judges the account's heads, and looks for every note where the newest says it stands.
+    ///
+    /// - Returns: the notes of which something came while looking.
+    /// - Throws: ``NotesError/accountHead(_:)``: the server shows two histories, or an old one.
+    func checkAccountHead() async throws(NotesError) -> Set<NoteID> {
+        guard let notes = try await newestHeads() else { return [] }
+        guard !missing(of: notes).isEmpty else { return [] }
+        // Another device may have been quicker than the last pull.
+        let received = try await pull()
+        for note in missing(of: notes) {
+            if held[note] == nil { broken[note] = .withheld } else { try load(note, fault: .withheld) }
+        }
+        return received
+    }
+
+    /// Signs where the notes stand now, unless the newest head says so already.
+    func advanceAccountHead() async throws(NotesError) {
+        for _ in 0..<8 {
+            let row = try read { try $0.account() }
+            let notes = NoteHeads(standing)
+            guard notes != row.heads || row.head == nil && !notes.heads.isEmpty else { return }
+            let (number, overflow) = (row.head?.number ?? 0).addingReportingOverflow(1)
+            guard !overflow else { throw .accountHead(.gap(after: row.head?.number ?? 0)) }
+            let head = try record { () throws(NoteRecordError) in
+                try AccountHead(
+                    author: author, number: number, previous: row.head?.hash ?? .none, notes: notes.hash,
+                    with: secrets.sign)
+            }
+            let answer: AccountHeadOutcome = try await calls.call(
+                .putAccountHead, AccountHeadChange(head: head, notes: notes))
+            switch answer {
+            case .applied: return try keep(head, notes)
+            case .conflict: _ = try await checkAccountHead()
+            case .forbidden: throw .refused(.forbidden)
+            case .overLimit: throw .noRoom(.bytes)
+            }
+        }
+        throw .keepsMoving
+    }
+
+    /// Where the notes stand that this account has and the server has been shown.
+    private var standing: [NoteID: NoteHeads.Head] {
+        held.compactMapValues { held in
+            guard held.fault != .erased, held.role(of: author.handle) != nil, !held.control.state.isDeleted else {
+                return nil
+            }
+            return held.sentHead
+        }
+    }
+
+    /// Notes that are not here as another device has seen them.
+    private func missing(of notes: NoteHeads) -> [NoteID] {
+        notes.heads.filter { note, head in
+            guard let held = held[note] else { return broken[note] == nil }
+            guard held.control.holds(head.control) else { return true }
+            return head.revision.map { !held.revisions.holds($0) } ?? false
+        }.map(\.key).sorted()
+    }
+
+    /// What the newest head commits to; nil before the first.
+    private func newestHeads() async throws(NotesError) -> NoteHeads? {
+        let row = try read { try $0.account() }
+        var heads: [AccountHead] = []
+        while true {
+            let after = heads.last?.number ?? row.head?.number ?? 0
+            let answer: AccountHeadsAnswer = try await calls.call(
+                .accountHeads, AccountHeadsRequest(after: after))
+            heads += answer.heads
+            if let notes = answer.notes { return try await accept(heads, notes, row) }
+            guard !answer.heads.isEmpty else {
+                guard row.head == nil else { throw .serverWentBack }
+                return nil
+            }
+        }
+    }
+
+    private func accept(
+        _ heads: [AccountHead], _ notes: NoteHeads, _ row: AccountRow
+    ) async throws(NotesError) -> NoteHeads {
+        let own = AuthorKeys(try await ownLookup())
+        let newest: AccountHead
+        do {
+            newest = try AccountHeadVerifier.verify(heads, committingTo: notes, knowing: row.head, keys: own)
+        } catch { throw .accountHead(error) }
+        try keep(newest, notes)
+        return notes
+    }
+
+    private func keep(_ head: AccountHead, _ notes: NoteHeads) throws(NotesError) {
+        try write { tables in
+            var row = try tables.account()
+            (row.head, row.heads) = (head, notes)
+            try tables.set(row)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+public import KeyTransparency
+public import NoteLog
+public import SealedNotes
+
+/// A note as this device has it, verified and opened as far as its keys go. In memory only.
+struct HeldNote: Sendable {
+    let note: NoteID
+    /// The control log, with the entry that makes the note if that waits to be sent.
+    let control: VerifiedControl
+    /// The log up to where this account was a member: what is read is judged by it.
+    let readable: VerifiedControl
+    /// All revisions, those that wait to be sent last.
+    let revisions: VerifiedRevisions
+    /// How many of them the server has.
+    let sentRevisionCount: Int
+    let children: [OpenedChild]
+    /// The note's keys by epoch, as many as this device has.
+    let keys: [UInt32: NoteKey]
+    /// What the last revision says, or why it stays closed; nil before the first.
+    let document: Result<NoteDocument, NoteLock>?
+    /// Whether something waits to be sent.
+    let isPending: Bool
+    /// Why news of this note were not accepted; nil if there is nothing wrong.
+    let fault: NoteLock?
+    /// Where the note stands at the server; nil while it has not been sent.
+    let sentHead: NoteHeads.Head?
+
+    /// A comment or star with what it says; nil while it stays closed.
+    struct OpenedChild: Sendable {
+        let record: VerifiedChild
+        let content: ChildContent?
+        let isSent: Bool
+    }
+
+    func role(of handle: Handle) -> NoteRole? { control.state.role(of: handle) }
+
+    /// The key that the note is written under now.
+    var currentKey: NoteKey? { keys[control.state.epoch] }
+}
+
+/// What opens notes on this device.
+struct NoteOpener: Sendable {
+    let owner: Handle
+    let device: DeviceAgreementKeys
+    /// By epoch; those of earlier epochs open what was wrapped before a device was lost.
+    let account: AccountMasterKey?
+
+    /// Verifies again what was accepted, adds what waits to be sent, and opens it.
+    ///
+    /// - Throws: ``NoteLock``: what this device wrote itself does not hold.
+    func open(_ whole: NoteFile, fault: NoteLock? = nil) throws(NoteLock) -> HeldNote? {
+        var file = whole
+        // What was made for an earlier state, and cannot be brought to this one yet, waits aside.
+        if whole.isStale { file.outbox = [] }
+        let entries =
+            file.accepted.control + (file.accepted.control.isEmpty ? [file.pendingCreation].compactMap { $0 } : [])
+        guard let last = entries.last else { return nil }
+        let control = try verified(entries, file.note, upTo: last)
+        let readable = try readable(control, entries, file.note)
+        let all = file.accepted.revisions + file.pendingRevisions
+        let revisions = try verified(all, readable)
+        let keys = keys(of: file, readable)
+        let children = children(file, readable, keys)
+        return HeldNote(
+            note: file.note, control: control, readable: readable, revisions: revisions,
+            sentRevisionCount: file.accepted.revisions.count, children: children, keys: keys,
+            document: revisions.head.map { document($0, keys) }, isPending: !whole.outbox.isEmpty,
+            fault: fault ?? file.standingFault, sentHead: file.sentHead)
+    }
+
+    /// What is remembered needs no authority: that was looked at when it was accepted.
+    func verified(
+        _ entries: [ControlEntry], _ note: NoteID, upTo last: ControlEntry
+    ) throws(NoteLock) -> VerifiedControl {
+        let view = ControlView(number: last.number, head: last.hash)
+        do {
+            return try ControlVerifier.verify(entries, of: note, authors: KnownAuthors([]), knowing: view)
+        } catch { throw .control(error) }
+    }
+
+    func verified(_ revisions: [RevisionRecord], _ control: VerifiedControl) throws(NoteLock) -> VerifiedRevisions {
+        let view = revisions.last.map { RevisionView(number: $0.number, head: $0.hash) }
+        do {
+            return try RevisionVerifier.verify(
+                revisions, control: control, authors: KnownAuthors([]), knowing: view)
+        } catch { throw .revisions(error) }
+    }
+
+    /// Who was removed keeps what they had: it is judged by the log as it was before.
+    func readable(
+        _ control: VerifiedControl, _ entries: [ControlEntry], _ note: NoteID
+    ) throws(NoteLock) -> VerifiedControl {
+        guard control.state.role(of: owner) == nil || control.state.isDeleted else { return control }
+        let member = entries.lastIndex { entry in
+            control.moment(after: entry.hash).map { !$0.isDeleted && control.role(of: owner, at: $0) != nil } ?? false
+        }
+        guard let member else { return control }
+        return try verified(Array(entries[...member]), note, upTo: entries[member])
+    }
+
+    /// Each key is the one that the note's owner committed to, or it is not taken.
+    func keys(of file: NoteFile, _ control: VerifiedControl) -> [UInt32: NoteKey] {
+        var keys: [UInt32: NoteKey] = [:]
+        let ownWraps = file.ownWraps + file.outbox.compactMap(\.ownWrap)
+        if let account {
+            for wrap in ownWraps {
+                keys[wrap.epoch] = keys[wrap.epoch] ?? (try? wrap.open(with: account, control: control))
+            }
+        }
+        for wrap in file.wraps where keys[wrap.header.epoch] == nil {
+            keys[wrap.header.epoch] = try? NoteKey.open(
+                wrap, with: device, control: control, authors: KnownAuthors([]))
+        }
+        return keys
+    }
+
+    private func document(_ revision: VerifiedRevision, _ keys: [UInt32: NoteKey]) -> Result<NoteDocument, NoteLock> {
+        guard let key = keys[revision.record.epoch] else { return .failure(.noKey(epoch: revision.record.epoch)) }
+        do throws(SealedNoteError) { return .success(try key.open(revision)) } catch { return .failure(.sealed(error)) }
+    }
+
+    private func children(
+        _ file: NoteFile, _ control: VerifiedControl, _ keys: [UInt32: NoteKey]
+    ) -> [HeldNote.OpenedChild] {
+        let records = file.accepted.children.map { ($0, true) } + file.pendingChildren.map { ($0, false) }
+        let closed = file.closedChildren(control)
+        return records.compactMap { record, isSent in
+            let verified = try? ChildVerifier.verify(
+                record, control: control, closed: closed, authors: KnownAuthors([]), accepted: true)
+            guard let verified else { return nil }
+            return HeldNote.OpenedChild(
+                record: verified, content: try? keys[record.epoch]?.open(verified), isSent: isSent)
+        }
+    }
+}
+
+extension NoteFile {
+    /// What is wrong without looking at anything again.
+    fileprivate var standingFault: NoteLock? {
+        if isGone { return .erased }
+        return incoming.isEmpty ? nil : .waiting
+    }
+
+    fileprivate var sentHead: NoteHeads.Head? {
+        accepted.controlView.map { NoteHeads.Head(control: $0, revision: accepted.revisionView) }
+    }
+
+    /// The list that the last rekeying of a log names; nil in the first epoch, or when it is not here.
+    func closedChildren(_ control: VerifiedControl) -> ChildList? {
+        guard let closing = control.state.closings.last else { return nil }
+        if closing.children == ChildList([]).hash { return ChildList([]) }
+        return childLists.first { $0.hash == closing.children }
+    }
+}
+
+/// Why a note, or news of it, stays closed. It is kept, shown with this, and tried again when something changes.
+public enum NoteLock: Error, Hashable, Sendable {
+    /// No key of this epoch has come to this device.
+    case noKey(epoch: UInt32)
+    /// The account master key is not on this device yet.
+    case noAccountKey
+    /// It does not open, or what opened is not a note.
+    case sealed(SealedNoteError)
+    /// The note's control log is not believed.
+    case control(ControlError)
+    /// Its revisions are not believed.
+    case revisions(RevisionError)
+    /// A comment or star is not believed.
+    case child(ChildError)
+    /// Its author's devices have changed, and the user has not accepted the change.
+    case changedKeys(Handle)
+    /// Another device of this account has seen more of it than the server shows here.
+    case withheld
+    /// The server says that its owner erased it. Nobody has signed that.
+    case erased
+    /// News of it came and wait to be judged by the next sync.
+    case waiting
+}

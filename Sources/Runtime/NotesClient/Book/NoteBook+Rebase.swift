@@ -1,0 +1,174 @@
+import KeyTransparency
+import NoteLog
+import SealedNotes
+import SignetClient
+
+/// What waits to be sent was sealed for a place that may be taken by now. Then it is opened by the log it was made on,
+/// joined with what came, and sealed anew; all in one transaction, so that a crash leaves the old or the new.
+extension NoteBook {
+    /// Brings what waits to be sent to where the note stands now.
+    ///
+    /// - Returns: whether anything changed in the store.
+    func rebase(_ file: NoteFile) throws(NotesError) -> Bool {
+        guard try !dropWhatArrived(file) else { return true }
+        guard file.isStale else { return false }
+        var bare = file
+        bare.outbox = []
+        let opened: HeldNote?
+        do throws(NoteLock) { opened = try opener.open(bare) } catch { return false }
+        guard let held = opened else { return false }
+        let work: PendingWork
+        // What cannot be opened waits, as it is, for a key.
+        do throws(NoteLock) { work = try opener.pendingWork(of: file) } catch { return false }
+        guard let result = try joined(work, with: held) else { return false }
+        try write { tables in
+            for item in file.outbox { try tables.dequeue(item) }
+            if let revision = result.revision { try tables.enqueue(.revision(revision), of: file.note) }
+            for child in result.children { try tables.enqueue(.child(child), of: file.note) }
+            try result.copy?.enqueue(in: tables)
+        }
+        if let copy = result.copy { try load(copy.note) }
+        return true
+    }
+
+    /// A push whose answer was lost may have come back as news.
+    private func dropWhatArrived(_ file: NoteFile) throws(NotesError) -> Bool {
+        let arrived = file.arrivedItems
+        guard !arrived.isEmpty else { return false }
+        try write { tables in for item in arrived { try tables.dequeue(item) } }
+        _ = try rebase(self.file(of: file.note))
+        return true
+    }
+
+    private struct Joined {
+        var revision: RevisionRecord?
+        var children: [ChildRecord] = []
+        var copy: Draft?
+    }
+
+    /// nil when a key is missing: everything waits.
+    private func joined(_ work: PendingWork, with held: HeldNote) throws(NotesError) -> Joined? {
+        var result = Joined()
+        let state = held.control.state
+        let role = state.isDeleted ? nil : held.role(of: author.handle)
+        guard role == nil || held.currentKey != nil else { return nil }
+        if let mine = work.mine {
+            switch try decision(mine, work.base, held, mayWrite: role == .writer) {
+            case nil: return nil
+            case .unchanged: break
+            case .merged(let document): result.revision = try seal(document, into: held)
+            case .copy(let copy): result.copy = try draft(of: copy)
+            }
+        }
+        // A comment on a note that was taken away has nowhere to go.
+        for child in role == nil ? [] : work.children {
+            result.children.append(try seal(child.content, as: child.name, into: held))
+        }
+        return result
+    }
+
+    private enum Decision {
+        case unchanged
+        case merged(NoteDocument)
+        case copy(NoteDocument)
+    }
+
+    /// A change outlives a deletion and the loss of the right to write, as a note of one's own.
+    private func decision(
+        _ mine: NoteDocument, _ base: NoteDocument?, _ held: HeldNote, mayWrite: Bool
+    ) throws(NotesError) -> Decision? {
+        guard mayWrite else {
+            var copy = mine
+            copy.conflictOf = held.note
+            return .copy(copy)
+        }
+        guard case .success(let theirs)? = held.document else { return held.document == nil ? .merged(mine) : nil }
+        if mine == theirs { return .unchanged }
+        let empty = NoteDocument(title: [], body: [], created: theirs.created, modified: 0)
+        switch DocumentMerge.merge(base: base ?? empty, mine: mine, theirs: theirs, of: held.note) {
+        case .merged(let document): return document == theirs ? .unchanged : .merged(document)
+        case .conflict(let copy): return .copy(copy)
+        }
+    }
+}
+
+/// What waits to be sent, opened.
+struct PendingWork {
+    /// What was changed; nil if it was nothing yet.
+    var base: NoteDocument?
+    /// Into what; nil if no revision waits.
+    var mine: NoteDocument?
+    var children: [(name: NoteID, content: ChildContent)] = []
+}
+
+extension NoteFile {
+    /// Whether what waits to be sent was made for an earlier state of the note.
+    var isStale: Bool {
+        guard !outbox.isEmpty, let head = accepted.control.last?.hash else { return false }
+        let revisions = pendingRevisions
+        let isBehind = revisions.first.map { $0.parent != accepted.revisionView?.head ?? .none } ?? false
+        return isBehind || revisions.contains { $0.control != head } || pendingChildren.contains { $0.control != head }
+    }
+}
+
+extension NoteFile {
+    /// What waits to be sent and was accepted already.
+    var arrivedItems: [OutboxItem] {
+        outbox.filter { item in
+            switch item.record {
+            case .control(let entry): accepted.control.contains { $0.hash == entry.hash }
+            case .revision(let revision): accepted.revisions.contains { $0.hash == revision.hash }
+            case .child(let child): accepted.children.contains { $0.hash == child.hash }
+            case .wrap, .ownWrap, .childList, .gone: false
+            }
+        }
+    }
+}
+
+extension NoteOpener {
+    /// Opens what waits to be sent, each record by the log that it was made on.
+    func pendingWork(of file: NoteFile) throws(NoteLock) -> PendingWork {
+        var work = PendingWork()
+        if let first = file.pendingRevisions.first, let last = file.pendingRevisions.last {
+            let control = try control(of: file, at: last.control)
+            let before = file.accepted.revisions.prefix { $0.number < first.number }
+            let revisions = try verified(Array(before) + file.pendingRevisions, control)
+            let keys = keys(of: file, control)
+            work.mine = try revisions.head.map { revision throws(NoteLock) in try open(revision, keys) }
+            work.base = try revisions.revisions.dropLast(file.pendingRevisions.count).last.map {
+                revision throws(NoteLock) in try open(revision, keys)
+            }
+        }
+        for child in file.pendingChildren {
+            let control = try control(of: file, at: child.control)
+            let content = try open(child, file, control)
+            work.children.append((child.child, content))
+        }
+        return work
+    }
+
+    private func control(of file: NoteFile, at head: RecordHash) throws(NoteLock) -> VerifiedControl {
+        let entries = file.accepted.control
+        guard let end = entries.firstIndex(where: { $0.hash == head }) else { throw .control(.noBeginning) }
+        return try verified(Array(entries[...end]), file.note, upTo: entries[end])
+    }
+
+    private func open(
+        _ revision: VerifiedRevision, _ keys: [UInt32: NoteKey]
+    ) throws(NoteLock) -> NoteDocument {
+        guard let key = keys[revision.record.epoch] else { throw .noKey(epoch: revision.record.epoch) }
+        do { return try key.open(revision) } catch { throw .sealed(error) }
+    }
+
+    private func open(
+        _ child: ChildRecord, _ file: NoteFile, _ control: VerifiedControl
+    ) throws(NoteLock) -> ChildContent {
+        let verified: VerifiedChild
+        do {
+            verified = try ChildVerifier.verify(
+                child, control: control, closed: nil, authors: KnownAuthors([]), accepted: true)
+        } catch { throw .child(error) }
+        guard let key = keys(of: file, control)[child.epoch] else { throw .noKey(epoch: child.epoch) }
+        do { return try key.open(verified) } catch { throw .sealed(error) }
+    }
+}

@@ -1,0 +1,149 @@
+import KeyTransparency
+public import NoteLog
+public import SealedNotes
+public import SignetClient
+
+/// A person's notes on one device: written and read without a network, sent and fetched by ``sync()``.
+///
+/// Everything is on the disk as it is sent, sealed; what was opened is in memory only, and gone with the book.
+public actor NoteBook<Store: ClientStore> {
+    let client: Client<Store>
+    let secrets: DeviceSecrets
+    let store: NotesStore
+    let surroundings: Surroundings
+    let author: Author
+    let device: DeviceAgreementKeys
+    let calls: NoteCalls<Store>
+
+    var account: AccountMasterKey?
+    var held: [NoteID: HeldNote] = [:]
+    /// Notes of which not even the log holds.
+    var broken: [NoteID: NoteLock] = [:]
+    /// Verified keys of people, for the length of one sync.
+    var keysOfPeople: [Handle: AuthorKeys] = [:]
+    /// Those of them whose devices have changed, without the user's word.
+    var changedPeople: Set<Handle> = []
+    var index: SearchIndex?
+
+    /// Opens everything that this device has.
+    ///
+    /// - Parameter secrets: the device's keys; whoever has them reads the notes.
+    /// - Throws: ``NotesError``; ``NotesError/isLocked``.
+    public init(
+        _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings = .system
+    ) async throws(NotesError) {
+        self.client = client
+        self.secrets = secrets
+        self.store = store
+        self.surroundings = surroundings
+        author = Author(handle: secrets.handle, device: secrets.keys.signing)
+        device = try DeviceAgreementKeys(secrets)
+        calls = NoteCalls(client: client, secrets: secrets, surroundings: surroundings)
+        guard try !read({ try $0.account().isLocked }) else { throw .isLocked }
+        try openStoredAccountKey()
+        try loadAll()
+    }
+
+    /// Whether this device has the key that its notes are made with. The first ``sync()`` fetches or makes it.
+    public var hasAccountKey: Bool { account != nil }
+
+    // MARK: Reading
+
+    /// All notes, the last changed first.
+    public func notes() -> [NoteFacts] {
+        let notes = held.values.map { NoteFacts($0, for: author.handle) } + broken.map { NoteFacts($0, lockedBy: $1) }
+        return notes.sorted { ($0.modified, $1.note) > ($1.modified, $0.note) }
+    }
+
+    /// One note.
+    ///
+    /// - Throws: ``NotesError/noSuchNote(_:)``.
+    public func facts(_ note: NoteID) throws(NotesError) -> NoteFacts {
+        if let lock = broken[note] { return NoteFacts(note, lockedBy: lock) }
+        return NoteFacts(try heldNote(note), for: author.handle)
+    }
+
+    /// Everything that happened to a note, as it was signed.
+    ///
+    /// - Throws: ``NotesError``.
+    public func history(
+        _ note: NoteID
+    ) throws(NotesError) -> (control: [ControlEntry], revisions: [VerifiedRevision]) {
+        let held = try heldNote(note)
+        return (held.control.entries, held.revisions.revisions)
+    }
+
+    /// What an earlier revision says.
+    ///
+    /// - Throws: ``NotesError``; ``NotesError/locked(_:)``: this account never had its key.
+    public func document(_ note: NoteID, revision number: UInt64) throws(NotesError) -> NoteDocument {
+        let held = try heldNote(note)
+        guard let revision = held.revisions.revisions.first(where: { $0.record.number == number }) else {
+            throw .noSuchNote(note)
+        }
+        guard let key = held.keys[revision.record.epoch] else {
+            throw .locked(.noKey(epoch: revision.record.epoch))
+        }
+        do { return try key.open(revision) } catch { throw .locked(.sealed(error)) }
+    }
+
+    func heldNote(_ note: NoteID) throws(NotesError) -> HeldNote {
+        if let lock = broken[note] { throw .locked(lock) }
+        guard let held = held[note] else { throw .noSuchNote(note) }
+        return held
+    }
+
+    // MARK: Loading
+
+    var opener: NoteOpener { NoteOpener(owner: author.handle, device: device, account: account) }
+
+    func loadAll() throws(NotesError) {
+        for note in try read({ try $0.notes() }) { try load(note) }
+    }
+
+    /// Opens one note anew from the store, after what waits to be sent was brought to where the note stands.
+    func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) {
+        index = nil
+        var file = try file(of: note)
+        if try rebase(file) { file = try self.file(of: note) }
+        held[note] = nil
+        broken[note] = nil
+        do throws(NoteLock) { held[note] = try opener.open(file, fault: fault) } catch { broken[note] = error }
+        if held[note] == nil, let fault { broken[note] = fault }
+    }
+
+    func file(of note: NoteID) throws(NotesError) -> NoteFile {
+        try read { try $0.file(of: note) }
+    }
+
+    func read<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
+        do { return try store.read(body) } catch { throw .store(error) }
+    }
+
+    /// One transaction.
+    func write<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
+        do { return try store.write(body) } catch { throw .store(error) }
+    }
+
+    func freshName() throws(NotesError) -> NoteID {
+        guard let name = NoteID(surroundings.randomBytes(NoteID.byteCount)) else { throw .noRandomness }
+        return name
+    }
+}
+
+extension DeviceAgreementKeys {
+    /// The keys with which this device opens wraps.
+    init(_ secrets: DeviceSecrets) throws(NotesError) {
+        let made: Result<DeviceAgreementKeys, SealedNoteError>
+        do {
+            made = try secrets.withAgreementKeys { agreement, kem in
+                do throws(SealedNoteError) {
+                    return .success(
+                        try DeviceAgreementKeys(
+                            handle: secrets.handle, keys: secrets.keys, agreement: agreement, kem: kem))
+                } catch { return .failure(error) }
+            }
+        } catch { throw .client(.keystore(error)) }
+        do { self = try made.get() } catch { throw .sealed(error) }
+    }
+}

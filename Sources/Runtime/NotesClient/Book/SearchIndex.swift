@@ -1,0 +1,133 @@
+public import NoteLog
+import SealedNotes
+
+/// Where a search term was found.
+public struct SearchHit: Hashable, Sendable {
+    /// In which note.
+    public let note: NoteID
+    /// In what of it, the first that holds the term.
+    public let place: Place
+
+    /// A part of a note.
+    public enum Place: Int, Hashable, Sendable, CaseIterable {
+        /// The title.
+        case title
+        /// A tag.
+        case tag
+        /// The text.
+        case body
+        /// A comment.
+        case comment
+    }
+}
+
+/// What all notes say, in lower case, in memory only.
+struct SearchIndex: Sendable {
+    private struct Entry {
+        let note: NoteID
+        /// One text for each ``SearchHit/Place``, its parts after line feeds.
+        let texts: [[UInt8]]
+    }
+
+    private let entries: [Entry]
+
+    init(_ notes: [NoteFacts]) {
+        entries = notes.map { facts in
+            let document = facts.document
+            let texts = [
+                [document?.title ?? []], document?.tags ?? [], [document?.body ?? []], facts.comments.map(\.text),
+            ]
+            return Entry(note: facts.note, texts: texts.map(Self.folded))
+        }
+    }
+
+    /// Notes that hold the term, in the order of the notes.
+    ///
+    /// - Parameter atWordStart: whether the term must begin a word.
+    func search(_ term: [UInt8], atWordStart: Bool) -> [SearchHit] {
+        let term = Self.folded([term]).dropFirst()
+        guard let term = WordFinder(Array(term)) else { return [] }
+        return entries.compactMap { entry in
+            let place = SearchHit.Place.allCases.first { place in
+                Self.holds(entry.texts[place.rawValue], term, atWordStart)
+            }
+            return place.map { SearchHit(note: entry.note, place: $0) }
+        }
+    }
+
+    private static func folded(_ parts: [[UInt8]]) -> [UInt8] {
+        parts.flatMap { [UInt8(ascii: "\n")] + folded($0) }
+    }
+
+    private static func folded(_ text: [UInt8]) -> [UInt8] {
+        guard text.contains(where: { $0 >= 0x80 }) else {
+            return text.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        }
+        return Array(String(decoding: text, as: UTF8.self).lowercased().utf8)
+    }
+
+    private static func holds(_ text: [UInt8], _ term: WordFinder, _ atWordStart: Bool) -> Bool {
+        text.withUnsafeBytes { text in
+            var start = 0
+            while let found = term.first(in: text, from: start) {
+                // A text begins with a line feed, so that something stands before every place.
+                if !atWordStart || found == 0 || !isWord(text[found - 1]) { return true }
+                start = found + 1
+            }
+            return false
+        }
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+}
+
+/// Finds one term in many texts.
+///
+/// Spec: Horspool, "Practical fast searching in strings", 1980.
+private struct WordFinder {
+    private let term: [UInt8]
+    /// By byte: how far the term moves on when the text has this byte under the term's end.
+    private let steps: [Int]
+
+    /// nil for no bytes.
+    init?(_ term: [UInt8]) {
+        guard !term.isEmpty else { return nil }
+        self.term = term
+        var steps = [Int](repeating: term.count, count: 256)
+        for (index, byte) in term.dropLast().enumerated() { steps[Int(byte)] = term.count - 1 - index }
+        self.steps = steps
+    }
+
+    /// The first place at or after `start`.
+    func first(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        let last = term.count - 1
+        return term.withUnsafeBufferPointer { term in
+            steps.withUnsafeBufferPointer { steps in
+                var place = start
+                while place + last < text.count {
+                    var index = last
+                    while index >= 0, text[place + index] == term[index] { index -= 1 }
+                    if index < 0 { return place }
+                    place += steps[Int(text[place + last])]
+                }
+                return nil
+            }
+        }
+    }
+}
+
+extension NoteBook {
+    /// Looks through titles, tags, texts and comments of all notes, regardless of case. The server takes no part in it.
+    ///
+    /// - Parameters:
+    ///   - term: UTF-8.
+    ///   - atWordStart: whether the term must begin a word.
+    public func search(_ term: [UInt8], atWordStart: Bool = false) -> [SearchHit] {
+        let index = index ?? SearchIndex(notes())
+        self.index = index
+        return index.search(term, atWordStart: atWordStart)
+    }
+}

@@ -1,0 +1,102 @@
+import GRDB
+public import SignetClient
+
+/// The notes of one account on this device, in one SQLite file of mode 0600: everything as it is sent, sealed. Nothing in
+/// it can be read without the keys of the device.
+///
+/// One book at a time has the file; another program waits ten seconds for it, and is told then.
+public final class NotesStore: Sendable {
+    private let queue: DatabaseQueue
+
+    /// Opens the file, or makes it.
+    ///
+    /// - Throws: `StoreError`; `StoreError.busy`: another program has it.
+    public static func open(at path: String) throws(StoreError) -> NotesStore {
+        do { try DurableFile(path: path).makeEmptyUnlessThere() } catch { throw .file(error) }
+        do { return NotesStore(queue: try NotesSchema.open(path)) } catch { throw StoreError(error) }
+    }
+
+    private init(queue: DatabaseQueue) { self.queue = queue }
+
+    /// Ends all use of the file.
+    ///
+    /// - Throws: `StoreError`.
+    public func close() throws(StoreError) {
+        do { try queue.close() } catch { throw StoreError(error) }
+    }
+
+    func read<Value>(_ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
+        do { return try queue.read { try body(NotesTables(db: $0)) } } catch { throw StoreError(stored: error) }
+    }
+
+    /// One transaction.
+    func write<Value>(_ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
+        do { return try queue.write { try body(NotesTables(db: $0)) } } catch { throw StoreError(stored: error) }
+    }
+}
+
+extension StoreError {
+    /// What cannot be read of what this program wrote is damaged.
+    fileprivate init(stored error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case is DatabaseError: self.init(error)
+        default: self = .damaged
+        }
+    }
+}
+
+/// The tables, and how they are opened.
+enum NotesSchema {
+    /// Marks the file as ours: "SGNN".
+    private static let applicationID = 0x5347_4E4E
+    private static let version = 1
+
+    static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            // A deleted row is overwritten: what was taken back is not left in free pages.
+            try db.execute(
+                sql: """
+                    PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
+                    PRAGMA locking_mode = EXCLUSIVE
+                    """)
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write(check)
+        return queue
+    }
+
+    private static func check(_ db: Database) throws {
+        let application = try Int.fetchOne(db, sql: "PRAGMA application_id")
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        switch (application, found) {
+        case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
+            try db.execute(sql: tables)
+            try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        case (applicationID, version): break
+        case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
+        default: throw StoreError.damaged
+        }
+    }
+
+    private static let tables = """
+        CREATE TABLE account (
+            one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), cursor INTEGER NOT NULL, head BLOB, heads BLOB,
+            device_wrap BLOB, is_locked INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE record (
+            note BLOB NOT NULL, kind INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL,
+            bytes BLOB NOT NULL, is_accepted INTEGER NOT NULL, UNIQUE (note, kind, number, hash)
+        ) STRICT;
+        CREATE TABLE outbox (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, note BLOB NOT NULL, kind INTEGER NOT NULL,
+            bytes BLOB NOT NULL, own_wrap BLOB
+        ) STRICT;
+        CREATE TABLE chunk (
+            blob BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL, is_sent INTEGER NOT NULL,
+            UNIQUE (blob, number)
+        ) STRICT;
+        """
+}

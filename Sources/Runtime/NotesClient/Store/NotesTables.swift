@@ -1,0 +1,137 @@
+import GRDB
+import NoteLog
+import SealedNotes
+import SignetClient
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The tables within one transaction.
+struct NotesTables {
+    let db: Database
+
+    // MARK: The account
+
+    func account() throws -> AccountRow {
+        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM account") else { return AccountRow() }
+        return AccountRow(
+            cursor: UInt64(bitPattern: row["cursor"] as Int64),
+            head: try (row["head"] as Data?).map { try AccountHead(decoding: Array($0)) },
+            heads: try (row["heads"] as Data?).map { try NoteHeads(decoding: Array($0)) } ?? NoteHeads(),
+            deviceWrap: try (row["device_wrap"] as Data?).map { try AccountDeviceWrap(decoding: Array($0)) },
+            isLocked: row["is_locked"])
+    }
+
+    func set(_ account: AccountRow) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO account VALUES (1, ?, ?, ?, ?, ?)",
+            arguments: [
+                Int64(bitPattern: account.cursor), account.head.map { Data($0.encoded) },
+                Data(account.heads.encoded), account.deviceWrap.map { Data($0.encoded) }, account.isLocked,
+            ])
+    }
+
+    // MARK: Records
+
+    /// Every note of which anything is held.
+    func notes() throws -> [NoteID] {
+        let sql = "SELECT note FROM record UNION SELECT note FROM outbox ORDER BY note"
+        return try Data.fetchAll(db, sql: sql).map { try Self.note($0) }
+    }
+
+    /// Notes of which something came that was not accepted, or not yet.
+    func notesWithNews() throws -> [NoteID] {
+        let judged = [RecordKind.control, .revision, .child].map { String($0.rawValue) }.joined(separator: ", ")
+        let sql = "SELECT DISTINCT note FROM record WHERE is_accepted = 0 AND kind IN (\(judged))"
+        return try Data.fetchAll(db, sql: sql).map { try Self.note($0) }
+    }
+
+    func file(of note: NoteID) throws -> NoteFile {
+        var file = NoteFile(note: note)
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT kind, bytes, is_accepted FROM record WHERE note = ? ORDER BY kind, number",
+            arguments: [Data(note.bytes)])
+        while let row = try rows.next() {
+            guard let kind = RecordKind(rawValue: row["kind"]) else { throw StoreError.damaged }
+            let record = try HeldRecord(kind, decoding: Array(row["bytes"] as Data))
+            file.add(record, isAccepted: row["is_accepted"])
+        }
+        file.outbox = try outbox(of: note)
+        return file
+    }
+
+    /// Keeps a record; what is there stays as it is.
+    func keep(_ record: HeldRecord, of note: NoteID, isAccepted: Bool = false) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO record VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(note.bytes), record.kind.rawValue, Int64(bitPattern: record.number),
+                Data(RecordHash(of: record.encoded).bytes), Data(record.encoded), isAccepted,
+            ])
+        if isAccepted { try accept(record, of: note) }
+    }
+
+    func accept(_ record: HeldRecord, of note: NoteID) throws {
+        try db.execute(
+            sql: "UPDATE record SET is_accepted = 1 WHERE note = ? AND kind = ? AND number = ? AND hash = ?",
+            arguments: [
+                Data(note.bytes), record.kind.rawValue, Int64(bitPattern: record.number),
+                Data(RecordHash(of: record.encoded).bytes),
+            ])
+    }
+
+    // MARK: Outbox
+
+    /// Everything that waits to be sent, the oldest first.
+    func outbox() throws -> [OutboxItem] {
+        try Row.fetchAll(db, sql: "SELECT * FROM outbox ORDER BY sequence").map(Self.item)
+    }
+
+    private func outbox(of note: NoteID) throws -> [OutboxItem] {
+        try Row.fetchAll(
+            db, sql: "SELECT * FROM outbox WHERE note = ? ORDER BY sequence", arguments: [Data(note.bytes)]
+        ).map(Self.item)
+    }
+
+    func enqueue(_ record: HeldRecord, of note: NoteID, ownWrap: OwnWrap? = nil) throws {
+        try db.execute(
+            sql: "INSERT INTO outbox (note, kind, bytes, own_wrap) VALUES (?, ?, ?, ?)",
+            arguments: [
+                Data(note.bytes), record.kind.rawValue, Data(record.encoded), ownWrap.map { Data($0.encoded) },
+            ])
+    }
+
+    func dequeue(_ item: OutboxItem) throws {
+        try db.execute(sql: "DELETE FROM outbox WHERE sequence = ?", arguments: [item.sequence])
+    }
+
+    private static func item(_ row: Row) throws -> OutboxItem {
+        guard let kind = RecordKind(rawValue: row["kind"]) else { throw StoreError.damaged }
+        return OutboxItem(
+            sequence: row["sequence"], note: try note(row["note"]),
+            record: try HeldRecord(kind, decoding: Array(row["bytes"] as Data)),
+            ownWrap: try (row["own_wrap"] as Data?).map { try OwnWrap(decoding: Array($0)) })
+    }
+
+    private static func note(_ bytes: Data) throws -> NoteID {
+        guard let note = NoteID(bytes) else { throw StoreError.damaged }
+        return note
+    }
+}
+
+/// What is remembered of the account as a whole.
+struct AccountRow {
+    /// The last position of the feed that was read; 0 before the first.
+    var cursor: UInt64 = 0
+    /// The newest account head that was accepted.
+    var head: AccountHead?
+    /// What it commits to.
+    var heads = NoteHeads()
+    /// The account master key, encrypted by this device to itself.
+    var deviceWrap: AccountDeviceWrap?
+    /// Whether the user locked the notes on this device.
+    var isLocked = false
+}

@@ -1,0 +1,79 @@
+import KeyTransparency
+import NoteLog
+import SealedNotes
+import SignetClient
+
+/// One way to get anybody's keys, and it goes through a verified lookup.
+extension NoteBook {
+    /// The devices that a note's key may be encrypted to.
+    ///
+    /// - Throws: ``NotesError``: nobody the user chose, or no device left that the user accepted.
+    func recipients(_ handle: Handle) async throws(NotesError) -> [WrapRecipient] {
+        let verdict = try await verdict(handle)
+        switch verdict.outcome {
+        case .matched, .firstPinned, .accepted: return WrapRecipient.devices(of: verdict.lookup)
+        case .stranger: throw .stranger(handle)
+        case .contradicted(let contradiction): throw .contradicted(handle, contradiction)
+        case .changed(let change):
+            // What was accepted and is still there goes on; what is new waits for the user.
+            let pinned = try await pinnedDevices(handle)
+            let rest = WrapRecipient.devices(of: verdict.lookup).filter { recipient in
+                pinned.contains { $0.signingKey == recipient.author.device && $0.keysHash == recipient.keysHash }
+            }
+            guard !rest.isEmpty else { throw .changedKeys(handle, change) }
+            return rest
+        }
+    }
+
+    /// The devices of somebody who is to become a member: here a change stops everything.
+    func newRecipients(_ handle: Handle) async throws(NotesError) -> [WrapRecipient] {
+        let verdict = try await verdict(handle)
+        if case .changed(let change) = verdict.outcome { throw .changedKeys(handle, change) }
+        return try await recipients(handle)
+    }
+
+    /// The keys by which records of these people are judged; of somebody who has none, none.
+    func authors(_ handles: Set<Handle>) async throws(NotesError) -> KnownAuthors {
+        var keys: [AuthorKeys] = []
+        for handle in handles { if let found = try await authorKeys(handle) { keys.append(found) } }
+        return KnownAuthors(keys)
+    }
+
+    private func authorKeys(_ handle: Handle) async throws(NotesError) -> AuthorKeys? {
+        if let known = keysOfPeople[handle] { return known }
+        let answer: LookupAnswer
+        do { answer = try await client.lookup(handle) } catch { throw .client(error) }
+        guard case .registered(let verdict) = answer else { return nil }
+        let found: AuthorKeys
+        switch verdict.outcome {
+        case .matched, .firstPinned, .accepted, .stranger: found = AuthorKeys(verdict.lookup)
+        case .contradicted: return nil
+        case .changed:
+            changedPeople.insert(handle)
+            let pinned = Set(try await pinnedDevices(handle).map(\.signingKey))
+            let listed = verdict.lookup.state.devices.map(\.keys.signing)
+            found = AuthorKeys(pinned: listed.filter(pinned.contains), of: handle)
+        }
+        keysOfPeople[handle] = found
+        return found
+    }
+
+    /// The own account as this device knows and accepts it.
+    func ownLookup() async throws(NotesError) -> VerifiedLookup {
+        let verdict = try await verdict(author.handle)
+        switch verdict.outcome {
+        case .matched, .firstPinned, .accepted: return verdict.lookup
+        case .stranger: throw .client(.misuse(.deviceNotAddedYet))
+        case .changed(let change): throw .client(.ownAccountChanged(change))
+        case .contradicted(let contradiction): throw .client(.contradicted(contradiction))
+        }
+    }
+
+    private func verdict(_ handle: Handle) async throws(NotesError) -> LookupVerdict {
+        do { return try await client.lookup(handle).verdict } catch { throw .client(error) }
+    }
+
+    private func pinnedDevices(_ handle: Handle) async throws(NotesError) -> [PinnedDevice] {
+        do { return try await client.store.pinnedPeer(handle)?.devices ?? [] } catch { throw .store(error) }
+    }
+}

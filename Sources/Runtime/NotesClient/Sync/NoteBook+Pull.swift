@@ -1,0 +1,164 @@
+import KeyTransparency
+import NoteLog
+import SealedNotes
+import SignetAPI
+import SignetClient
+
+extension NoteBook {
+    /// Fetches what is new, and judges it. What is not accepted is kept, and tried again with every pull.
+    ///
+    /// - Returns: the notes of which something came.
+    @discardableResult
+    func pull() async throws(NotesError) -> Set<NoteID> {
+        var touched: Set<NoteID> = []
+        while true {
+            let cursor = try read { try $0.account() }.cursor
+            let answer: FeedAnswer = try await calls.call(.pull, FeedRequest(cursor: cursor))
+            switch answer {
+            case .serverWentBack: throw .serverWentBack
+            case .resyncRequired:
+                guard cursor > 0 else { throw .malformedAnswer }
+                try setCursor(0)
+            case .page(let page):
+                touched.formUnion(try keep(page))
+                guard page.next < page.newest else {
+                    let unjudged = try read { try $0.notesWithNews() }
+                    for note in touched.union(unjudged).sorted() { try await judge(note) }
+                    return touched
+                }
+                guard page.next > cursor else { throw .malformedAnswer }
+            }
+        }
+    }
+
+    private func setCursor(_ cursor: UInt64) throws(NotesError) {
+        try write { tables in
+            var account = try tables.account()
+            account.cursor = cursor
+            try tables.set(account)
+        }
+    }
+
+    /// Keeps a page and the cursor behind it in one transaction.
+    private func keep(_ page: FeedPage) throws(NotesError) -> Set<NoteID> {
+        try write { tables in
+            var touched: Set<NoteID> = []
+            for entry in page.entries {
+                for (note, record) in HeldRecord.records(of: entry.item) {
+                    try tables.keep(record, of: note)
+                    touched.insert(note)
+                }
+            }
+            var account = try tables.account()
+            account.cursor = page.next
+            try tables.set(account)
+            return touched
+        }
+    }
+
+    private func judge(_ note: NoteID) async throws(NotesError) {
+        let file = try file(of: note)
+        guard !file.incoming.isEmpty else { return try load(note) }
+        let authors = try await authors(file.newAuthors)
+        let verdict = opener.verdict(on: file, authors: authors)
+        try write { tables in for record in verdict.accepted { try tables.accept(record, of: note) } }
+        try load(note, fault: verdict.fault.map { reason($0, among: file.newAuthors) })
+    }
+
+    /// A change that the user has not accepted explains a missing authority.
+    private func reason(_ fault: NoteLock, among authors: Set<Handle>) -> NoteLock {
+        switch fault {
+        case .control(.noAuthority), .revisions(.noAuthority), .child(.noAuthority):
+            authors.first(where: changedPeople.contains).map { .changedKeys($0) } ?? fault
+        default: fault
+        }
+    }
+}
+
+/// What of a note's news holds.
+struct NewsVerdict {
+    var accepted: [HeldRecord] = []
+    /// Why the rest does not; nil if there is no rest.
+    var fault: NoteLock?
+}
+
+extension NoteOpener {
+    /// Judges what came of a note. Log and revisions are accepted together or not at all, comments each for itself.
+    func verdict(on file: NoteFile, authors: KnownAuthors) -> NewsVerdict {
+        let candidate = file.accepted.joined(with: file.incoming)
+        var verdict = NewsVerdict()
+        do throws(NoteLock) {
+            let control = try judged(candidate.control, file, authors)
+            let readable = try readable(control, candidate.control, file.note)
+            let isMember = control.state.role(of: owner) != nil
+            do throws(NoteLock) {
+                try judge(candidate.revisions, readable, authors, file.accepted.revisionView)
+                verdict.accepted += file.incoming.revisions.map { .revision($0) }
+            } catch {
+                // Who lost the note needs no revisions to see that.
+                guard !isMember else { throw error }
+                verdict.fault = error
+            }
+            verdict.accepted += file.incoming.control.map { .control($0) }
+            judge(file, readable, authors, &verdict)
+        } catch { return NewsVerdict(fault: error) }
+        return verdict
+    }
+
+    private func judged(
+        _ entries: [ControlEntry], _ file: NoteFile, _ authors: KnownAuthors
+    ) throws(NoteLock) -> VerifiedControl {
+        do {
+            return try ControlVerifier.verify(
+                entries, of: file.note, authors: authors, knowing: file.accepted.controlView)
+        } catch { throw .control(error) }
+    }
+
+    private func judge(
+        _ revisions: [RevisionRecord], _ control: VerifiedControl, _ authors: KnownAuthors, _ view: RevisionView?
+    ) throws(NoteLock) {
+        do {
+            _ = try RevisionVerifier.verify(revisions, control: control, authors: authors, knowing: view)
+        } catch { throw .revisions(error) }
+    }
+
+    private func judge(
+        _ file: NoteFile, _ control: VerifiedControl, _ authors: KnownAuthors, _ verdict: inout NewsVerdict
+    ) {
+        let closed = file.closedChildren(control)
+        for child in file.incoming.children {
+            do throws(ChildError) {
+                _ = try ChildVerifier.verify(
+                    child, control: control, closed: closed, authors: authors, accepted: false)
+                verdict.accepted.append(.child(child))
+            } catch { verdict.fault = .child(error) }
+        }
+    }
+}
+
+extension NoteFile {
+    /// Whose keys the news are judged by.
+    var newAuthors: Set<Handle> {
+        let authors =
+            incoming.control.map(\.author) + incoming.revisions.map(\.author) + incoming.children.map(\.author)
+        return Set(authors.map(\.handle))
+    }
+}
+
+extension HeldRecord {
+    /// What an item of the feed is about, and what is kept of it.
+    static func records(of item: FeedItem) -> [(NoteID, HeldRecord)] {
+        switch item {
+        case .control(let entry, let children):
+            [(entry.note, .control(entry))] + (children.map { [(entry.note, .childList($0))] } ?? [])
+        case .left(let entry): [(entry.note, .control(entry))]
+        case .revision(let revision): [(revision.note, .revision(revision))]
+        case .child(let child): [(child.note, .child(child))]
+        case .wrap(let wrap): [(wrap.header.note, .wrap(wrap))]
+        // One that cannot be read opens nothing: it is as if it were missing.
+        case .ownWrap(let note, _, let bytes): (try? OwnWrap(decoding: bytes)).map { [(note, .ownWrap($0))] } ?? []
+        case .gone(let note): [(note, .gone)]
+        case .accountHead, .accountKeys: []
+        }
+    }
+}

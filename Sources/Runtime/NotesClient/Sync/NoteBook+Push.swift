@@ -1,0 +1,130 @@
+public import NoteLog
+import SealedNotes
+public import SignetAPI
+import SignetClient
+
+extension NoteBook {
+    /// Sends what waits, and joins it with what others did meanwhile.
+    ///
+    /// - Returns: how many changes were sent, and what the server refuses for good.
+    func push() async throws(NotesError) -> (sentCount: Int, refused: [NoteID: PushProblem]) {
+        var sentCount = 0
+        var refused: [NoteID: PushProblem] = [:]
+        for _ in 0..<16 {
+            let waiting = try waitingItems().filter { refused[$0.note] == nil }
+            guard !waiting.isEmpty else { return (sentCount, refused) }
+            let outcomes = try await send(Self.batch(waiting))
+            var isBehind = false
+            for (item, outcome) in zip(waiting, outcomes) {
+                switch outcome {
+                case .applied:
+                    sentCount += 1
+                    try settle(item)
+                case .conflict, .refused(.badEpoch), .refused(.forbidden): isBehind = true
+                case .refused(let reason): refused[item.note] = .refused(reason)
+                case .nameReused: refused[item.note] = .refused(.incomplete)
+                case .overLimit(let limit): refused[item.note] = .noRoom(limit)
+                }
+            }
+            for note in Set(waiting.prefix(outcomes.count).map(\.note)) { try load(note) }
+            if isBehind { try await pull() }
+        }
+        for item in try waitingItems() where refused[item.note] == nil { refused[item.note] = .keepsMoving }
+        return (sentCount, refused)
+    }
+
+    /// What was made for where its note stands now.
+    private func waitingItems() throws(NotesError) -> [OutboxItem] {
+        let all = try read { try $0.outbox() }
+        let notes = Set(all.map(\.note))
+        var stale: Set<NoteID> = []
+        for note in notes where try file(of: note).isStale { stale.insert(note) }
+        return all.filter { !stale.contains($0.note) }
+    }
+
+    /// As many as one request may carry, the oldest first.
+    private static func batch(_ items: [OutboxItem]) -> [OutboxItem] {
+        var byteCount = 0
+        let fitting = items.prefix { item in
+            byteCount += item.record.encoded.count + 4096
+            return byteCount < NoteRoute.push.maximumRequestByteCount
+        }
+        return Array(fitting.prefix(NotePushes.maximumCount))
+    }
+
+    private func send(_ items: [OutboxItem]) async throws(NotesError) -> [NotePushOutcome] {
+        try await send(items.compactMap(\.operation))
+    }
+
+    func send(_ operations: [PushOperation]) async throws(NotesError) -> [NotePushOutcome] {
+        let pushes: NotePushes
+        do throws(NoteBodyError) {
+            var named: [NotePush] = []
+            for operation in operations { named.append(try NotePush(name: operation.name, operation: operation)) }
+            pushes = try NotePushes(named)
+        } catch { throw .malformedAnswer }
+        let answer: NotePushOutcomes = try await calls.call(.push, pushes)
+        guard answer.outcomes.count == operations.count else { throw .malformedAnswer }
+        return answer.outcomes
+    }
+
+    /// The server has it: it moves from the outbox to what is accepted, in one transaction.
+    private func settle(_ item: OutboxItem) throws(NotesError) {
+        try write { tables in
+            let file = try tables.file(of: item.note)
+            try tables.dequeue(item)
+            // If it does not fit here, it comes back as news.
+            guard file.follows(item.record) else { return }
+            try tables.keep(item.record, of: item.note, isAccepted: true)
+            if let wrap = item.ownWrap { try tables.keep(.ownWrap(wrap), of: item.note) }
+        }
+    }
+}
+
+/// Why a change was not sent. It waits.
+public enum PushProblem: Hashable, Sendable {
+    /// The server refuses it, and will.
+    case refused(PushRefusal)
+    /// There is no more room for it.
+    case noRoom(NoteLimit)
+    /// Others changed the note again and again.
+    case keepsMoving
+}
+
+extension NoteFile {
+    /// Whether a record that the server has applied stands right behind what is accepted.
+    fileprivate func follows(_ record: HeldRecord) -> Bool {
+        switch record {
+        case .control(let entry):
+            entry.number == UInt64(accepted.control.count) + 1
+                && entry.previous == accepted.control.last?.hash ?? .none
+        case .revision(let revision): revision.parent == accepted.revisionView?.head ?? .none
+        case .child(let child): child.control == accepted.control.last?.hash
+        case .wrap, .ownWrap, .childList, .gone: false
+        }
+    }
+}
+
+extension OutboxItem {
+    var operation: PushOperation? {
+        switch record {
+        case .control(let entry): .control(ControlPush(entry: entry, ownWrap: ownWrap?.encoded))
+        case .revision(let revision): .revision(revision)
+        case .child(let child): .child(child)
+        case .wrap, .ownWrap, .childList, .gone: nil
+        }
+    }
+}
+
+extension PushOperation {
+    /// The name under which it may be sent again: the same change, the same name, also after a crash.
+    var name: [UInt8] {
+        let record =
+            switch self {
+            case .control(let push): push.entry.encoded
+            case .revision(let revision): revision.encoded
+            case .child(let child): child.encoded
+            }
+        return Array(RecordHash(of: record).bytes.prefix(NotePush.nameByteCount))
+    }
+}

@@ -1,0 +1,169 @@
+public import KeyTransparency
+public import NoteLog
+import SealedNotes
+import SignetAPI
+import SignetClient
+
+/// Steps of the control log. Each is one push, applied whole or not at all; nothing of it is kept here before the server has
+/// it, so that an interruption leaves the old or the new.
+extension NoteBook {
+    /// Gives a note to somebody, with a role; a reader becomes a writer so, too.
+    ///
+    /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen.
+    public func share(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
+        let recipients = try await newRecipients(handle)
+        try await step(note) { held throws(NotesError) in
+            guard handle != held.control.state.owner, held.role(of: handle).map({ $0 < role }) ?? true else {
+                throw .memberAlready(handle)
+            }
+            let (entry, state) = try self.entry(.share(handle, role), after: held)
+            let key = try self.currentKey(of: held)
+            return (ControlPush(entry: entry, wraps: try self.wraps(of: key, to: recipients, state)), [])
+        }
+    }
+
+    /// Takes a note from somebody: it has another key from here on, under which its last revision is sealed anew.
+    ///
+    /// What they have read cannot be taken back.
+    ///
+    /// - Throws: ``NotesError``.
+    public func unshare(_ note: NoteID, from handle: Handle) async throws(NotesError) {
+        try await rekey(note, without: handle)
+    }
+
+    /// Gives a note another key, known to the same people: after one of them lost a device.
+    ///
+    /// - Throws: ``NotesError``.
+    public func rekey(_ note: NoteID) async throws(NotesError) { try await rekey(note, without: nil) }
+
+    /// Makes a member the owner; the owner stays as a writer.
+    ///
+    /// - Throws: ``NotesError``.
+    public func transfer(_ note: NoteID, to handle: Handle) async throws(NotesError) {
+        try await step(note) { held throws(NotesError) in
+            guard held.control.state.members[handle] != nil else { throw .notAMember(handle) }
+            return (ControlPush(entry: try self.entry(.transfer(handle), after: held).entry), [])
+        }
+    }
+
+    /// Deletes a note for everybody.
+    ///
+    /// - Throws: ``NotesError``.
+    public func delete(_ note: NoteID) async throws(NotesError) {
+        try await step(note) { held throws(NotesError) in
+            (ControlPush(entry: try self.entry(.delete, after: held).entry), [])
+        }
+    }
+
+    // MARK: One step
+
+    private func rekey(_ note: NoteID, without removed: Handle?) async throws(NotesError) {
+        try await settleAccountKey()
+        var known: [Handle: [WrapRecipient]] = [:]
+        for handle in try heldNote(note).control.state.members.keys where handle != removed {
+            known[handle] = try await recipients(handle)
+        }
+        try await step(note) { held throws(NotesError) in
+            try self.rekeying(held, without: removed, to: known)
+        }
+    }
+
+    private func rekeying(
+        _ held: HeldNote, without removed: Handle?, to known: [Handle: [WrapRecipient]]
+    ) throws(NotesError) -> (ControlPush, [HeldRecord]) {
+        let before = held.control.state
+        if let removed, before.members[removed] == nil { throw .notAMember(removed) }
+        let rest = before.members.keys.filter { $0 != removed }
+        // Somebody joined meanwhile: the caller tries again, and asks for their keys too.
+        guard rest.allSatisfy({ known[$0] != nil }) else { throw .keepsMoving }
+        let (epoch, overflow) = before.epoch.addingReportingOverflow(1)
+        guard !overflow, let account else { throw .noAccountKey }
+        let key = NoteKey.generate(note: held.note, epoch: epoch)
+        let children = ChildList(held.children.map(\.record.record.hash))
+        let rekeying = Rekeying(
+            epoch: epoch, keyCommitment: key.commitment, revisionHead: held.revisions.head?.record.hash ?? .none,
+            children: children.hash,
+            members: removed.map { before.memberHash(without: $0) } ?? before.memberHash)
+        let (entry, state) = try entry(removed.map { .unshare($0, rekeying) } ?? .rekey(rekeying), after: held)
+        do throws(SealedNoteError) {
+            let own = try OwnWrap(key, under: account)
+            let revision = try held.revisions.head.map { head throws(SealedNoteError) in
+                try key.seal(
+                    try held.opened(head), after: head, state: state, author: author, with: secrets.sign)
+            }
+            let wraps = try seal(key, to: rest.flatMap { known[$0] ?? [] }, state)
+            let push = ControlPush(
+                entry: entry, wraps: wraps, ownWrap: own.encoded, revision: revision, children: children)
+            return (push, [.ownWrap(own), .childList(children)] + (revision.map { [.revision($0)] } ?? []))
+        } catch { throw .sealed(error) }
+    }
+
+    /// Makes a step on where the note stands, sends it, and tries again if the note has moved.
+    ///
+    /// - Parameter make: the step, and what is kept of it beside its entry.
+    private func step(
+        _ note: NoteID, _ make: (HeldNote) throws(NotesError) -> (ControlPush, [HeldRecord])
+    ) async throws(NotesError) {
+        for _ in 0..<8 {
+            try await pull()
+            _ = try await push()
+            let held = try heldNote(note)
+            try checkOwns(held)
+            // What still waits stands in the way: the step would say nothing of it.
+            guard !held.isPending else { throw .keepsMoving }
+            let (push, more) = try make(held)
+            guard let outcome = try await send([.control(push)]).first else { throw .malformedAnswer }
+            switch outcome {
+            case .applied: return try accept(push.entry, more)
+            case .conflict: continue
+            case .refused(let reason): throw .refused(reason)
+            case .nameReused: throw .refused(.incomplete)
+            case .overLimit(let limit): throw .noRoom(limit)
+            }
+        }
+        throw .keepsMoving
+    }
+
+    private func accept(_ entry: ControlEntry, _ more: [HeldRecord]) throws(NotesError) {
+        try write { tables in
+            try tables.keep(.control(entry), of: entry.note, isAccepted: true)
+            for record in more { try tables.keep(record, of: entry.note, isAccepted: record.kind == .revision) }
+        }
+        try load(entry.note)
+    }
+
+    private func entry(
+        _ action: ControlAction, after held: HeldNote
+    ) throws(NotesError) -> (entry: ControlEntry, state: ControlState) {
+        let before = held.control.state
+        let (number, overflow) = before.number.addingReportingOverflow(1)
+        guard !overflow else { throw .keepsMoving }
+        let entry = try record { () throws(NoteRecordError) in
+            try ControlEntry(
+                note: held.note, number: number, previous: before.head, time: surroundings.now(), author: author,
+                action: action, with: secrets.sign)
+        }
+        do { return (entry, try before.applying(entry)) } catch { throw .locked(.control(error)) }
+    }
+
+    private func wraps(
+        of key: NoteKey, to recipients: [WrapRecipient], _ state: ControlState
+    ) throws(NotesError) -> [WrapRecord] {
+        do { return try seal(key, to: recipients, state) } catch { throw .sealed(error) }
+    }
+
+    private func seal(
+        _ key: NoteKey, to recipients: [WrapRecipient], _ state: ControlState
+    ) throws(SealedNoteError) -> [WrapRecord] {
+        try recipients.map { recipient throws(SealedNoteError) in
+            try key.wrap(to: recipient, state: state, sender: author, with: secrets.sign)
+        }
+    }
+}
+
+extension HeldNote {
+    fileprivate func opened(_ revision: VerifiedRevision) throws(SealedNoteError) -> NoteDocument {
+        guard let key = keys[revision.record.epoch] else { throw .anotherKey }
+        return try key.open(revision)
+    }
+}

@@ -1,0 +1,73 @@
+public import NoteLog
+import SealedNotes
+import SignetAPI
+import SignetClient
+
+/// What a sync came to.
+public struct SyncReport: Hashable, Sendable {
+    /// Notes of which something came.
+    public let received: Set<NoteID>
+    /// How many changes were sent.
+    public let sentCount: Int
+    /// What waits still, and why.
+    public let refused: [NoteID: PushProblem]
+    /// Notes that keep the other side of a conflict, made by this sync.
+    public let copies: Set<NoteID>
+}
+
+extension NoteBook {
+    /// Fetches what is new, verifies and joins it, sends what waits, and compares notes with the own devices.
+    ///
+    /// - Throws: ``NotesError``. Whatever was done until then stays done.
+    public func sync() async throws(NotesError) -> SyncReport {
+        let before = Set(held.keys)
+        (keysOfPeople, changedPeople) = ([:], [])
+        try await settleAccountKey()
+        var received = try await pull()
+        received.formUnion(try await checkAccountHead())
+        let (sentCount, refused) = try await push()
+        try await keepKeysForOwnDevices()
+        try await advanceAccountHead()
+        let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
+        return SyncReport(received: received, sentCount: sentCount, refused: refused, copies: Set(copies))
+    }
+
+    /// Waits until something is new for this account, or the server has waited long enough.
+    ///
+    /// - Parameter seconds: how long at most, up to 25.
+    /// - Returns: whether something is new.
+    /// - Throws: ``NotesError``.
+    public func wait(atMost seconds: UInt8) async throws(NotesError) -> Bool {
+        let cursor = try read { try $0.account() }.cursor
+        let request = WaitRequest(cursor: cursor, seconds: min(seconds, WaitRequest.maximumSeconds))
+        let answer: WaitAnswer = try await calls.call(.wait, request)
+        return answer.newest > cursor
+    }
+
+    /// A note that came wrapped to this device is wrapped for all own devices, those of later included.
+    private func keepKeysForOwnDevices() async throws(NotesError) {
+        guard let account else { return }
+        var changes: [(OwnWrapChange, OwnWrap)] = []
+        for note in held.keys.sorted() {
+            let file = try file(of: note)
+            guard let held = held[note], held.sentHead != nil, held.role(of: author.handle) != nil else { continue }
+            let there = Set(file.ownWraps.map(\.epoch))
+            for (epoch, key) in held.keys.sorted(by: { $0.key < $1.key }) where !there.contains(epoch) {
+                do throws(SealedNoteError) {
+                    let wrap = try OwnWrap(key, under: account)
+                    changes.append((OwnWrapChange(note: note, epoch: epoch, wrap: wrap.encoded), wrap))
+                } catch { throw .sealed(error) }
+            }
+        }
+        for start in stride(from: 0, to: changes.count, by: OwnWrapChanges.maximumCount) {
+            try await send(Array(changes[start..<min(start + OwnWrapChanges.maximumCount, changes.count)]))
+        }
+    }
+
+    private func send(_ changes: [(OwnWrapChange, OwnWrap)]) async throws(NotesError) {
+        guard let batch = try? OwnWrapChanges(changes.map(\.0)) else { return }
+        let answer: OwnWrapOutcomes = try await calls.call(.ownWraps, batch)
+        let applied = zip(changes, answer.outcomes).filter { $0.1 == .applied }.map(\.0)
+        try write { tables in for (_, wrap) in applied { try tables.keep(.ownWrap(wrap), of: wrap.note) } }
+    }
+}

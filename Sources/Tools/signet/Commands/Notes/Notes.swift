@@ -1,0 +1,117 @@
+import ArgumentParser
+import KeyTransparency
+import NoteLog
+import NotesClient
+import SealedNotes
+import SignetClient
+
+/// `signet notes`
+struct Notes: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Notes that only you, and whom you share them with, can read.",
+        discussion: """
+            Notes are sealed on this device before they are sent, and opened on it. What you write is kept here, sealed, and \
+            sent at once if the server can be reached, else by the next 'signet notes sync', which also fetches \
+            what others wrote. A NOTE is named by the first digits that 'ls' shows, or by its whole title.
+            """,
+        subcommands: [
+            New.self, List.self, Show.self, Edit.self, Comment.self, Star.self, Search.self, Share.self,
+            Unshare.self, Members.self, Rekey.self, Transfer.self, Remove.self, History.self, Sync.self,
+        ])
+}
+
+/// An open book of notes, and the session it was opened in.
+struct NotesSession {
+    private(set) var session: Session
+    private(set) var book: NoteBook<SQLiteStore>
+    private var store: NotesStore
+    private let secrets: DeviceSecrets
+
+    /// Opens the keystore and the notes.
+    init(_ options: HomeOptions) async throws {
+        session = try Session(options)
+        secrets = try session.secrets()
+        (book, store) = try await Self.open(session, secrets)
+    }
+
+    private static func open(
+        _ session: Session, _ secrets: DeviceSecrets
+    ) async throws -> (NoteBook<SQLiteStore>, NotesStore) {
+        let path = session.home.notesPath
+        let store: NotesStore
+        do { store = try NotesStore.open(at: path) } catch { throw CommandFailure(error, path: path) }
+        do { return (try await NoteBook(session.client, secrets: secrets, store: store), store) } catch {
+            throw CommandFailure(error, session: session)
+        }
+    }
+
+    /// Runs something of the book's and says what went wrong. Changes of the directory's keys are followed on the way.
+    mutating func run<Value>(
+        isWatching: Bool = true, _ body: (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
+    ) async throws -> Value {
+        var attempt = await attempt(body)
+        if case .failure(.client(let error)) = attempt, let caughtUp = try await session.caughtUp(after: error) {
+            session = caughtUp
+            // One book at a time has the file.
+            do { try store.close() } catch { throw CommandFailure(error, path: session.home.notesPath) }
+            (book, store) = try await Self.open(session, secrets)
+            attempt = await self.attempt(body)
+        }
+        switch attempt {
+        case .success(let value):
+            if isWatching { OwnAccountWatch.arm(session.client) }
+            return value
+        case .failure(let error): throw CommandFailure(error, session: session)
+        }
+    }
+
+    private func attempt<Value>(
+        _ body: (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
+    ) async -> Result<Value, NotesError> {
+        do throws(NotesError) { return .success(try await body(book)) } catch { return .failure(error) }
+    }
+
+    /// The one note that a person named.
+    func note(_ name: String) async throws -> NoteFacts {
+        let notes = await book.notes()
+        let digits = name.lowercased()
+        let isNumber = digits.count >= 4 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        let titled = notes.filter { $0.document?.title == Array(name.utf8) }
+        let found = titled.isEmpty && isNumber ? notes.filter { $0.name.hasPrefix(digits) } : titled
+        guard let note = found.first else {
+            throw CommandFailure(
+                .usage, "No note is called '\(JSONValue.printable(name))'.",
+                "'signet notes ls' shows all; 'signet notes sync' fetches what is new.")
+        }
+        guard found.count == 1 else {
+            throw CommandFailure(
+                .usage, "\(found.count) notes are called '\(JSONValue.printable(name))'.",
+                "Use the digits that 'signet notes ls' shows.")
+        }
+        return note
+    }
+
+    /// Sends what was written. Without a network it waits, which is no failure.
+    ///
+    /// - Returns: whether it is sent.
+    mutating func send(unless isOffline: Bool) async throws -> Bool {
+        guard !isOffline else { return false }
+        do {
+            let report = try await run { book throws(NotesError) in try await book.sync() }
+            return try NotesPage.finish(report)
+        } catch let failure as CommandFailure where failure.status == .environment {
+            Output.error("It is kept here, and not sent yet: \(failure.sentence.what)")
+            return false
+        }
+    }
+}
+
+extension HomeFolder {
+    /// The SQLite file of the notes.
+    var notesPath: String { path + "/notes.sqlite" }
+}
+
+/// For commands that write.
+struct OfflineOptions: ParsableArguments {
+    @Flag(help: "Only keep it here; 'signet notes sync' sends it later.") var offline = false
+}

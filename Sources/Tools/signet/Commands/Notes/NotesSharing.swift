@@ -1,0 +1,187 @@
+import ArgumentParser
+import KeyTransparency
+import NoteLog
+import NotesClient
+import SignetClient
+
+extension Notes {
+    /// One step of a note's log, and what is said of it.
+    fileprivate static func step(
+        _ note: String, _ home: HomeOptions, _ output: OutputOptions, _ words: (NoteFacts) -> String,
+        _ body: (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
+    ) async throws {
+        var notes = try await NotesSession(home)
+        let found = try await notes.note(note)
+        try await notes.run { book throws(NotesError) in
+            try await body(book, found.note)
+            _ = try await book.sync()
+        }
+        let after = try await notes.book.facts(found.note)
+        output.emit(after.json, "\(Paint.output.good("✓")) \(words(found))")
+    }
+
+    /// `signet notes share`
+    struct Share: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Share a note with somebody, to read or to write.",
+            discussion: "Its key is encrypted to their devices, as the directory's log proves them.")
+
+        @Argument(help: "The note.") var note: String
+        @Argument(help: "Their handle.") var handle: String
+        @Flag(help: "They may also change it.") var write = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            let words = write ? "may read and change" : "may read"
+            try await step(note, home, output, { "\(handle) \(words) \($0.heading)." }) {
+                book, note throws(NotesError) in
+                try await book.share(note, with: handle, as: write ? .writer : .reader)
+            }
+        }
+    }
+
+    /// `signet notes unshare`
+    struct Unshare: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a note from somebody.",
+            discussion: """
+                The note gets a new key at once, and its last revision is sealed anew. What they have read, or copied, \
+                cannot be taken back.
+                """)
+
+        @Argument(help: "The note.") var note: String
+        @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            let words = { (note: NoteFacts) in
+                "\(handle) gets nothing of \(note.heading) from now on. What they have read cannot be taken back."
+            }
+            try await step(note, home, output, words) { book, note throws(NotesError) in
+                try await book.unshare(note, from: handle)
+            }
+        }
+    }
+
+    /// `signet notes rekey`
+    struct Rekey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a note another key, known to the same people.",
+            discussion: "For when one of them lost a device, or has a new one that the key has not reached.")
+
+        @Argument(help: "The note.") var note: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await step(note, home, output, { "\($0.heading) has a new key." }) {
+                book, note throws(NotesError) in
+                try await book.rekey(note)
+            }
+        }
+    }
+
+    /// `signet notes transfer`
+    struct Transfer: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a note to one of its members; you stay as one who may write.")
+
+        @Argument(help: "The note.") var note: String
+        @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            try await step(note, home, output, { "\($0.heading) is \(handle)'s now." }) {
+                book, note throws(NotesError) in
+                try await book.transfer(note, to: handle)
+            }
+        }
+    }
+
+    /// `signet notes rm`
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rm", abstract: "Delete a note of yours, for everybody.")
+
+        @Argument(help: "The note.") var note: String
+        @Flag(help: "Delete it without asking.") var yes = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            guard try yes || Question.confirm("Delete it for everybody?", option: "--yes") else {
+                throw CommandFailure(.needsDecision, "Nothing was deleted.", "")
+            }
+            try await step(note, home, output, { "\($0.heading) is deleted." }) { book, note throws(NotesError) in
+                try await book.delete(note)
+            }
+        }
+    }
+
+    /// `signet notes members`
+    struct Members: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Who has a note, as its owner signed it.")
+
+        @Argument(help: "The note.") var note: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let found = try await NotesSession(home).note(note)
+            var lines = [found.owner.map { "  \($0)  owner" }].compactMap { $0 }
+            lines += found.members.map { "  \($0.handle)  \($0.role == .writer ? "reads and writes" : "reads")" }
+            output.emit(
+                [
+                    "members": .array(
+                        found.members.map { ["handle": .string($0.handle.description), "role": .string($0.role.name)] }),
+                    "owner": found.owner.map { .string($0.description) } ?? .null,
+                ],
+                lines.joined(separator: "\n"))
+        }
+    }
+
+    /// `signet notes sync`
+    struct Sync: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Send what waits, and fetch and verify what is new.")
+
+        @Flag(help: "Go on, and fetch what is new as soon as it is there.") var follow = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            repeat {
+                let report = try await notes.run { book throws(NotesError) in try await book.sync() }
+                try await say(report, notes)
+                if follow {
+                    while try await !notes.run({ book throws(NotesError) in try await book.wait(atMost: 25) }) {}
+                }
+            } while follow && !Output.isUnread
+        }
+
+        private func say(_ report: SyncReport, _ notes: NotesSession) async throws {
+            var news: [NoteFacts] = []
+            for note in report.received.union(report.copies).sorted() {
+                if let facts = try? await notes.book.facts(note) { news.append(facts) }
+            }
+            output.emit(
+                [
+                    "copies": .array(report.copies.sorted().map { .string($0.hexadecimal) }),
+                    "received": .array(news.map(\.json)), "sent": .number(UInt64(report.sentCount)),
+                    "waiting": .number(UInt64(report.refused.count)),
+                ],
+                ([
+                    "\(Paint.output.good("✓")) \(report.sentCount) sent, \(Moment.count(UInt64(report.received.count), "note")) with news"
+                ] + (news.isEmpty ? [] : [NotesPage.list(news)])).joined(separator: "\n"))
+            _ = try NotesPage.finish(report)
+        }
+    }
+}

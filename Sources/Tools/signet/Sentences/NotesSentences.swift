@@ -1,0 +1,226 @@
+import KeyTransparency
+import NoteLog
+import NotesClient
+import SealedNotes
+import SignetAPI
+import SignetClient
+
+extension CommandFailure {
+    init(_ error: NotesError, session: Session) {
+        switch error {
+        case .client(let error): self.init(error, session: session)
+        case .store(let error): self.init(error, path: session.home.notesPath)
+        default: self.init(error.status, error.sentence)
+        }
+    }
+}
+
+extension NotesError {
+    var status: ExitStatus {
+        switch self {
+        case .changedKeys: .needsDecision
+        case .locked(let lock): lock.status
+        case .isLocked, .wrongPassword: .badFile
+        case .noAccountKey, .noRoom: .notProven
+        default: family.status
+        }
+    }
+
+    var sentence: Sentence {
+        switch self {
+        case .client(let error): error.sentence("")
+        case .store(let error): error.sentence("notes.sqlite")
+        case .sealed(.tooLong):
+            Sentence(
+                "That is too long for a note.",
+                "A title has at most 4096 bytes, a tag 255, a comment 16,384, a note about 900,000.")
+        case .sealed: Sentence("The note could not be sealed.", CommandFailure.bugRemedy)
+        case .noSuchNote: Sentence("There is no such note or revision.", "'signet notes ls' shows all notes.")
+        case .locked(let lock): lock.sentence
+        case .mayNotWrite:
+            Sentence("You may read this note, not change it.", "Ask its owner; or copy it into a note of your own.")
+        case .onlyOwner(let owner):
+            Sentence("Only \(owner), whose note it is, may do that.", "Ask them.")
+        case .isGone:
+            Sentence(
+                "This note is not shared with you any more, or was deleted.", "What you had read of it is still here.")
+        case .notAMember(let handle):
+            Sentence("The note is not shared with \(handle).", "'signet notes members' shows with whom.")
+        case .memberAlready(let handle):
+            Sentence(
+                "\(handle) has the note already, in this role or a higher one.",
+                "To lower a role, unshare and share again.")
+        case .stranger(let handle):
+            Sentence("You have not chosen \(handle) yet.", "'signet people add \(handle)' does; then share again.")
+        case .changedKeys(let handle, let change):
+            Sentence(
+                "\(handle): \(change.words). Nothing is encrypted to them until you accept that.",
+                "Ask them in another way, then 'signet people trust \(handle)'.")
+        case .contradicted(_, let contradiction): contradiction.sentence
+        case .noAccountKey:
+            Sentence(
+                "This device does not have the key to your notes yet.",
+                "Run 'signet notes sync' on a device that has it and then here, or 'signet notes unlock' with your notes password or recovery key."
+            )
+        case .isLocked:
+            Sentence(
+                "The notes are locked on this device.",
+                "'signet notes unlock' asks for your notes password or recovery key.")
+        case .wrongPassword:
+            Sentence(
+                "The password is wrong, or there is none for this account.",
+                "Try again. If it was set with --strong, say so here too.")
+        case .refused(let refusal): refusal.sentence
+        case .noRoom(let limit): PushProblem.noRoom(limit).sentence
+        case .keepsMoving: PushProblem.keepsMoving.sentence
+        case .serverWentBack:
+            Sentence(
+                "The server does not have what it showed this device before.",
+                "It was put back to an old state, or it cheats. Ask whoever runs it; nothing here was changed.")
+        case .accountHead(let error):
+            Sentence(
+                "The server shows this device another history of your notes than your devices signed (\(error.words)).",
+                "Do not trust it with changes. Ask whoever runs it; compare with your other devices.")
+        case .accountKey:
+            Sentence(
+                "The server handed out a key for your notes that none of your devices made.",
+                "It was not taken. Ask whoever runs the server.")
+        case .malformedAnswer:
+            Sentence("The server's answer cannot be read.", "Ask whoever runs it which version it is.")
+        case .noRandomness: Sentence("The system gave no random bytes.", CommandFailure.bugRemedy)
+        }
+    }
+}
+
+extension NoteLock {
+    var status: ExitStatus {
+        if case .changedKeys = self { return .needsDecision }
+        return .notProven
+    }
+
+    var sentence: Sentence {
+        switch self {
+        case .noKey:
+            Sentence(
+                "Its key has not come to this device.",
+                "Run 'signet notes sync' on another device of yours, then here; or ask its owner to rekey it.")
+        case .noAccountKey: NotesError.noAccountKey.sentence
+        case .sealed:
+            Sentence(
+                "It does not open: it was changed, or its author's signet is at fault.", "It is kept. Ask its author.")
+        case .control(let error):
+            Sentence(
+                "The list of who may read and write it is not believed (\(error.words)).",
+                "It is kept as it was. Ask its owner, and whoever runs the server.")
+        case .revisions(let error):
+            Sentence(
+                "A change of it is not believed (\(error.words)).",
+                "It is kept as it was. Ask its owner, and whoever runs the server.")
+        case .child(let error):
+            Sentence("A comment or star is not believed (\(error.words)).", "It is kept, and not shown.")
+        case .changedKeys(let handle):
+            Sentence(
+                "It comes from \(handle), whose devices have changed.",
+                "Ask them in another way, then 'signet people trust \(handle)' and 'signet notes sync'.")
+        case .withheld:
+            Sentence(
+                "Another device of yours has seen more of it than the server shows here.",
+                "Sync once more; if it stays, the server holds it back.")
+        case .erased:
+            Sentence(
+                "The server says that its owner erased it.", "Nobody has signed that. What you had of it is still here."
+            )
+        case .waiting: Sentence("News of it came, and wait.", "Run 'signet notes sync'.")
+        }
+    }
+}
+
+extension PushProblem {
+    var sentence: Sentence {
+        switch self {
+        case .refused(let refusal): refusal.sentence
+        case .noRoom(.bytes): Sentence("The server has no more room for your notes.", "Remove files or notes.")
+        case .noRoom(.notes): Sentence("The server takes no more notes of yours.", "Remove some.")
+        case .noRoom(.members):
+            Sentence("The note has as many members as the server allows.", "Unshare it with somebody first.")
+        case .noRoom(.children): Sentence("The note has as many comments as the server allows.", "Begin another note.")
+        case .noRoom(.entries):
+            Sentence("The note was shared and unshared as often as the server allows.", "Begin another note.")
+        case .keepsMoving: Sentence("Others change this note again and again.", "Try again in a moment.")
+        }
+    }
+}
+
+extension PushRefusal {
+    var sentence: Sentence {
+        switch self {
+        case .notTheRequesters, .incomplete, .wraps, .rule, .badEpoch:
+            Sentence("The server refuses the change as none that may be made.", CommandFailure.bugRemedy)
+        case .deviceNotCurrent:
+            Sentence("This device is not in your account any more.", "'signet account show' tells more.")
+        case .unknownNote:
+            Sentence("The server does not know the note.", "Sync; if it stays, ask whoever runs the server.")
+        case .forbidden:
+            Sentence("The server says that you may not do this.", "'signet notes members' shows who may what.")
+        }
+    }
+}
+
+extension ControlError {
+    fileprivate var words: String {
+        switch self {
+        case .noBeginning: "it has no beginning"
+        case .anotherNote: "it is another note's"
+        case .brokenChain(let number): "entry \(number) does not follow the one before"
+        case .refused(let number, _): "entry \(number) breaks a rule"
+        case .noAuthority(let number): "entry \(number) was signed by a device that its author does not have"
+        case .rollback(let known, let received): "\(received) entries came, \(known) were seen before"
+        case .fork(let number): "another entry \(number) was seen before"
+        }
+    }
+}
+
+extension RevisionError {
+    fileprivate var words: String {
+        switch self {
+        case .anotherNote: "it is another note's"
+        case .brokenChain(let number): "revision \(number) does not follow the one before"
+        case .unknownControl(let number): "revision \(number) names a list that is not here"
+        case .controlGoesBack(let number): "revision \(number) names an older list than the one before"
+        case .wrongEpoch(let number): "revision \(number) is sealed under another key than it says"
+        case .mayNotWrite(let number): "the author of revision \(number) had no right to write"
+        case .closedEpochChanged: "an old key was used after it was replaced"
+        case .rollback(let known, let received): "\(received) revisions came, \(known) were seen before"
+        case .fork(let number): "another revision \(number) was seen before"
+        case .noAuthority(let number): "revision \(number) was signed by a device that its author does not have"
+        }
+    }
+}
+
+extension ChildError {
+    fileprivate var words: String {
+        switch self {
+        case .anotherNote: "it is another note's"
+        case .unknownControl: "it names a list that is not here"
+        case .wrongEpoch: "it is sealed under another key than it says"
+        case .notAMember: "its author did not have the note"
+        case .wrongList: "the list of old comments is another"
+        case .lateForItsEpoch: "an old key was used after it was replaced"
+        case .noAuthority: "its author's device is none of theirs"
+        }
+    }
+}
+
+extension AccountHeadError {
+    fileprivate var words: String {
+        switch self {
+        case .none: "there is none"
+        case .anotherAccount: "it is another account's"
+        case .rollback(let known, let received): "number \(received) came, \(known) was seen before"
+        case .fork(let number): "two have the number \(number)"
+        case .gap(let after): "what follows number \(after) is missing"
+        case .noAuthority(let number): "number \(number) was signed by a device that is not yours"
+        case .otherNotes: "it is about other notes"
+        }
+    }
+}
