@@ -144,6 +144,11 @@ let coreTargets: [Target] = [
         name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
         path: "Sources/Testing/LogForging", swiftSettings: strict),
 
+    // MARK: Testing: secrets looked for in whatever a server stores and sends; imported by no library
+    .target(
+        name: "CanaryScan", dependencies: ["SecureCell", crypto], path: "Sources/Testing/CanaryScan",
+        swiftSettings: optimised),
+
     // MARK: Tests mirror Sources
     .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
     .testTarget(
@@ -175,12 +180,16 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
     .testTarget(
+        name: "CanaryScanTests", dependencies: ["CanonicalCoding", "SecureCell", "CanaryScan", crypto],
+        swiftSettings: strict),
+    .testTarget(
         name: "SecretSharingTests", dependencies: ["CanonicalCoding", "SecretSharing", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "SealedNotesTests",
         dependencies: [
-            "CanonicalCoding", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes", crypto,
+            "CanonicalCoding", "SecureCell", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes",
+            crypto,
         ],
         swiftSettings: strict),
     .testTarget(

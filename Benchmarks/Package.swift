@@ -31,11 +31,19 @@ let package = Package(
         // MARK: Timing
         .target(name: "Measuring", path: "Sources/Measuring", swiftSettings: strict),
 
+        // MARK: A directory in memory
+        .target(
+            name: "PaperDirectory",
+            dependencies: [
+                signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"), signet("KeyTransparency"), crypto,
+            ],
+            path: "Sources/PaperDirectory", swiftSettings: strict),
+
         // MARK: Programs
         .executableTarget(
             name: "verify-bench",
             dependencies: [
-                "CAllocations", "Measuring", signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"),
+                "CAllocations", "Measuring", "PaperDirectory", signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"),
                 signet("KeyTransparency"), crypto,
             ],
             path: "Sources/verify-bench", swiftSettings: strict),
@@ -49,6 +57,13 @@ let package = Package(
         .executableTarget(
             name: "share-bench", dependencies: ["Measuring", signet("SecretSharing"), crypto],
             path: "Sources/share-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "notes-bench",
+            dependencies: [
+                "Measuring", "PaperDirectory", signet("KeyTransparency"), signet("SecureCell"), signet("OPAQUE"),
+                signet("NoteLog"), signet("SealedNotes"), crypto,
+            ],
+            path: "Sources/notes-bench", swiftSettings: strict),
         .executableTarget(
             name: "append-bench",
             dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],

@@ -32,6 +32,12 @@ public struct Timings {
         let count = rounds.first?.count ?? 0
         return Measuring.median((0..<count).map { round in ratio(rounds.map { $0[round] }) })
     }
+
+    /// Of 1, in how many of the rounds the figures are as `isSo` says.
+    public func share(_ isSo: ([Double]) -> Bool) -> Double {
+        let count = rounds.first?.count ?? 0
+        return Double((0..<count).filter { round in isSo(rounds.map { $0[round] }) }.count) / Double(count)
+    }
 }
 
 /// Runs the candidates in turn, round after round, so that a slow moment of the machine meets them all.

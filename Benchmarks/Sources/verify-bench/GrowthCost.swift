@@ -1,5 +1,6 @@
 import KeyTransparency
 import Measuring
+import PaperDirectory
 import TransparencyLog
 import VerifiableMap
 

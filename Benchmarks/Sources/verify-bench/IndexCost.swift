@@ -1,5 +1,6 @@
 import KeyTransparency
 import Measuring
+import PaperDirectory
 import VerifiableMap
 
 /// An index check beside the bare SHA-256 calls of its path.

@@ -1,6 +1,7 @@
 import Crypto
 import KeyTransparency
 import Measuring
+import PaperDirectory
 import TransparencyLog
 import VRF
 import VerifiableMap

@@ -1,3 +1,5 @@
+import PaperDirectory
+
 /// What verifying costs beside the cryptography that it cannot do without; with a number of labels, what everything
 /// that grows with them costs at that size.
 @main struct VerifyBench {

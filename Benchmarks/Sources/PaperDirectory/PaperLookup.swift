@@ -1,26 +1,26 @@
 import Crypto
-import KeyTransparency
-import TransparencyLog
-import VRF
+package import KeyTransparency
+package import TransparencyLog
+package import VRF
 import VerifiableMap
 
 /// An honest directory in memory with many labels, and its answer to a first visit about one person with one device.
-struct PaperLookup {
-    let now: UInt64 = 1_800_000_000
-    let handle: Handle
-    let trust: DirectoryTrust
-    let log: NoteSigner
-    let clock: NoteSigner
-    let vrfProof: VRFProof
-    let state: AccountState
-    let record: StateRecord
-    let note: SignedNote
-    let response: LookupResponse
+package struct PaperLookup {
+    package let now: UInt64 = 1_800_000_000
+    package let handle: Handle
+    package let trust: DirectoryTrust
+    package let log: NoteSigner
+    package let clock: NoteSigner
+    package let vrfProof: VRFProof
+    package let state: AccountState
+    package let record: StateRecord
+    package let note: SignedNote
+    package let response: LookupResponse
     /// The same as the directory's answer, in bytes.
-    let answer: [UInt8]
+    package let answer: [UInt8]
 
     /// A directory of `labelCount` others, half of whom came before the person and half after.
-    init(labelCount: Int) throws {
+    package init(labelCount: Int) throws {
         handle = try Handle(typed: Array("alice@example.org".utf8))
         log = try Self.signer("bench.example/log", .ed25519, seed: 1)
         clock = try Self.signer("bench.example/log/clock", .cosignatureV1, seed: 2)
@@ -98,7 +98,7 @@ extension PaperLookup {
         try DeviceKeys(
             signing: Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation),
             agreement: Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation),
-            kem: [UInt8](repeating: 9, count: 1216))
+            kem: Array(XWingMLKEM768X25519.PrivateKey.generate().publicKey.rawRepresentation))
     }
 
     private static func state(of handle: Handle, _ keys: DeviceKeys, at time: UInt64) throws -> AccountState {

@@ -1,30 +1,30 @@
 import Crypto
-import KeyTransparency
-import TransparencyLog
-import VRF
+package import KeyTransparency
+package import TransparencyLog
+package import VRF
 import VerifiableMap
 
 /// The log and index of a directory, filled with people who do not matter: one device and one state each.
-struct OtherPeople: ~Copyable {
-    private(set) var tree = MerkleTree()
-    private(set) var histories = LabelHistories()
-    private(set) var index = EpochIndex()
-    private(set) var count: UInt64 = 0
+package struct OtherPeople: ~Copyable {
+    package private(set) var tree = MerkleTree()
+    package private(set) var histories = LabelHistories()
+    package private(set) var index = EpochIndex()
+    package private(set) var count: UInt64 = 0
     /// Whether the log's tree is kept; proofs of the log need it, the index does not.
     private let keepsTree: Bool
 
     /// A directory without people.
-    init(keepsTree: Bool = true) { self.keepsTree = keepsTree }
+    package init(keepsTree: Bool = true) { self.keepsTree = keepsTree }
 
     /// The label of the nth person, from 1: as random as a VRF hash.
-    static func label(_ number: UInt64) throws -> VRFHash {
+    package static func label(_ number: UInt64) throws -> VRFHash {
         let seed = SHA512.hash(data: withUnsafeBytes(of: number.bigEndian) { Array($0) })
         guard let label = VRFHash(Array(seed)) else { throw BenchFault.notInTheIndex }
         return label
     }
 
     /// Logs this many people more.
-    mutating func come(_ number: Int) throws {
+    package mutating func come(_ number: Int) throws {
         for _ in 0..<number {
             count += 1
             let label = try Self.label(count)
@@ -38,14 +38,14 @@ struct OtherPeople: ~Copyable {
     }
 
     /// Logs an entry.
-    mutating func log(_ entry: LogEntry, leaf: TreeHash) throws {
+    package mutating func log(_ entry: LogEntry, leaf: TreeHash) throws {
         try histories.add(entry, leaf: leaf)
         if keepsTree { tree.append(leaf) }
     }
 
     /// Ends the epoch.
     @discardableResult
-    mutating func endEpoch(at time: UInt64) throws -> EpochRecord {
+    package mutating func endEpoch(at time: UInt64) throws -> EpochRecord {
         let record = try index.close(histories.settle(), at: time, index: histories.size)
         try log(.epoch(record), leaf: .leaf(record.entry))
         return record
@@ -53,7 +53,7 @@ struct OtherPeople: ~Copyable {
 }
 
 /// Why there is nothing to measure.
-enum BenchFault: Error {
+package enum BenchFault: Error {
     /// The person who was logged is not in the index.
     case notInTheIndex
 }

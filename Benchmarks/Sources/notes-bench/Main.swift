@@ -1,0 +1,13 @@
+import PaperDirectory
+
+/// What sealed notes cost beside the bare cipher of swift-crypto, and beside Themis' own figures.
+@main struct NotesBench {
+    static func main() throws {
+        try CellCost(1024).report()
+        try CellCost(65_536).report()
+        try AttachmentCost().report()
+        try WrapCost(PaperLookup(labelCount: 1)).report()
+        try LoginCost().report()
+        try ThemisCost().report()
+    }
+}
