@@ -43,7 +43,8 @@ let package = Package(
         .executableTarget(
             name: "verify-bench",
             dependencies: [
-                "CAllocations", "Measuring", "PaperDirectory", signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"),
+                "CAllocations", "Measuring", "PaperDirectory", signet("TransparencyLog"), signet("VRF"),
+                signet("VerifiableMap"),
                 signet("KeyTransparency"), crypto,
             ],
             path: "Sources/verify-bench", swiftSettings: strict),

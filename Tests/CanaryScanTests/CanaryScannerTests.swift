@@ -88,7 +88,7 @@ struct CanaryScannerTests {
         #expect(try encodings(Array("\(canary.bytes)".replacing(" ", with: "").utf8)) == [.decimals])
     }
 
-    /// Made by zlib 1.2.13: stored in zlib's frame; fixed codes without a frame; fixed codes with copies; dynamic codes in
+    /// Made by zlib 1.2.13: stored in its frame; fixed codes without a frame; fixed codes with copies; dynamic codes in
     /// gzip's frame, between 1132 bytes of other text.
     @Test(arguments: [
         "7801011f00e0ff4b7137c3a92f77335a702232586d39527434c3bc2f486236566e22384c7335b74d0aef",
@@ -143,7 +143,10 @@ struct CanaryScannerTests {
         try FileManager.default.removeItem(at: inner.appending(component: "data"))
         let name = String(decoding: Hex.encode(canary.bytes), as: UTF8.self)
         try Data().write(to: inner.appending(component: name))
-        #expect(try scanner.findings(below: folder).allSatisfy { $0.encoding == .hexSmall && $0.place.hasPrefix("the name") })
+        #expect(
+            try scanner.findings(below: folder).allSatisfy {
+                $0.encoding == .hexSmall && $0.place.hasPrefix("the name")
+            })
         #expect(try !scanner.findings(below: folder).isEmpty)
     }
 

@@ -21,7 +21,8 @@ struct SeedBreakerTests {
         var rows: [String: Any] = [:]
         for (number, post) in posts.enumerated() {
             rows["-LJ\(number)"] = [
-                "uid": post.uid, "author": "anna", "title": "title \(number)", "body": post.body_field, "starCount": "0",
+                "uid": post.uid, "author": "anna", "title": "title \(number)", "body": post.body_field,
+                "starCount": "0",
             ]
         }
         return Array(try JSONSerialization.data(withJSONObject: ["posts": rows]))

@@ -43,6 +43,26 @@
             #expect(try !runs(anna.encoded).isDisjoint(with: runs(register("anna", "password").encoded)))
         }
 
+        /// Z3: the masking key of a record is what a thief compares a guess with. It takes the OPRF seed to make one, and the
+        /// stretching that the client chose.
+        @Test func aGuessIsNotConfirmedByTheRecordsAlone() throws {
+            func maskingKey(_ password: String, _ keys: LoginServerKeys, _ stretching: KeyStretching) throws -> [UInt8]
+            {
+                let password = Array(password.utf8)
+                let client = try ClientRegistration(password: password.span)
+                return try client.finish(
+                    keys.respond(to: client.request, credential: Array("anna".utf8)), password: password.span,
+                    parameters: parameters, stretching: stretching
+                ).record.maskingKey
+            }
+            let stolen = try maskingKey("password", keys, .standard)
+            #expect(try maskingKey("password", .generate(), .standard) != stolen)
+            // With the seed: only the right password, and only when stretched as it was.
+            #expect(try maskingKey("password", keys, .standard) == stolen)
+            #expect(try maskingKey("passwore", keys, .standard) != stolen)
+            #expect(try maskingKey("password", keys, .identity) != stolen)
+        }
+
         /// Not one value at any place of the answer tells an account that exists from one that does not.
         @Test func anAnswerForAnUnknownAccountHasTheSameForm() throws {
             let record = try register("anna", "password")
@@ -97,7 +117,9 @@
                 check(registration.request.encoded) { try RegistrationRequest(decoding: $0).encoded }
                 check(response.encoded) { try RegistrationResponse(decoding: $0).encoded }
                 check([UInt8](repeating: 7, count: 64)) { try LoginProof(decoding: $0).encoded }
-                check(secret) { try LoginServerKeys(decoding: $0.span).withEncoded { key in key.indices.map { key[$0] } } }
+                check(secret) {
+                    try LoginServerKeys(decoding: $0.span).withEncoded { key in key.indices.map { key[$0] } }
+                }
             }
         }
     }

@@ -156,6 +156,38 @@ struct MaliciousServerTests {
         #expect(ChildContent.starring(stars).isEmpty)
     }
 
+    /// Z6: everything that Bob had, with everything that the server has later, reads nothing that came later.
+    @Test mutating func aRemovedMemberReadsWhatWasAndNothingLater() throws {
+        let bobs = try open(wrap(), by: bob)
+        let before = try revision("before")
+        #expect(try bobs.open(before) == document("before"))
+        try book.step(.share(carol.handle, .reader), by: alice)
+        try book.unshare(bob.handle, by: alice)
+        let after = try revision("after")
+        #expect(throws: SealedNoteError.anotherKey) { try bobs.open(after) }
+        let renamed = NoteKey(note: book.note, epoch: book.state.epoch, secret: bobs.secret)
+        #expect(throws: SealedNoteError.notOpened) { try renamed.open(after) }
+        // The new key went to Carol, and to Bob it cannot be sent by mistake.
+        let toCarol = try book.wrapOfOwnKey(to: carol, by: alice)
+        #expect(throws: SealedNoteError.notForThisDevice) { try open(toCarol, by: bob) }
+        let bobsKeys = try bob.agreementKeys()
+        #expect(throws: (any Error).self) {
+            try WrapCipher.open(
+                toCarol.encapsulation, toCarol.ciphertext, with: bobsKeys, suite: .xWing, purpose: .note,
+                associated: toCarol.header.encoded)
+        }
+        #expect(throws: SealedNoteError.notAMember) { try book.wrapOfOwnKey(to: bob, by: alice) }
+        #expect(try bobs.open(before) == document("before"))
+    }
+
+    private mutating func revision(_ text: String) throws -> VerifiedRevision {
+        book.revisions.append(
+            try book.key.seal(
+                document(text), after: book.verified([alice, bob]).head, state: book.state, author: alice.author(),
+                with: alice.sign()))
+        return try #require(try book.verified([alice, bob]).head)
+    }
+
     // MARK: the account's key
 
     /// The server sends a key of its own at login: under a password it does not know, and on a printed key it has not.

@@ -152,6 +152,33 @@ struct WrapTests {
         #expect(throws: SealedNoteError.notOpened) { try open(forged) }
     }
 
+    /// Making one does not check the signature; reading one does.
+    @Test func aWrapThatAnotherDeviceSignedIsRefused() throws {
+        let recipient = WrapRecipient.devices(of: try bob.lookup())[0]
+        let signedByBob = try book.key.wrap(
+            to: recipient, state: book.state, sender: alice.author(), with: bob.sign())
+        #expect(throws: NoteRecordError.invalidSignature) { try WrapRecord(decoding: signedByBob.encoded) }
+        #expect(throws: SealedNoteError.record(.invalidSignature)) {
+            try book.key.wrap(to: recipient, state: book.state, sender: alice.author(), with: { _ in [] })
+        }
+        let good = try wrap()
+        #expect(throws: NoteRecordError.invalidField) {
+            try WrapRecord(
+                good.header, encapsulation: good.encapsulation + [0], ciphertext: good.ciphertext, with: alice.sign())
+        }
+        #expect(throws: NoteRecordError.invalidField) {
+            try WrapRecord(
+                good.header, encapsulation: good.encapsulation, ciphertext: good.ciphertext + [0], with: alice.sign())
+        }
+        let header = WrapRecord.Header(
+            note: book.note, epoch: 1, control: book.state.head, sender: alice.author(), recipient: bob.author(),
+            recipientKeys: [1], suite: .xWing)
+        #expect(throws: NoteRecordError.invalidField) {
+            try WrapRecord(
+                header, encapsulation: good.encapsulation, ciphertext: good.ciphertext, with: alice.sign())
+        }
+    }
+
     @Test func recipientsWithOtherKeysThanTheDirectoryListsDoNotExist() throws {
         let device = try Person.Device(number: 9)
         #expect(throws: SealedNoteError.unusableKey) {

@@ -1,7 +1,7 @@
 import Measuring
 import OPAQUE
 
-/// The server's answer to a login of somebody whom it does not know, beside one of somebody whom it knows: an answer that
+/// The server's answer to a login of somebody whom it does not know, beside one of somebody whom it knows: one that
 /// comes sooner or later would tell.
 struct LoginCost {
     private let keys: LoginServerKeys

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import KeyTransparency
 import Measuring
 import NoteLog
@@ -49,7 +50,7 @@ struct WrapCost {
 
     private func bare() throws {
         var sender = try HPKE.Sender(
-            recipientKey: kem.publicKey, ciphersuite: .XWingMLKEM768X25519_SHA256_AES_GCM_256, info: .init())
+            recipientKey: kem.publicKey, ciphersuite: .XWingMLKEM768X25519_SHA256_AES_GCM_256, info: Data())
         keep(try sender.seal([UInt8](repeating: 1, count: 32), authenticating: [UInt8](repeating: 2, count: 300)))
     }
 

@@ -14,7 +14,7 @@ public struct Canary: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// A new text of 36 characters, 40 bytes of UTF-8. Each half has characters that JSON, URLs and other texts spell otherwise.
+    /// A new text of 36 characters, 40 bytes of UTF-8. Each half has characters that JSON and URLs spell otherwise.
     public static func text(_ name: String) -> Canary {
         let letters = Array("abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789")
         func half() -> String {

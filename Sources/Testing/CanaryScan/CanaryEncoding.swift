@@ -66,7 +66,8 @@ extension CanaryEncoding {
     /// The characters that depend on these bytes alone, when so many bytes of a group of three stand before.
     private func base64(_ bytes: [UInt8], skipping offset: Int, _ last: String) -> [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
-        let bits = ([UInt8](repeating: 0, count: offset) + bytes).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
+        let bits = ([UInt8](repeating: 0, count: offset) + bytes).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 }
+        }
         let first = (offset * 8 + 5) / 6
         return (first..<bits.count / 6).map { place in
             alphabet[Int(bits[place * 6..<place * 6 + 6].reduce(0) { $0 << 1 | $1 })]
@@ -79,7 +80,8 @@ extension CanaryEncoding {
             [false, true].map { isForm in
                 bytes.flatMap { byte -> [UInt8] in
                     if kept.contains(byte) { return [byte] }
-                    return isForm && byte == UInt8(ascii: " ") ? [UInt8(ascii: "+")] : [UInt8(ascii: "%")] + hex(byte, digits)
+                    return isForm && byte == UInt8(ascii: " ")
+                        ? [UInt8(ascii: "+")] : [UInt8(ascii: "%")] + hex(byte, digits)
                 }
             }
         }

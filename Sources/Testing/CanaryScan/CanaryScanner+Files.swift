@@ -1,7 +1,7 @@
 public import Foundation
 
 extension CanaryScanner {
-    /// What is found in all files below a folder, in their names too. SQLite's free pages and logs are bytes of its files.
+    /// What is found in all files below a folder, and in their names. SQLite's free pages and logs are bytes of files.
     ///
     /// - Throws: what reading a folder or file throws.
     public func findings(below folder: URL) throws -> Set<CanaryFinding> {
@@ -18,7 +18,8 @@ extension CanaryScanner {
     /// Regular files and folders, each once.
     private static func files(below folder: URL) throws -> [URL] {
         let keys: [URLResourceKey] = [.isRegularFileKey, .isDirectoryKey]
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: keys).flatMap { file in
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: keys).flatMap {
+            file in
             let values = try file.resourceValues(forKeys: Set(keys))
             if values.isDirectory == true { return [file] + (try files(below: file)) }
             return values.isRegularFile == true ? [file] : []

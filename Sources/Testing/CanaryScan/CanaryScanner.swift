@@ -31,7 +31,7 @@ public struct CanaryScanner: Sendable {
 
     /// A scanner for these secrets.
     ///
-    /// - Returns: nil if there is none, or if one is shorter than ``Canary/minimumByteCount``: a scan would mean nothing.
+    /// - Returns: nil if there is none, or one is shorter than ``Canary/minimumByteCount``: a scan would mean nothing.
     public init?(_ canaries: [Canary]) {
         guard !canaries.isEmpty, canaries.allSatisfy({ $0.bytes.count >= Canary.minimumByteCount }) else { return nil }
         for canary in canaries {
@@ -48,7 +48,9 @@ public struct CanaryScanner: Sendable {
     private mutating func add(_ pattern: Pattern) {
         let start = pattern.bytes.prefix(Self.keyByteCount).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         // `raw` stands first: a text that another encoding leaves as it is counts as that.
-        let isKnown = byStart[start]?.contains { patterns[$0].bytes == pattern.bytes && patterns[$0].canary == pattern.canary }
+        let isKnown = byStart[start]?.contains {
+            patterns[$0].bytes == pattern.bytes && patterns[$0].canary == pattern.canary
+        }
         guard isKnown != true else { return }
         byStart[start, default: []].append(patterns.count)
         patterns.append(pattern)

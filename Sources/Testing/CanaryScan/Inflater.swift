@@ -129,7 +129,7 @@ struct Inflater {
     private static func lengthBits(_ symbol: Int) -> UInt32 { symbol < 8 || symbol == 28 ? 0 : UInt32(symbol / 4 - 1) }
     private static func distanceBits(_ code: Int) -> UInt32 { code < 4 ? 0 : UInt32(code / 2 - 1) }
 
-    /// What the codes before this one cover, when each step of so many codes has one extra bit more than the one before.
+    /// What the codes before this one cover, when each step of so many codes has one extra bit more.
     private static func base(_ code: Int, perStep: Int) -> Int {
         guard code >= 2 * perStep else { return code }
         return (code % perStep + perStep) << (code / perStep - 1)

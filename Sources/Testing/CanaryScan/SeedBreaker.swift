@@ -24,7 +24,9 @@ public enum SeedBreaker {
 
     /// A cell in the app's own text encoding.
     private static func cell(_ word: [UInt8]) -> [UInt8]? {
-        guard let cell = try? PercentBase64.decode(word, reading: .compatible), cell.starts(with: start) else { return nil }
+        guard let cell = try? PercentBase64.decode(word, reading: .compatible), cell.starts(with: start) else {
+            return nil
+        }
         return cell
     }
 

@@ -62,10 +62,9 @@
     }
 
     enum Randomness {
-        /// From the system's generator.
+        /// From swift-crypto, which asks the system for eight bytes at a time; Swift's own generator asks for each.
         static func bytes(_ count: Int) -> [UInt8] {
-            var generator = SystemRandomNumberGenerator()
-            return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+            SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
         }
     }
 #endif

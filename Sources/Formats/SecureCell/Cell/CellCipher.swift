@@ -1,5 +1,9 @@
 import Crypto
 
+#if canImport(CSodium)
+    import CSodium
+#endif
+
 /// AES-GCM under the key that a cell derives from its master key. The one seam to the cipher.
 enum CellCipher {
     /// Header and ciphertext, the header with the tag.
@@ -36,8 +40,14 @@ enum CellCipher {
         } catch { throw .notAuthentic }
     }
 
+    /// From the system, in one call where there is libsodium: Swift's own generator asks for every byte.
     static func randomBytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        #if canImport(CSodium)
+            var bytes = [UInt8](repeating: 0, count: count)
+            randombytes_buf(&bytes, count)
+            return bytes
+        #else
+            return SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
+        #endif
     }
 }

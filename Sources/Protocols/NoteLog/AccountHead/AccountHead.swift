@@ -39,8 +39,7 @@ public struct AccountHead: Hashable, Sendable {
         writer.write(previous.bytes)
         writer.write(notes.bytes)
         try self.init(
-            decoding: SignedRecord.sign(
-                writer.bytes, by: author.device, limit: Self.maximumByteCount, with: sign))
+            decoding: SignedRecord.sign(writer.bytes, limit: Self.maximumByteCount, with: sign))
     }
 
     /// Reads a head and checks form and signature.

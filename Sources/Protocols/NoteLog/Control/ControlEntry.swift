@@ -46,8 +46,7 @@ public struct ControlEntry: Hashable, Sendable {
         writer.write(author)
         action.write(to: &writer)
         try self.init(
-            decoding: SignedRecord.sign(
-                writer.bytes, by: author.device, limit: Self.maximumByteCount, with: sign))
+            decoding: SignedRecord.sign(writer.bytes, limit: Self.maximumByteCount, with: sign))
     }
 
     /// Reads an entry and checks form and signature.

@@ -67,6 +67,10 @@ public struct WrapRecord: Hashable, Sendable {
             return writer.bytes
         }
 
+        fileprivate var hasFixedLengths: Bool {
+            [sender.device, recipient.device, recipientKeys].allSatisfy { $0.count == 32 }
+        }
+
         fileprivate init(from reader: inout ByteReader) throws {
             note = try reader.noteID()
             epoch = try reader.uint32()
@@ -90,17 +94,23 @@ public struct WrapRecord: Hashable, Sendable {
 
     static let format: StaticString = "signet-note-wrap/v1\n"
 
-    /// Signs a wrap.
+    /// Signs a wrap. The signature is not checked, for there may be thousands in one step: whoever reads a wrap checks
+    /// it, the server first.
     ///
     /// - Parameter sign: gives the 64-byte Ed25519 signature of the sender's device over the bytes passed.
-    /// - Throws: ``NoteRecordError``.
+    /// - Throws: ``NoteRecordError/invalidField``: a part has another length than the form has; or
+    ///   ``NoteRecordError/signingFailed``, ``NoteRecordError/invalidSignature``: of another length.
     public init(
         _ header: Header, encapsulation: [UInt8], ciphertext: [UInt8], with sign: ([UInt8]) throws -> [UInt8]
     ) throws(NoteRecordError) {
-        try self.init(
-            decoding: SignedRecord.sign(
-                header.encoded + encapsulation + ciphertext, by: header.sender.device, limit: Self.maximumByteCount,
-                with: sign))
+        guard header.hasFixedLengths, encapsulation.count == header.suite.encapsulationByteCount,
+            ciphertext.count == Self.ciphertextByteCount
+        else { throw .invalidField }
+        self.header = header
+        self.encapsulation = encapsulation
+        self.ciphertext = ciphertext
+        encoded = try SignedRecord.sign(
+            header.encoded + encapsulation + ciphertext, limit: Self.maximumByteCount, with: sign)
     }
 
     /// Reads a wrap and checks form and signature.

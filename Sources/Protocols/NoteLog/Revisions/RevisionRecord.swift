@@ -51,8 +51,7 @@ public struct RevisionRecord: Hashable, Sendable {
         writer.write(UInt32(truncatingIfNeeded: sealed.count))
         writer.write(sealed)
         try self.init(
-            decoding: SignedRecord.sign(
-                writer.bytes, by: author.device, limit: Self.maximumByteCount, with: sign))
+            decoding: SignedRecord.sign(writer.bytes, limit: Self.maximumByteCount, with: sign))
     }
 
     /// Reads a revision and checks form and signature.

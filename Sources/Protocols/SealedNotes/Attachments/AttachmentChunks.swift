@@ -16,7 +16,8 @@ extension AttachmentManifest {
     /// Security: never seal two different files with one manifest; the nonces would be the same.
     public func seal(_ content: [UInt8], chunk index: Int) throws(SealedNoteError) -> [UInt8] {
         guard (0..<chunkCount).contains(index), content.count == contentCount(index) else { throw .tooLong }
-        let padded = content + [UInt8](repeating: 0, count: Self.chunkByteCount - content.count)
+        let missing = Self.chunkByteCount - content.count
+        let padded = missing == 0 ? content : content + [UInt8](repeating: 0, count: missing)
         do {
             let box = try AES.GCM.seal(padded, using: key, nonce: nonce(index), authenticating: associated)
             var sealed: [UInt8] = []
