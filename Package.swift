@@ -270,6 +270,16 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
         path: "Sources/Runtime/LogWitness", swiftSettings: strict),
     .target(
+        name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", sqlite],
+        path: "Sources/Runtime/SignalBroker", swiftSettings: strict),
+    .target(
+        name: "SignalClient",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "STOMP", "KeyTransparency", "CallSignalling", "SignetAPI",
+            "SignetClient",
+        ],
+        path: "Sources/Runtime/SignalClient", swiftSettings: strict),
+    .target(
         name: "LogAuditor",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
@@ -282,7 +292,7 @@ let runtimeTargets: [Target] = [
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI",
-            "KeyDirectory", "LogWitness", crypto, logging,
+            "KeyDirectory", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -314,8 +324,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "LogWitness", "SignetServer", arguments,
-            logging,
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "LogWitness", "SignalBroker",
+            "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -367,6 +377,18 @@ let runtimeTargets: [Target] = [
         ] + nio + certificates,
         swiftSettings: strict),
     .testTarget(
+        name: "SignalBrokerTests",
+        dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "SignalBroker", crypto], swiftSettings: strict),
+    .testTarget(
+        name: "SignalClientTests",
+        dependencies: [
+            "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency", "SignetAPI", "SignalBroker",
+            "SignalClient",
+            "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd", crypto,
+            logging,
+        ] + nio,
+        swiftSettings: strict),
+    .testTarget(
         name: "LogWitnessTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "LogWitness", "SignetServer", "signetd", crypto, logging,
@@ -415,6 +437,8 @@ let runtimeProducts: [Product] = [
     .library(name: "NotesClient", targets: ["NotesClient"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
     .library(name: "LogWitness", targets: ["LogWitness"]),
+    .library(name: "SignalBroker", targets: ["SignalBroker"]),
+    .library(name: "SignalClient", targets: ["SignalClient"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

@@ -67,7 +67,8 @@ struct Run: AsyncParsableCommand {
         let server: HTTPSServer
         do {
             server = try HTTPSServer(
-                stored.directory, identity: stored.identity, configuration: configuration, logger: logger)
+                stored.directory, signals: try StoredSignals.open(DataDirectory(path: data.data)),
+                identity: stored.identity, configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         await stored.directory.close()

@@ -1,5 +1,6 @@
 import KeyDirectory
 import LogWitness
+import SignalBroker
 import SignetAPI
 import SignetServer
 import TransparencyLog
@@ -32,6 +33,7 @@ struct Verdict {
             case let error as DirectoryError: Self.of(error)
             case let error as StoredWitnessError: Self.of(error)
             case let error as WitnessServerStop: Self.of(error)
+            case let error as SignalStoreError: Self.of(error)
             default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
             }
     }
@@ -215,4 +217,16 @@ struct Verdict {
     static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
 
     static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+extension Verdict {
+    fileprivate static func of(_ error: SignalStoreError) -> Verdict {
+        switch error {
+        case .file(let code): Verdict(.damaged, "signals.sqlite: \(text(code))")
+        case .notDurable: Verdict(.diskFailed, "signals.sqlite does not wait for the disk; use another SQLite")
+        case .busy(let code):
+            Verdict(.tryAgain, "signals.sqlite could not be opened now, SQLite's code \(code); try again")
+        case .failed(let code): Verdict(.damaged, "signals.sqlite failed with SQLite's code \(code)")
+        }
+    }
 }

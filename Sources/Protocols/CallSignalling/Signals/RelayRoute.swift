@@ -17,6 +17,13 @@ public enum RelayRoute: Hashable, Sendable {
     public init(_ bytes: [UInt8], from device: CallDevice, in callID: CallID) throws(RelayRefusal) {
         let signal: Signal
         do { signal = try Signal(decoding: bytes) } catch { throw .malformed(error) }
+        try self.init(signal, from: device, in: callID)
+    }
+
+    /// Judges a signal that was read already.
+    ///
+    /// - Throws: ``RelayRefusal``, never ``RelayRefusal/malformed(_:)``. A retry cannot help.
+    public init(_ signal: Signal, from device: CallDevice, in callID: CallID) throws(RelayRefusal) {
         guard signal.content.callID == callID else { throw .anotherCall }
         guard signal.content.sender == device else { throw .anotherSender }
         guard signal.isSignatureValid else { throw .invalidSignature }
@@ -26,9 +33,28 @@ public enum RelayRoute: Hashable, Sendable {
     /// The STOMP destination: `/topic/call.` and the call, or `/queue/inbox.` and the key, in hexadecimal.
     public var destination: [UInt8] {
         switch self {
-        case .topic(let callID): Array("/topic/call.".utf8) + Hex.encode(callID.bytes)
-        case .inbox(let device): Array("/queue/inbox.".utf8) + Hex.encode(device.signingKey)
+        case .topic(let callID): Self.topicPrefix + Hex.encode(callID.bytes)
+        case .inbox(let device): Self.inboxPrefix + Hex.encode(device.signingKey)
         }
+    }
+
+    /// Reads a destination; nil if it is not exactly what ``destination`` prints.
+    public init?(destination: [UInt8]) {
+        if let call = Self.name(destination, after: Self.topicPrefix).flatMap({ CallID($0) }) {
+            self = .topic(call)
+        } else if let device = Self.name(destination, after: Self.inboxPrefix).flatMap({ CallDevice($0) }) {
+            self = .inbox(device)
+        } else {
+            return nil
+        }
+    }
+
+    private static let topicPrefix = Array("/topic/call.".utf8)
+    private static let inboxPrefix = Array("/queue/inbox.".utf8)
+
+    private static func name(_ destination: [UInt8], after prefix: [UInt8]) -> [UInt8]? {
+        guard destination.starts(with: prefix) else { return nil }
+        return try? Hex.decode(Array(destination.dropFirst(prefix.count)))
     }
 }
 

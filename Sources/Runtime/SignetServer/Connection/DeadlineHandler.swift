@@ -4,7 +4,7 @@ import NIOTLS
 
 /// Closes a connection that keeps the server waiting. Sits right behind the HTTP decoder, so that only whole
 /// heads count as progress.
-final class DeadlineHandler: ChannelDuplexHandler {
+final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
@@ -70,11 +70,10 @@ final class DeadlineHandler: ChannelDuplexHandler {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         context.close(mode: mode, promise: promise)
         guard case .all = mode else { return }
-        let socket = NIOLoopBound(socket, eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: Self.farewell) { socket.value.close() }
+        socket.close(after: Self.farewell)
     }
 
-    private static let farewell = TimeAmount.milliseconds(500)
+    static let farewell = TimeAmount.milliseconds(500)
 
     private func note(_ event: ConnectionProgress.Event, _ context: ChannelHandlerContext) {
         guard let before = progress?.deadline else { return }

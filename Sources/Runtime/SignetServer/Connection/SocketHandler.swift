@@ -11,4 +11,11 @@ final class SocketHandler: ChannelInboundHandler {
 
     /// Closes the socket. Called on the connection's event loop.
     func close() { context?.close(promise: nil) }
+
+    /// Closes the socket if the other side's farewell has not come by then.
+    func close(after time: TimeAmount) {
+        guard let loop = context?.eventLoop else { return }
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        loop.scheduleTask(in: time) { bound.value.close() }
+    }
 }

@@ -1,3 +1,4 @@
+import CallSignalling
 import SignetAPI
 import TransparencyLog
 
@@ -7,6 +8,8 @@ enum Destination {
     case part(PartTable.Entry)
     case checkpoint
     case tile(Tile)
+    /// The WebSocket that carries the signals of calls.
+    case signals
     /// There is such a path, but not for this method.
     case methodNotAllowed(allowed: String)
     case nothing
@@ -15,7 +18,7 @@ enum Destination {
     enum Name: String, CaseIterable, Hashable, Sendable {
         case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", friends
-        case health, metrics, checkpoint, tile, part, other
+        case health, metrics, checkpoint, tile, part, signals, other
     }
 
     init(method: String, path: String, parts: PartTable) {
@@ -25,6 +28,10 @@ enum Destination {
         }
         if let entry = parts[path] {
             self = method == "POST" ? .part(entry) : .methodNotAllowed(allowed: "POST")
+            return
+        }
+        if path == RelayAddress.path {
+            self = method == "GET" ? .signals : .methodNotAllowed(allowed: "GET")
             return
         }
         guard path.utf8.starts(with: Self.logPrefix) else {
@@ -49,6 +56,7 @@ enum Destination {
         case .checkpoint: .checkpoint
         case .tile: .tile
         case .part: .part
+        case .signals: .signals
         case .methodNotAllowed, .nothing: .other
         }
     }

@@ -11,6 +11,7 @@ struct HTTPExchange: Sendable {
     let metrics: ServerMetrics
     let clock: ServerClock
     let date: HTTPDate
+    let signals: SignalCarrier?
     let onLogStopped: @Sendable () -> Void
 
     /// Answers one request of a connection.
@@ -49,6 +50,16 @@ struct HTTPExchange: Sendable {
         let received = ReceivedRequest(
             destination: destination, method: request.method.rawValue, path: request.head.path ?? "",
             signature: Self.signatureHeader.flatMap { request.headers[$0] }, body: bytes, client: client)
+        if case .signals = destination, let signals {
+            let upgrade = await signals.upgrade(received, request.headers, answering)
+            switch upgrade {
+            case .refused(let answer): return answer
+            case .granted(let upgrade):
+                metrics.answered(destination.name, HTTPResponse.Status.switchingProtocols.code, nanoseconds: 0)
+                try await upgrade.carry(on: channel)
+                throw ConnectionEnd()
+            }
+        }
         do throws(LogStopped) { return try await answering.answer(received) } catch {
             onLogStopped()
             return .refusal(.unavailable)

@@ -32,6 +32,7 @@ struct RequestAnswering: Sendable {
             case .part(let entry): return try await answer(entry, request)
             case .checkpoint: return try await checkpoint()
             case .tile(let tile): return try await file(tile)
+            case .signals: return .refusal(.notFound)
             case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed: allowed)
             case .nothing: return .refusal(.notFound)
             }
@@ -136,7 +137,7 @@ struct RequestAnswering: Sendable {
     }
 
     /// The device that signed the request, within its account's rate.
-    private func caller(of request: ReceivedRequest) async throws(Refusal) -> Caller {
+    func caller(of request: ReceivedRequest) async throws(Refusal) -> Caller {
         let (signature, content) = try signed(request)
         let caller: Caller
         do { caller = try await directory.authenticate(signature, content) } catch { throw Refusal(error) }

@@ -18,4 +18,7 @@ package struct ServerClock: Sendable {
     package static let system = ServerClock(
         time: { UInt64(max(0, Date().timeIntervalSince1970)) },
         uptime: { NIODeadline.now().uptimeNanoseconds })
+
+    /// Milliseconds since 1970.
+    static func milliseconds() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
 }

@@ -10,7 +10,7 @@ final class ServerMetrics: Sendable {
         let time: Timer
     }
 
-    private static let statuses = [200, 400, 401, 403, 404, 405, 409, 413, 429, 500, 503]
+    private static let statuses = [101, 200, 400, 401, 403, 404, 405, 409, 413, 426, 429, 500, 503]
 
     private let requests: [Destination.Name: Requests]
     private let refusals: [Limit: Counter]

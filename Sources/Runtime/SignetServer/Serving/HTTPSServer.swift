@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+public import SignalBroker
 import UnixSignals
 
 /// The HTTPS server of a directory: every ``SignetAPI/Route``, the log's files, limits and metrics.
@@ -32,28 +33,33 @@ public struct HTTPSServer: Sendable {
 
     private let directory: any DirectoryAnswering
     private let parts: PartTable
+    private let signals: SignalHub?
     private let tls: NIOSSLContext
     private let configuration: Configuration
     private let logger: Logger
 
     /// A server in front of a directory.
     ///
+    /// - Parameter signals: carries the signals of calls; nil if there are to be no calls.
     /// - Throws: ``TLSIdentityError``: the key and the certificate do not make a TLS server.
     public init(
-        _ directory: Directory, identity: TLSIdentity, configuration: Configuration, logger: Logger
+        _ directory: Directory, signals: SignalHub? = nil, identity: TLSIdentity, configuration: Configuration,
+        logger: Logger
     ) throws(TLSIdentityError) {
         try self.init(
-            answering: HonestDirectory(directory), identity: identity, configuration: configuration, logger: logger)
+            answering: HonestDirectory(directory), signals: signals, identity: identity, configuration: configuration,
+            logger: logger)
     }
 
     /// A server in front of anything that answers like a directory, and of parts beside it.
     ///
     /// - Throws: ``TLSIdentityError``.
     package init(
-        answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [], identity: TLSIdentity,
-        configuration: Configuration, logger: Logger
+        answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [], signals: SignalHub? = nil,
+        identity: TLSIdentity, configuration: Configuration, logger: Logger
     ) throws(TLSIdentityError) {
         self.directory = directory
+        self.signals = signals
         self.parts = PartTable(parts)
         self.configuration = configuration
         self.logger = logger
@@ -78,6 +84,7 @@ public struct HTTPSServer: Sendable {
             services.append(
                 CheckpointRepublisher(directory: directory, interval: interval, logWatch: logWatch, logger: logger))
         }
+        if let hub = self.signals { services.append(SignalUpkeep(hub: hub)) }
         services.append(listener(logWatch, onListening))
         var group = ServiceGroupConfiguration(
             services: services.map {
@@ -118,6 +125,7 @@ public struct HTTPSServer: Sendable {
                 metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock),
             addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),
             limits: limits, metrics: metrics, clock: clock, date: HTTPDate(clock),
+            signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })
     }
 

@@ -12,6 +12,8 @@ public struct DataDirectory: Hashable, Sendable {
     public var keys: String { path + "/keys" }
     /// The log and the database, mode 0700.
     public var records: String { path + "/records" }
+    /// Calls, and signals that wait in inboxes, mode 0600.
+    public var signals: String { path + "/signals.sqlite" }
     /// What clients need to trust this server: `DirectoryProfile` of the API.
     public var profile: String { path + "/directory.signet" }
     /// The server's certificate, PEM.

@@ -1,0 +1,145 @@
+import CallSignalling
+import CanonicalCoding
+import STOMP
+
+extension Broker {
+    /// Takes a frame; what is wrong with it ends the connection.
+    mutating func take(_ frame: StompFrame, on id: SessionID, at now: BrokerTime) {
+        guard let session = sessions[id] else { return }
+        do throws(RelayFault) {
+            try takePace(of: session.device, at: now)
+            switch frame.command {
+            case .connect, .stomp:
+                guard !session.isConnected else { throw .unexpectedFrame }
+                try connect(frame, id)
+                return
+            case .connected, .message, .receipt, .error: throw .unexpectedFrame
+            default: break
+            }
+            guard session.isConnected else { throw .notConnected }
+            try carryOut(frame, on: id, at: now)
+            confirm(frame, id)
+            if frame.command == .disconnect { bye(id) }
+        } catch { fail(id, error, frame.value(of: .receipt)) }
+    }
+
+    private mutating func connect(_ frame: StompFrame, _ id: SessionID) throws(RelayFault) {
+        let versions = frame.value(of: .acceptVersion) ?? []
+        guard versions.split(separator: UInt8(ascii: ",")).contains(where: { $0.elementsEqual(Self.version) }) else {
+            throw .wrongVersion
+        }
+        let theirs: HeartBeat
+        do { theirs = try frame.value(of: .heartBeat).map { try HeartBeat(decoding: $0) } ?? .none } catch {
+            throw .invalidHeader
+        }
+        let ours = HeartBeat(canSend: limits.heartBeat, wants: limits.heartBeat)
+        sessions[id]?.connect(ours, theirs)
+        send(
+            .connected,
+            [
+                StompHeader(.version, Self.version), StompHeader(.heartBeat, ours.encoded),
+                StompHeader(.session, Decimal.encode(id.number)), StompHeader("server", Array("signet".utf8)),
+            ], to: id)
+    }
+
+    private mutating func carryOut(_ frame: StompFrame, on id: SessionID, at now: BrokerTime) throws(RelayFault) {
+        switch frame.command {
+        case .send, .ack, .nack:
+            if let name = frame.value(of: .transaction) { return try add(frame, to: name, on: id) }
+            try carryOutNow(frame, on: id, at: now)
+        case .subscribe: try subscribe(frame, on: id, at: now)
+        case .unsubscribe: try unsubscribe(frame.value(of: .id) ?? [], on: id)
+        case .begin: try begin(frame.value(of: .transaction) ?? [], on: id)
+        case .commit: try commit(frame.value(of: .transaction) ?? [], on: id, at: now)
+        case .abort:
+            guard sessions[id]?.transactions.removeValue(forKey: frame.value(of: .transaction) ?? []) != nil else {
+                throw .unknownTransaction
+            }
+        default: return
+        }
+    }
+
+    private mutating func carryOutNow(_ frame: StompFrame, on id: SessionID, at now: BrokerTime) throws(RelayFault) {
+        switch frame.command {
+        case .send:
+            if let act = CallAct(destination: frame.value(of: .destination) ?? [], body: frame.body) {
+                try carryOut(act, on: id, at: now)
+            } else {
+                try relay(frame, along: try route(of: frame, on: id, at: now), on: id, at: now)
+            }
+        case .ack: try acknowledge(frame, on: id)
+        default: try sendBack(frame, on: id)
+        }
+    }
+
+    // MARK: Transactions
+
+    private mutating func begin(_ name: [UInt8], on id: SessionID) throws(RelayFault) {
+        guard let open = sessions[id]?.transactions else { return }
+        guard open[name] == nil else { throw .repeatedTransaction }
+        guard open.count < limits.transactions else { throw .transactionTooLarge }
+        sessions[id]?.transactions[name] = []
+    }
+
+    private mutating func add(_ frame: StompFrame, to name: [UInt8], on id: SessionID) throws(RelayFault) {
+        guard let frames = sessions[id]?.transactions[name] else { throw .unknownTransaction }
+        guard frames.count < limits.transactionFrames else { throw .transactionTooLarge }
+        sessions[id]?.transactions[name]?.append(frame)
+    }
+
+    /// All of it or nothing: everything is judged before anything is done.
+    private mutating func commit(_ name: [UInt8], on id: SessionID, at now: BrokerTime) throws(RelayFault) {
+        guard let frames = sessions[id]?.transactions.removeValue(forKey: name) else { throw .unknownTransaction }
+        for frame in frames {
+            if frame.command == .send {
+                _ = try route(of: frame, on: id, at: now)
+            } else {
+                _ = try acknowledgment(in: frame, on: id)
+            }
+        }
+        for frame in frames where sessions[id] != nil {
+            let isGone = frame.command != .send && (try? acknowledgment(in: frame, on: id)) == nil
+            if !isGone { try carryOutNow(frame, on: id, at: now) }
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func confirm(_ frame: StompFrame, _ id: SessionID) {
+        guard let receipt = frame.value(of: .receipt), sessions[id] != nil,
+            let answer = try? StompFrame(.receipt, [StompHeader(.receiptID, receipt)])
+        else { return }
+        out.append(.confirm(id, answer.encoded))
+    }
+
+    /// The client says farewell: its connection is closed once everything before is confirmed.
+    private mutating func bye(_ id: SessionID) {
+        end(id)
+        out.append(.close(id))
+    }
+
+    mutating func send(_ command: StompCommand, _ headers: [StompHeader], to id: SessionID) {
+        guard let frame = try? StompFrame(command, headers) else { return }
+        out.append(.send(id, frame.encoded))
+    }
+
+    /// Says what is wrong, and ends the connection.
+    mutating func fail(_ id: SessionID, _ fault: RelayFault, _ receipt: [UInt8]? = nil) {
+        guard sessions[id] != nil else { return }
+        var headers = [StompHeader(.message, Array(fault.rawValue.utf8))]
+        if fault == .wrongVersion { headers.append(StompHeader(.version, Self.version)) }
+        if let receipt { headers.append(StompHeader(.receiptID, receipt)) }
+        send(.error, headers, to: id)
+        end(id)
+        out.append(.close(id))
+    }
+
+    /// Forgets a connection. What it has not acknowledged goes back.
+    mutating func end(_ id: SessionID) {
+        guard let names = sessions[id]?.subscriptions.keys else { return }
+        for name in names { remove(SubscriptionKey(session: id, name: name)) }
+        sessions[id] = nil
+    }
+
+    private static let version = Array("1.2".utf8)
+}

@@ -1,0 +1,73 @@
+public import CallSignalling
+import CanonicalCoding
+
+/// What a broker knows of a call: who started it, who may come in, who is in it.
+///
+/// Wire form: 16-byte call, 32-byte starter, u8 1 if whoever knows the id may join, u16 count of the invited, 32 bytes each,
+/// u16 count of members, 32 bytes each; devices in rising order.
+public struct CallRecord: Hashable, Sendable {
+    /// Which call.
+    public let id: CallID
+    /// Who started it.
+    public let starter: CallDevice
+    /// Whether it was started without naming anyone.
+    public let isOpen: Bool
+    var invited: Set<CallDevice>
+    var members: Set<CallDevice> = []
+    /// When somebody last did something in it, in milliseconds of the uptime.
+    var touchedAt: UInt64
+
+    init(_ id: CallID, by starter: CallDevice, inviting devices: [CallDevice], at uptime: UInt64) {
+        self.id = id
+        self.starter = starter
+        isOpen = devices.isEmpty
+        invited = Set(devices)
+        members = [starter]
+        touchedAt = uptime
+    }
+
+    /// Whether a device may come in.
+    func admits(_ device: CallDevice) -> Bool { isOpen || device == starter || invited.contains(device) }
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(id.bytes)
+        writer.write(starter.signingKey)
+        writer.write(UInt8(isOpen ? 1 : 0))
+        for devices in [invited, members] {
+            writer.write(UInt16(truncatingIfNeeded: devices.count))
+            for device in devices.sorted() { writer.write(device.signingKey) }
+        }
+        return writer.bytes
+    }
+
+    /// Reads the wire form; nil if it is none.
+    public init?(decoding bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard let id = (try? reader.bytes(16)).flatMap({ CallID(Array($0)) }), let starter = Self.device(&reader),
+            let mark = try? reader.uint8(), let invited = Self.devices(&reader), let members = Self.devices(&reader),
+            (try? reader.end()) != nil, mark <= 1
+        else { return nil }
+        self.id = id
+        self.starter = starter
+        isOpen = mark == 1
+        self.invited = invited
+        self.members = members
+        touchedAt = 0
+    }
+
+    private static func device(_ reader: inout ByteReader) -> CallDevice? {
+        (try? reader.bytes(32)).flatMap { CallDevice(Array($0)) }
+    }
+
+    private static func devices(_ reader: inout ByteReader) -> Set<CallDevice>? {
+        guard let count = try? reader.uint16() else { return nil }
+        var devices: [CallDevice] = []
+        for _ in 0..<count {
+            guard let device = device(&reader), devices.last.map({ $0 < device }) ?? true else { return nil }
+            devices.append(device)
+        }
+        return Set(devices)
+    }
+}

@@ -1,0 +1,188 @@
+public import CallSignalling
+import Synchronization
+
+/// Where the bytes for a connection go. Neither function may wait, or call the hub before it returns.
+public protocol SignalSink: Sendable {
+    /// Sends bytes, in order.
+    func send(_ bytes: [UInt8])
+    /// Closes the connection once everything has been sent.
+    func close()
+}
+
+/// A ``Broker`` among connections, a disk and a clock. Safe to call from any thread.
+///
+/// A RECEIPT leaves when all that its frame changed is on the disk. Messages do not wait for it.
+public final class SignalHub: Sendable {
+    private struct State {
+        var broker: Broker
+        var sinks: [SessionID: any SignalSink] = [:]
+        /// Not yet on the disk.
+        var writes: [BrokerAction] = []
+        /// How many writes there ever were, and how many are on the disk.
+        var writeCount: UInt64 = 0
+        var durableCount: UInt64 = 0
+        /// What waits for so many writes to be on the disk.
+        var held: [(writeCount: UInt64, action: BrokerAction)] = []
+    }
+
+    /// What devices may take.
+    public let limits: BrokerLimits
+    private let state: Mutex<State>
+    private let store: SignalStore?
+    private let clock: @Sendable () -> BrokerTime
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// A hub that goes on from what its store holds.
+    ///
+    /// - Parameters:
+    ///   - store: where inboxes and calls outlive the process; nil for nowhere.
+    ///   - clock: the time.
+    /// - Throws: ``SignalStoreError``: the operator has to act.
+    public init(
+        _ limits: BrokerLimits = BrokerLimits(), remembering store: SignalStore?,
+        clock: @escaping @Sendable () -> BrokerTime
+    ) throws(SignalStoreError) {
+        let (kept, calls) = try store?.read() ?? ([], [])
+        state = Mutex(State(broker: Broker(limits, kept: kept, calls: calls, at: clock())))
+        self.limits = limits
+        self.store = store
+        self.clock = clock
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Connections, signals that wait in inboxes, and calls, as they are now.
+    public var counts: (sessions: Int, kept: Int, calls: Int) {
+        state.withLock { ($0.broker.sessionCount, $0.broker.keptCount, $0.broker.callCount) }
+    }
+
+    /// A device, which has proved to be one, has connected.
+    public func open(_ device: CallDevice, to sink: any SignalSink) -> SessionID {
+        state.withLock { state in
+            let (id, actions) = state.broker.open(device, at: clock())
+            state.sinks[id] = sink
+            carryOut(actions, &state)
+            return id
+        }
+    }
+
+    /// Bytes have arrived on a connection.
+    public func receive(_ bytes: some Collection<UInt8>, on id: SessionID) {
+        state.withLock { carryOut($0.broker.receive(bytes, on: id, at: clock()), &$0) }
+    }
+
+    /// A connection is gone.
+    public func close(_ id: SessionID) {
+        state.withLock { state in
+            state.sinks[id] = nil
+            carryOut(state.broker.close(id, at: clock()), &state)
+        }
+    }
+
+    /// Ends a connection for a reason of its carrier's.
+    public func refuse(_ id: SessionID, _ fault: RelayFault) {
+        state.withLock { carryOut($0.broker.refuse(id, fault, at: clock()), &$0) }
+    }
+
+    /// Writes what is to be written, and keeps time, until the task is cancelled; then ends every connection, writes
+    /// the rest and closes the store. To be called once.
+    public func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                for await _ in wakes { await write() }
+            }
+            group.addTask { [self] in
+                while (try? await Task.sleep(for: .milliseconds(250))) != nil {
+                    state.withLock { carryOut($0.broker.tick(at: clock()), &$0) }
+                    wake.yield()
+                }
+            }
+            await group.waitForAll()
+        }
+        refuseAll()
+        // A task that was cancelled cannot wait for the disk; another one can.
+        await Task.detached { [self] in await write() }.value
+        store?.close()
+    }
+
+    private func refuseAll() {
+        state.withLock { state in
+            for id in state.sinks.keys { carryOut(state.broker.refuse(id, .unavailable, at: clock()), &state) }
+        }
+    }
+
+    /// Writes all there is to write in one go, and lets go of what waited for it.
+    private func write() async {
+        let batch = state.withLock { state in
+            defer { state.writes = [] }
+            return state.writes
+        }
+        guard !batch.isEmpty else { return }
+        do throws(SignalStoreError) {
+            try await store?.write(batch)
+            state.withLock { state in
+                state.durableCount += UInt64(batch.count)
+                letGo(&state)
+            }
+        } catch {
+            // Tried again at the next tick. Who waits is told that nothing is certain.
+            state.withLock { state in
+                state.writes = batch + state.writes
+                let waiting = state.held.map(\.action)
+                state.held = []
+                for case .confirm(let id, _) in waiting {
+                    carryOut(state.broker.refuse(id, .unavailable, at: clock()), &state)
+                }
+                for case .close(let id) in waiting { state.sinks.removeValue(forKey: id)?.close() }
+            }
+        }
+    }
+
+    private func carryOut(_ actions: [BrokerAction], _ state: inout State) {
+        for action in actions {
+            switch action {
+            case .send(let id, let bytes): state.sinks[id]?.send(bytes)
+            case .confirm(let id, _), .close(let id):
+                let isBehind = state.held.contains { $0.action.session == id }
+                let mustWait = action.isConfirmation && state.durableCount < state.writeCount
+                if mustWait || isBehind {
+                    state.held.append((state.writeCount, action))
+                } else {
+                    Self.carryOut(action, &state)
+                }
+            case .keep, .drop, .record, .forget:
+                guard store != nil else { continue }
+                state.writes.append(action)
+                state.writeCount += 1
+                wake.yield()
+            }
+        }
+    }
+
+    private func letGo(_ state: inout State) {
+        let count = state.held.firstIndex { $0.writeCount > state.durableCount } ?? state.held.count
+        for (_, action) in state.held.prefix(count) { Self.carryOut(action, &state) }
+        state.held.removeFirst(count)
+    }
+
+    private static func carryOut(_ action: BrokerAction, _ state: inout State) {
+        switch action {
+        case .confirm(let id, let bytes): state.sinks[id]?.send(bytes)
+        case .close(let id): state.sinks.removeValue(forKey: id)?.close()
+        default: return
+        }
+    }
+}
+
+extension BrokerAction {
+    fileprivate var isConfirmation: Bool {
+        if case .confirm = self { true } else { false }
+    }
+
+    fileprivate var session: SessionID? {
+        switch self {
+        case .send(let id, _), .confirm(let id, _), .close(let id): id
+        case .keep, .drop, .record, .forget: nil
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import CallSignalling
+import Foundation
+import GRDB
+
+/// What a broker has written: signals that wait in inboxes, and calls. One SQLite file, each commit of which waits for the disk.
+public struct SignalStore: Sendable {
+    private let pool: DatabasePool
+
+    /// Opens the file, or makes it, readable by this user only.
+    ///
+    /// - Throws: ``SignalStoreError``: the operator has to act.
+    public init(at path: String) throws(SignalStoreError) {
+        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file(code: errno) }
+        Foundation.close(descriptor)
+        pool = try Self.working { try Self.pool(path) }
+        try Self.working {
+            try pool.write { try $0.execute(sql: Self.schema) }
+            guard try pool.writeWithoutTransaction({ try Int.fetchOne($0, sql: "PRAGMA synchronous") }) == 2 else {
+                throw SignalStoreError.notDurable
+            }
+        }
+    }
+
+    /// All that was written. Rows that no broker wrote are left out.
+    ///
+    /// - Throws: ``SignalStoreError``.
+    public func read() throws(SignalStoreError) -> (kept: [KeptSignal], calls: [CallRecord]) {
+        try Self.working {
+            try pool.read { database in
+                let kept = try Row.fetchAll(database, sql: "SELECT * FROM kept ORDER BY number").compactMap(Self.kept)
+                let calls = try Data.fetchAll(database, sql: "SELECT record FROM calls")
+                return (kept, calls.compactMap { CallRecord(decoding: Array($0)) })
+            }
+        }
+    }
+
+    /// Writes actions in one transaction; returns when they are on the disk.
+    ///
+    /// - Throws: ``SignalStoreError``; nothing was written.
+    func write(_ actions: [BrokerAction]) async throws(SignalStoreError) {
+        do {
+            try await pool.write { database in
+                for action in actions { try Self.write(action, database) }
+            }
+        } catch { throw SignalStoreError(error) }
+    }
+
+    /// Closes the file.
+    public func close() {
+        _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+        try? pool.close()
+    }
+
+    private static func write(_ action: BrokerAction, _ database: Database) throws {
+        switch action {
+        case .keep(let signal):
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?)").execute(
+                arguments: [
+                    Int64(bitPattern: signal.number), Data(signal.recipient.signingKey), Data(signal.sender.signingKey),
+                    Int64(bitPattern: signal.expiresAt), Data(signal.frame),
+                ])
+        case .drop(let number):
+            try database.cachedStatement(sql: "DELETE FROM kept WHERE number = ?").execute(
+                arguments: [Int64(bitPattern: number)])
+        case .record(let call):
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO calls VALUES (?, ?)").execute(
+                arguments: [Data(call.id.bytes), Data(call.encoded)])
+        case .forget(let call):
+            try database.cachedStatement(sql: "DELETE FROM calls WHERE id = ?").execute(arguments: [Data(call.bytes)])
+        case .send, .confirm, .close: return
+        }
+    }
+
+    private static func kept(_ row: Row) -> KeptSignal? {
+        guard let number = try? row.decode(Int64.self, atIndex: 0), let recipient = device(row, 1),
+            let sender = device(row, 2), let expiresAt = try? row.decode(Int64.self, atIndex: 3),
+            let frame = try? row.decode(Data.self, atIndex: 4)
+        else { return nil }
+        return KeptSignal(
+            number: UInt64(bitPattern: number), recipient: recipient, sender: sender,
+            expiresAt: UInt64(bitPattern: expiresAt), frame: Array(frame))
+    }
+
+    private static func device(_ row: Row, _ column: Int) -> CallDevice? {
+        (try? row.decode(Data.self, atIndex: column)).flatMap { CallDevice(Array($0)) }
+    }
+
+    private static func pool(_ path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        #if canImport(Darwin)
+            configuration.prepareDatabase { database in
+                try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+            }
+        #endif
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        // The pool has set NORMAL by now, whatever the configuration said.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        return pool
+    }
+
+    private static func working<Value>(_ body: () throws -> Value) throws(SignalStoreError) -> Value {
+        do { return try body() } catch { throw SignalStoreError(error) }
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS kept (   -- signals that wait in inboxes
+            number INTEGER PRIMARY KEY,
+            recipient BLOB NOT NULL,        -- 32 bytes
+            sender BLOB NOT NULL,           -- 32 bytes
+            expires_at INTEGER NOT NULL,    -- milliseconds since 1970
+            frame BLOB NOT NULL             -- the SEND frame
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS calls (
+            id BLOB PRIMARY KEY,            -- 16 bytes
+            record BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}
+
+/// Why what a broker has written cannot be used.
+public enum SignalStoreError: Error, Hashable, Sendable {
+    /// The file was not made; the `errno` of the call.
+    case file(code: Int32)
+    /// It does not wait for the disk. A bug, or another SQLite.
+    case notDurable
+    /// The disk is full or another process holds the file; SQLite's code. Nothing was changed; try again.
+    case busy(code: Int32)
+    /// The disk failed, or the file is no database of ours; SQLite's code.
+    case failed(code: Int32)
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as SignalStoreError: self = error
+        case let error as DatabaseError:
+            let code = error.extendedResultCode.rawValue
+            switch error.resultCode {
+            case .SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR: self = .failed(code: code)
+            default: self = .busy(code: code)
+            }
+        default: self = .busy(code: ResultCode.SQLITE_INTERRUPT.rawValue)
+        }
+    }
+}

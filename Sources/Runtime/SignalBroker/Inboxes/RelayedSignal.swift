@@ -1,0 +1,64 @@
+import CallSignalling
+import CanonicalCoding
+import STOMP
+
+/// A message on its way.
+struct RelayedSignal: Sendable {
+    let number: UInt64
+    let sender: CallDevice
+    /// In milliseconds since 1970.
+    let expiresAt: UInt64
+    let destination: [UInt8]
+    /// The headers that the sender made up.
+    let headers: [StompHeader]
+    let body: [UInt8]
+    /// How often it was sent to a subscription.
+    var deliveries = 0
+
+    init(_ frame: StompFrame, to destination: [UInt8], number: UInt64, sender: CallDevice, expiresAt: UInt64) {
+        self.number = number
+        self.sender = sender
+        self.expiresAt = expiresAt
+        self.destination = destination
+        headers = frame.headers.filter { !Self.ownHeaders.contains($0.name) }
+        body = frame.body
+    }
+
+    /// A signal that waited on the disk; nil if it is none.
+    init?(_ kept: KeptSignal, _ limits: StompLimits) {
+        var decoder = StompDecoder(limits: limits)
+        decoder.append(kept.frame)
+        guard case .frame(let frame)? = try? decoder.next(), frame.command == .send,
+            let destination = frame.value(of: .destination)
+        else { return nil }
+        self.init(frame, to: destination, number: kept.number, sender: kept.sender, expiresAt: kept.expiresAt)
+        deliveries = 1  // Perhaps: nobody knows what was sent before the start.
+    }
+
+    /// How it is written.
+    func kept(for recipient: CallDevice) -> KeptSignal? {
+        let all = [StompHeader(.destination, destination)] + headers
+        guard let frame = try? StompFrame(.send, all, body: body) else { return nil }
+        return KeptSignal(
+            number: number, recipient: recipient, sender: sender, expiresAt: expiresAt, frame: frame.encoded)
+    }
+
+    /// The MESSAGE frame for a subscription.
+    ///
+    /// - Parameter acknowledgment: its name in ACK; nil if it needs none.
+    func message(for subscription: [UInt8], acknowledgment: UInt64?) -> [UInt8] {
+        var own = [
+            StompHeader(.destination, destination), StompHeader(.messageID, Decimal.encode(number)),
+            StompHeader(.subscription, subscription),
+        ]
+        if let acknowledgment { own.append(StompHeader(.ack, Decimal.encode(acknowledgment))) }
+        if deliveries > 0 { own.append(StompHeader(Self.redelivered, Array("true".utf8))) }
+        return (try? StompFrame(.message, own + headers, body: body).encoded) ?? []
+    }
+
+    static let expiration: StompHeaderName = "expiration"
+    private static let redelivered: StompHeaderName = "redelivered"
+    private static let ownHeaders: Set<StompHeaderName> = [
+        .destination, .receipt, .transaction, .id, .ack, .subscription, .messageID, redelivered,
+    ]
+}

@@ -1,0 +1,66 @@
+import CallSignalling
+import STOMP
+import SignalBroker
+import Testing
+
+/// Heart-beats, and the other times of a connection.
+@Suite struct HeartBeatTests {
+    @Test func aBeatIsSentBeforeTheTimeThatTheClientWants() throws {
+        var scene = try Scene()
+        let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 0, wants: 3000))
+        scene.wait(1900)
+        #expect(scene.bytes[session] == [])
+        scene.wait(250)
+        #expect(scene.bytes[session] == [UInt8(ascii: "\n")])
+        scene.wait(1900)
+        #expect(scene.bytes[session] == [UInt8(ascii: "\n")])
+    }
+
+    @Test func noBeatIsSentToAClientThatWantsNone() throws {
+        var scene = try Scene()
+        let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 1000, wants: 0))
+        scene.wait(1900)
+        #expect(scene.bytes[session] == [])
+    }
+
+    @Test func aClientThatPromisedBeatsAndIsSilentForTwiceTheTimeIsEnded() throws {
+        var scene = try Scene()
+        let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 3000, wants: 0))
+        scene.wait(6000)
+        #expect(scene.fault(session) == nil)
+        scene.wait(1)
+        #expect(scene.fault(session) == .silent)
+    }
+
+    @Test func aBeatOfTheClientIsASignOfLife() throws {
+        var scene = try Scene()
+        let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 3000, wants: 0))
+        scene.wait(5000)
+        scene.receive([UInt8(ascii: "\n")], on: session)
+        scene.wait(5000)
+        #expect(scene.fault(session) == nil)
+    }
+
+    @Test func aClientThatPromisedNothingMayBeSilent() throws {
+        var scene = try Scene()
+        let session = try scene.connect(scene.alice)
+        scene.wait(scene.broker.limits.sessionTime - 1)
+        #expect(scene.fault(session) == nil)
+    }
+
+    @Test func aConnectionThatDoesNotConnectIsEnded() throws {
+        var scene = try Scene()
+        let session = scene.open(scene.alice)
+        scene.wait(scene.broker.limits.connectTime - 1)
+        #expect(scene.fault(session) == nil)
+        scene.wait(1)
+        #expect(scene.fault(session) == .notConnected)
+    }
+
+    @Test func aConnectionHasToProveAnewWhoseItIsAfterAWhile() throws {
+        var scene = try Scene()
+        let session = try scene.connect(scene.alice)
+        scene.wait(scene.broker.limits.sessionTime)
+        #expect(scene.fault(session) == .tooOld)
+    }
+}
