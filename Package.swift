@@ -113,6 +113,9 @@ let coreTargets: [Target] = [
         name: "DeviceIdentity", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
         path: "Sources/Protocols/DeviceIdentity", swiftSettings: strict),
     .target(
+        name: "RelyingParty", dependencies: ["CanonicalCoding", "DeviceIdentity", crypto],
+        path: "Sources/Protocols/RelyingParty", swiftSettings: strict),
+    .target(
         name: "SocialRecovery",
         dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
@@ -202,6 +205,8 @@ let coreTargets: [Target] = [
         ],
         swiftSettings: strict),
     .testTarget(
+        name: "RelyingPartyTests", dependencies: ["DeviceIdentity", "RelyingParty", crypto], swiftSettings: strict),
+    .testTarget(
         name: "DeviceIdentityTests",
         dependencies: ["CanonicalCoding", "VRF", "KeyTransparency", "DeviceIdentity", crypto],
         swiftSettings: strict),
@@ -250,6 +255,26 @@ let runtimeTargets: [Target] = [
         ] + nio + certificates,
         path: "Sources/Runtime/SignetClient", swiftSettings: strict),
     .target(
+        name: "DeviceKeystores", dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetClient", crypto],
+        path: "Sources/Runtime/DeviceKeystores", swiftSettings: strict),
+    .target(
+        name: "SitesClient",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery", "SignetClient",
+            crypto,
+        ],
+        path: "Sources/Runtime/SitesClient", swiftSettings: strict),
+    .target(
+        name: "SiteServer",
+        dependencies: [
+            "CanonicalCoding", "DeviceIdentity", "RelyingParty", crypto, logging, sqlite,
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        ] + nio,
+        path: "Sources/Runtime/SiteServer", swiftSettings: strict),
+    .target(
         name: "LogWitness",
         dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
         path: "Sources/Runtime/LogWitness", swiftSettings: strict),
@@ -291,6 +316,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "SignetClient", "LogAuditor", "PinScenarios", "CallSimulation",
+            "DeviceIdentity", "DIDKey", "RelyingParty", "DeviceKeystores", "SitesClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -301,6 +327,9 @@ let runtimeTargets: [Target] = [
             logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
+    .executableTarget(
+        name: "signet-site", dependencies: ["DeviceIdentity", "RelyingParty", "SiteServer", arguments, logging],
+        path: "Sources/Tools/signet-site", swiftSettings: strict),
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
@@ -366,7 +395,8 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
-            "signet-vectors", "signet-lying-server", "SignetClient", "LogForging", "SignetTesting", "PinScenarios",
+            "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
+            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
         ],
         swiftSettings: strict),
 ]
@@ -384,6 +414,7 @@ let coreProducts: [Product] = [
     .library(name: "OPAQUE", targets: ["OPAQUE"]),
     .library(name: "SecretSharing", targets: ["SecretSharing"]),
     .library(name: "DeviceIdentity", targets: ["DeviceIdentity"]),
+    .library(name: "RelyingParty", targets: ["RelyingParty"]),
     .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
     .library(name: "NoteLog", targets: ["NoteLog"]),
     .library(name: "SealedNotes", targets: ["SealedNotes"]),
@@ -397,6 +428,8 @@ let runtimeProducts: [Product] = [
     .library(name: "SignetClient", targets: ["SignetClient"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
     .library(name: "LogWitness", targets: ["LogWitness"]),
+    .library(name: "DeviceKeystores", targets: ["DeviceKeystores"]),
+    .library(name: "SitesClient", targets: ["SitesClient"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]
