@@ -113,6 +113,9 @@ let coreTargets: [Target] = [
         name: "DeviceIdentity", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
         path: "Sources/Protocols/DeviceIdentity", swiftSettings: strict),
     .target(
+        name: "RelyingParty", dependencies: ["CanonicalCoding", "DeviceIdentity", crypto],
+        path: "Sources/Protocols/RelyingParty", swiftSettings: strict),
+    .target(
         name: "SocialRecovery",
         dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
@@ -211,6 +214,8 @@ let coreTargets: [Target] = [
         ],
         swiftSettings: strict),
     .testTarget(
+        name: "RelyingPartyTests", dependencies: ["DeviceIdentity", "RelyingParty", crypto], swiftSettings: strict),
+    .testTarget(
         name: "DeviceIdentityTests",
         dependencies: ["CanonicalCoding", "VRF", "KeyTransparency", "DeviceIdentity", crypto],
         swiftSettings: strict),
@@ -265,6 +270,25 @@ let runtimeTargets: [Target] = [
             "SignetClient", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
+        name: "DeviceKeystores", dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetClient", crypto],
+        path: "Sources/Runtime/DeviceKeystores", swiftSettings: strict),
+    .target(
+        name: "SitesClient",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery", "SignetClient",
+            crypto,
+        ],
+        path: "Sources/Runtime/SitesClient", swiftSettings: strict),
+    .target(
+        name: "SiteServer",
+        dependencies: [
+            "CanonicalCoding", "DeviceIdentity", "RelyingParty", crypto, logging, sqlite,
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        ] + nio,
+        path: "Sources/Runtime/SiteServer", swiftSettings: strict),
     .target(
         name: "LogWitness",
         dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
@@ -317,7 +341,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
-            "LogAuditor", "PinScenarios", "CallSimulation",
+            "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "RelyingParty",
+            "DeviceKeystores", "SitesClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -328,6 +353,9 @@ let runtimeTargets: [Target] = [
             "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
+    .executableTarget(
+        name: "signet-site", dependencies: ["DeviceIdentity", "RelyingParty", "SiteServer", arguments, logging],
+        path: "Sources/Tools/signet-site", swiftSettings: strict),
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
@@ -405,7 +433,8 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
-            "signet-vectors", "signet-lying-server", "SignetClient", "LogForging", "SignetTesting", "PinScenarios",
+            "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
+            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
         ],
         swiftSettings: strict),
 ]
@@ -423,6 +452,7 @@ let coreProducts: [Product] = [
     .library(name: "OPAQUE", targets: ["OPAQUE"]),
     .library(name: "SecretSharing", targets: ["SecretSharing"]),
     .library(name: "DeviceIdentity", targets: ["DeviceIdentity"]),
+    .library(name: "RelyingParty", targets: ["RelyingParty"]),
     .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
     .library(name: "NoteLog", targets: ["NoteLog"]),
     .library(name: "SealedNotes", targets: ["SealedNotes"]),
@@ -439,6 +469,8 @@ let runtimeProducts: [Product] = [
     .library(name: "LogWitness", targets: ["LogWitness"]),
     .library(name: "SignalBroker", targets: ["SignalBroker"]),
     .library(name: "SignalClient", targets: ["SignalClient"]),
+    .library(name: "DeviceKeystores", targets: ["DeviceKeystores"]),
+    .library(name: "SitesClient", targets: ["SitesClient"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

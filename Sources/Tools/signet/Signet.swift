@@ -21,7 +21,7 @@ struct Signet: AsyncParsableCommand {
             \(ExitStatus.documentation)
             """,
         subcommands: [
-            Account.self, Devices.self, People.self, Lookup.self, Monitor.self, Proof.self, Log.self,
+            Account.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self, Proof.self, Log.self,
             Audit.self,
             Gossip.self,
             Evidence.self,

@@ -11,6 +11,7 @@ import Testing
 enum Program: String {
     case signet, signetd
     case lyingServer = "signet-lying-server"
+    case site = "signet-site"
 
     /// Long enough for a machine that does many things at once; nothing waits for it to pass.
     static let deadline: TimeInterval = 120

@@ -3,7 +3,7 @@ import Crypto
 
 /// What a private key is called in a ``Keystore``: it says what the key is for, and nothing of whom it is used with.
 public struct KeyName: Hashable, Sendable {
-    /// 1 to 80 bytes of `a-z 0-9 -`.
+    /// 1 to 96 bytes of `a-z 0-9 -`.
     public let bytes: [UInt8]
 
     /// The account's identity key.
@@ -13,14 +13,29 @@ public struct KeyName: Hashable, Sendable {
     /// This device's agreement key.
     public static let deviceAgreement = KeyName(Array("device-agreement".utf8))
 
+    /// The secret under which the list of sites is sealed.
+    public static let siteList = KeyName(Array("site-list".utf8))
+
     /// The key for one site: `site-` and the SHA-256 of the host in hex, so that no two hosts share a name.
-    public static func site(_ host: VerifiedHost) -> KeyName {
-        KeyName(Array("site-".utf8) + Hex.encode(Array(SHA256.hash(data: host.text))))
+    ///
+    /// - Parameter generation: counts up when the site gets another key; from 1 on it is written behind, `-` and decimal.
+    public static func site(_ host: VerifiedHost, generation: UInt32 = 0) -> KeyName {
+        KeyName(Array("site-".utf8) + Self.suffix(host, generation))
     }
 
-    /// A name that a store kept; nil for anything but 1 to 80 bytes of `a-z 0-9 -`.
+    /// The secret half of the recovery key for one site, as ``site(_:generation:)`` behind `rsite-`.
+    public static func siteRecovery(_ host: VerifiedHost, generation: UInt32 = 0) -> KeyName {
+        KeyName(Array("rsite-".utf8) + Self.suffix(host, generation))
+    }
+
+    private static func suffix(_ host: VerifiedHost, _ generation: UInt32) -> [UInt8] {
+        let digest = Hex.encode(Array(SHA256.hash(data: host.text)))
+        return generation == 0 ? digest : digest + [UInt8(ascii: "-")] + Decimal.encode(UInt64(generation))
+    }
+
+    /// A name that a store kept; nil for anything but 1 to 96 bytes of `a-z 0-9 -`.
     public init?(stored bytes: [UInt8]) {
-        guard (1...80).contains(bytes.count),
+        guard (1...96).contains(bytes.count),
             bytes.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
         else { return nil }
         self.bytes = bytes

@@ -10,6 +10,14 @@ public enum PresenceAction: Hashable, Sendable {
     case signIn(VerifiedHost)
     /// Become known to a site.
     case register(VerifiedHost)
+    /// Show the list of sites.
+    case showSites
+    /// Forget a site, and with it the only key to the account there.
+    case forgetSite(VerifiedHost)
+    /// Give a site new keys, in the name of the recovery key that it has on file.
+    case reRegister(VerifiedHost)
+    /// Stop new keys for oneself that a site was asked for.
+    case objectAt(VerifiedHost)
     /// Publish a change of the account: a new name for a device, a refreshed list.
     case updateAccount
     /// Give another device the right to act for the account.
@@ -62,4 +70,8 @@ public struct PresenceGrant: ~Copyable, Sendable {
     public let action: PresenceAction
 
     init(_ action: PresenceAction) { self.action = action }
+
+    /// One more grant for the same action, when it takes several uses of keys: the person agrees to what is done, not to
+    /// each signature that it needs.
+    package func again() -> PresenceGrant { PresenceGrant(action) }
 }

@@ -40,10 +40,15 @@ public struct PresenceGate: Hashable, Sendable {
     public mutating func lock() { (lastTouch, outstanding, last) = (nil, nil, nil) }
 
     /// What has to happen before a key may be used for `action`. A question that was not answered yet becomes void.
-    public mutating func ask(_ action: PresenceAction, at now: UInt64) -> PresenceStep {
+    ///
+    /// - Parameter unlocking: the answer unlocks as well. For a program that was started for this one action: its person
+    ///   is asked once, by name of the action. A program that stays open asks for ``PresenceAction/unlock`` by itself.
+    public mutating func ask(
+        _ action: PresenceAction, at now: UInt64, unlocking: Bool = false
+    ) -> PresenceStep {
         outstanding = nil
         guard now >= blockedUntil else { return .wait(until: blockedUntil) }
-        guard action == .unlock || !isLocked(at: now) else { return .unlockFirst }
+        guard action == .unlock || unlocking || !isLocked(at: now) else { return .unlockFirst }
         let (end, overflow) = now.addingReportingOverflow(policy.promptLifetime)
         let prompt = PresencePrompt(action: action, number: nextNumber, expires: overflow ? .max : end)
         nextNumber += 1

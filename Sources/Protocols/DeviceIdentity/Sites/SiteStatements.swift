@@ -40,7 +40,7 @@ public struct SiteRegistration: Hashable, Sendable {
     /// The wire form.
     public var encoded: [UInt8] { challenge + publicKey + recoveryKey + signature }
 
-    private init(
+    package init(
         _ challenge: [UInt8], _ publicKey: [UInt8], _ recoveryKey: [UInt8], _ signature: [UInt8],
         at host: VerifiedHost
     ) throws(SiteStatementError) {
@@ -56,7 +56,8 @@ public struct SiteRegistration: Hashable, Sendable {
         self.signature = signature
     }
 
-    private static func message(
+    /// The text that the key signs.
+    package static func message(
         _ host: VerifiedHost, _ challenge: [UInt8], _ publicKey: [UInt8], _ recoveryKey: [UInt8]
     ) -> [UInt8] {
         SiteStatement.message("signet-site-register/v1\n", host, challenge, [publicKey, recoveryKey])
@@ -92,7 +93,8 @@ public struct SiteSignIn: Hashable, Sendable {
         self.signature = signature
     }
 
-    private static func message(_ host: VerifiedHost, _ challenge: [UInt8], _ publicKey: [UInt8]) -> [UInt8] {
+    /// The text that the key signs.
+    package static func message(_ host: VerifiedHost, _ challenge: [UInt8], _ publicKey: [UInt8]) -> [UInt8] {
         SiteStatement.message("signet-site-sign-in/v1\n", host, challenge, [publicKey])
     }
 }
@@ -159,12 +161,38 @@ public struct SiteRecovery: Hashable, Sendable {
     /// The wire form.
     public var encoded: [UInt8] { challenge + publicKey + recoveryKey + recoverySignature + signature }
 
-    private static func message(_ host: VerifiedHost, _ challenge: [UInt8], _ keys: [[UInt8]]) -> [UInt8] {
+    /// The text that both keys sign; `keys` are the old recovery key, the new key and the new recovery key.
+    package static func message(_ host: VerifiedHost, _ challenge: [UInt8], _ keys: [[UInt8]]) -> [UInt8] {
         SiteStatement.message("signet-site-recover/v1\n", host, challenge, keys)
     }
 }
 
-/// The signed text of all three: first line, u16 length and host, challenge, keys.
+/// How a person stops a ``SiteRecovery`` that waits at a site: signed by the key that still counts there.
+public struct SiteObjection: Hashable, Sendable {
+    /// 64 bytes, r || s.
+    public let signature: [UInt8]
+
+    /// Verifies 64 received bytes.
+    ///
+    /// - Parameter publicKey: what the site has on file.
+    /// - Throws: ``SiteStatementError``: not signed by this key for this challenge and site.
+    public init(
+        _ signature: [UInt8], at host: VerifiedHost, challenge: [UInt8], publicKey: [UInt8]
+    ) throws(SiteStatementError) {
+        guard challenge.count == 32 else { throw .invalidChallenge(challenge.count) }
+        guard P256Text.isValid(signature, over: Self.message(host, challenge, publicKey), by: publicKey) else {
+            throw .invalidSignature
+        }
+        self.signature = signature
+    }
+
+    /// The text that the key signs.
+    package static func message(_ host: VerifiedHost, _ challenge: [UInt8], _ publicKey: [UInt8]) -> [UInt8] {
+        SiteStatement.message("signet-site-object/v1\n", host, challenge, [publicKey])
+    }
+}
+
+/// The signed text of all four: first line, u16 length and host, challenge, keys.
 private enum SiteStatement {
     static func message(
         _ format: StaticString, _ host: VerifiedHost, _ challenge: [UInt8], _ keys: [[UInt8]]

@@ -13,6 +13,8 @@ public struct VerifiedHost: Hashable, Sendable {
         case tlsConnection
         /// A request signed with a key that the host published.
         case signedRequest
+        /// A site's own name, from its own configuration.
+        case ownName
     }
 
     /// Host, and port unless 443, ASCII.

@@ -20,7 +20,7 @@ public struct KeystoreCost: Hashable, Sendable {
     /// Larger headers are refused before memory is asked for: sixteen passes over 1 GiB.
     public static let maximum = KeystoreCost(passes: 16, memory: 1_048_576)
 
-    func check() throws(KeystoreError) {
+    package func check() throws(KeystoreError) {
         guard passes >= Self.minimum.passes, memory >= Self.minimum.memory else { throw .costTooLow(self) }
         guard passes <= Self.maximum.passes, memory <= Self.maximum.memory else { throw .costTooHigh(self) }
     }

@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 
 #if canImport(CSodium)
     import CSodium
@@ -7,10 +7,10 @@ import Crypto
 /// The key under which a keystore is sealed: Argon2id over the passphrase, 32 bytes.
 ///
 /// Spec: RFC 9106, version 0x13, one lane; through libsodium's `crypto_pwhash`.
-enum PassphraseKey {
+package enum PassphraseKey {
     static let saltByteCount = 16
 
-    static func derive(
+    package static func derive(
         from passphrase: SecretBytes, salt: [UInt8], cost: KeystoreCost
     ) throws(KeystoreError) -> SymmetricKey {
         try cost.check()

@@ -8,13 +8,28 @@ extension PinnedConnector {
     ///
     /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``: the system has no list of roots.
     public static func trustingSystemRoots(for address: DirectoryAddress) throws(TransportError) -> PinnedConnector {
-        guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
         guard let system = TrustAnchors.ofSystem() else { throw .invalidRoot }
+        return try withoutPins(for: address, trusting: system.anchors)
+    }
+
+    /// A connector to one server of which no pin is known: any path to one of these roots will do.
+    ///
+    /// Security: whoever one of the roots certifies for this host can pretend to be it. What is sent must be of no use
+    /// elsewhere, such as a statement that names its site.
+    ///
+    /// - Throws: ``TransportError/invalidAddress``.
+    public static func withoutPins(
+        for address: DirectoryAddress, trusting anchors: TrustAnchors
+    ) throws(TransportError) -> PinnedConnector {
+        guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
         let policy: PinPolicy
         do {
-            policy = try PinPolicy(version: 1, rules: [PinRule(for: .exactly(host), mode: .trustOnly, pins: [])])
+            // A policy for production has to enforce pins somewhere; this one says that it does not.
+            policy = try PinPolicy(
+                version: 1, environment: .development,
+                rules: [PinRule(for: .exactly(host), mode: .trustOnly, pins: [])])
         } catch { throw .unknown }
-        return try PinnedConnector(ChainVerifier(policy: policy, anchors: system.anchors))
+        return try PinnedConnector(ChainVerifier(policy: policy, anchors: anchors), environment: .development)
     }
 }
 

@@ -13,8 +13,10 @@ enum Passphrase {
     private static let maximumByteCount = 4096
 
     /// The passphrase of a keystore that is there.
-    static func existing(_ options: HomeOptions) throws -> SecretBytes {
-        try given(options) ?? typed("Passphrase: ")
+    ///
+    /// - Parameter purpose: what it is asked for, such as `to sign in at shop.example`.
+    static func existing(_ options: HomeOptions, _ purpose: String? = nil) throws -> SecretBytes {
+        try given(options) ?? typed(purpose.map { "Passphrase, \($0): " } ?? "Passphrase: ")
     }
 
     /// A passphrase for a new keystore; typed, it is asked for twice.

@@ -1,0 +1,67 @@
+import Foundation
+import GRDB
+public import RelyingParty
+
+/// A site's members in one SQLite file. Every change is on the disk when it is answered.
+public struct SiteDatabase: SiteStore {
+    private let queue: DatabaseQueue
+
+    /// Opens the file, or makes it.
+    ///
+    /// - Throws: `SiteStoreError/unavailable`.
+    public init(path: String) throws(SiteStoreError) {
+        do {
+            var configuration = Configuration()
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.write { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE IF NOT EXISTS member (account BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+                        CREATE TABLE IF NOT EXISTS key (key BLOB PRIMARY KEY, account BLOB NOT NULL) WITHOUT ROWID;
+                        """)
+            }
+        } catch { throw .unavailable }
+    }
+
+    /// The member who has this key.
+    public func member(withKey key: [UInt8]) async throws(SiteStoreError) -> SiteMember? {
+        let sql = "SELECT record FROM key JOIN member USING (account) WHERE key = ?"
+        let record: [UInt8]?
+        do {
+            record = try await queue.read { try Self.bytes($0, sql, key) }
+        } catch { throw .unavailable }
+        guard let record else { return nil }
+        do { return try SiteMember(decoding: record) } catch { throw .damaged }
+    }
+
+    /// Puts a member in, or in another's place.
+    public func put(
+        _ member: SiteMember, replacing expected: SiteMember?
+    ) async throws(SiteStoreError) -> Bool {
+        do {
+            return try await queue.write { database in
+                let sql = "SELECT record FROM member WHERE account = ?"
+                guard try Self.bytes(database, sql, member.account) == expected?.encoded else { return false }
+                try database.execute(sql: "DELETE FROM key WHERE account = ?", arguments: [Data(member.account)])
+                for key in member.keys {
+                    let taken = try Self.bytes(database, "SELECT account FROM key WHERE key = ?", key)
+                    guard taken == nil else { throw TakenKey() }
+                    try database.execute(
+                        sql: "INSERT INTO key VALUES (?, ?)", arguments: [Data(key), Data(member.account)])
+                }
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO member VALUES (?, ?)",
+                    arguments: [Data(member.account), Data(member.encoded)])
+                return true
+            }
+        } catch is TakenKey { return false } catch { throw .unavailable }
+    }
+
+    private static func bytes(_ database: Database, _ sql: String, _ argument: [UInt8]) throws -> [UInt8]? {
+        try Data.fetchOne(database, sql: sql, arguments: [Data(argument)]).map { Array($0) }
+    }
+}
+
+/// Another member has the key: the transaction is undone.
+private struct TakenKey: Error {}

@@ -1,0 +1,80 @@
+import Crypto
+public import DeviceIdentity
+import HummingbirdCore
+public import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RelyingParty
+import ServiceLifecycle
+import UnixSignals
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A relying party as an example: HTTPS, members in SQLite, nothing else. One value serves once.
+public struct HTTPSSite: Sendable {
+    private let exchange: SiteExchange
+    private let tls: NIOSSLContext
+
+    /// A site.
+    ///
+    /// - Parameters:
+    ///   - host: its own name.
+    ///   - recoveryDelay: in seconds.
+    ///   - certificateChain: PEM, the site's own first.
+    ///   - privateKey: PEM.
+    ///   - record: where to write down what requests say; nil for nowhere.
+    /// - Throws: ``SiteServerError/invalidCertificate``.
+    public init(
+        at host: VerifiedHost, members: SiteDatabase, recoveryDelay: UInt64, certificateChain: [UInt8],
+        privateKey: [UInt8], record: SiteRecord? = nil
+    ) throws(SiteServerError) {
+        do {
+            let chain = try NIOSSLCertificate.fromPEMBytes(certificateChain)
+            let key = try NIOSSLPrivateKey(bytes: privateKey, format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            tls = try NIOSSLContext(configuration: configuration)
+        } catch { throw .invalidCertificate }
+        let site = Site(
+            at: host, members: members, challengeKey: SymmetricKey(size: .bits256), recoveryDelay: recoveryDelay)
+        exchange = SiteExchange(site: site, clock: { UInt64(max(0, time(nil))) }, record: record)
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    ///
+    /// - Parameter onListening: gets the port once connections are accepted.
+    /// - Throws: ``SiteServerError/cannotListen``, or what else ended the server.
+    public func run(
+        host: String, port: Int, logger: Logger, onListening: @escaping @Sendable (Int) -> Void
+    ) async throws {
+        let server = Server(
+            childChannelSetup: SiteChannel(tls: tls, responder: exchange.run),
+            configuration: ServerConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { onListening($0.localAddress?.port ?? 0) },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        var group = ServiceGroupConfiguration(
+            services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(5)
+        do { try await ServiceGroup(configuration: group).run() } catch is IOError {
+            throw SiteServerError.cannotListen
+        }
+    }
+}
+
+/// Why a site does not serve.
+public enum SiteServerError: Error, Hashable, Sendable {
+    /// Key and certificates do not make a TLS server.
+    case invalidCertificate
+    /// The address is in use, or is not one of this machine.
+    case cannotListen
+}

@@ -1,0 +1,339 @@
+import Crypto
+public import DeviceIdentity
+import RelyingParty
+import SecretSharing
+public import SignetClient
+public import SocialRecovery
+
+/// A person's sites: a self for each, with keys of its own.
+///
+/// Keys are durable before a site hears of them, and the list is written when the site has answered: an interruption in
+/// between loses nothing, the same call goes on with the same keys.
+///
+/// Security: keys are found by the host that the connection proved, and there is no other way to one. The account's own
+/// keys are not within reach of this type.
+public actor SiteBook {
+    /// The longest list, in bytes.
+    static let maximumByteCount = 4_194_304
+
+    private let keystore: any DeviceIdentity.Keystore
+    private let file: DurableFile
+    private let clock: @Sendable () -> UInt64
+
+    /// A book over a keystore and a file.
+    public init(
+        keys keystore: any DeviceIdentity.Keystore, list file: DurableFile,
+        clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now
+    ) {
+        self.keystore = keystore
+        self.file = file
+        self.clock = clock
+    }
+
+    /// One line of the list.
+    public struct Listing: Hashable, Sendable {
+        /// The site.
+        public let host: VerifiedHost
+        /// When the person became known there, in seconds since 1970; nil when only a recovery key came back.
+        public let since: UInt64?
+        /// Whether the site has to get new keys.
+        public let needsNewKeys: Bool
+    }
+
+    /// Every site, in order of host.
+    ///
+    /// - Throws: ``SitesError``.
+    public func sites(_ grant: consuming PresenceGrant) async throws(SitesError) -> [Listing] {
+        let (ledger, _) = try await ledger(grant)
+        return ledger.generations.keys.sorted { $0.text.lexicographicallyPrecedes($1.text) }.map { host in
+            Listing(
+                host: host, since: (try? ledger.identities.identity(for: host))?.createdAt,
+                needsNewKeys: ledger.awaiting.contains(host))
+        }
+    }
+
+    /// Becomes known to a site.
+    ///
+    /// - Throws: ``SitesError``.
+    public func register(
+        at site: SiteConnection, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) {
+        var (ledger, seal) = try await ledger(grant.again())
+        guard !ledger.awaiting.contains(site.host) else { throw .needsNewKeys }
+        guard (try? ledger.identities.identity(for: site.host)) == nil else { throw .identity(.knownSite) }
+        let keys = try await self.keys(site.host, ledger.generations[site.host] ?? 0, grant.again())
+        let message = SiteRegistration.message(site.host, site.challenge, keys.publicKey, keys.recoveryPublicKey)
+        let signature = try await sign(message, with: keys.name, grant)
+        let statement: SiteRegistration
+        do {
+            statement = try SiteRegistration(
+                site.challenge, keys.publicKey, keys.recoveryPublicKey, signature, at: site.host)
+        } catch { throw .statement(error) }
+        let answer = try await site.send(.register, statement.encoded)
+        guard case .registered = answer else { throw .refused(answer) }
+        try enter(keys, site.host, into: &ledger)
+        try write(ledger, under: seal)
+    }
+
+    /// Signs in.
+    ///
+    /// - Returns: when new keys that were asked for in the person's name will count there; nil when none wait.
+    /// - Throws: ``SitesError``; ``SitesError/identity(_:)`` with `unknownSite`: no other identity stands in.
+    public func signIn(
+        at site: SiteConnection, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> UInt64? {
+        let (ledger, _) = try await ledger(grant.again())
+        let identity = try self.identity(site.host, ledger)
+        let message = SiteSignIn.message(site.host, site.challenge, identity.publicKey)
+        let answer = try await send(.signIn, message, identity, ledger, to: site, grant)
+        guard case .signedIn(_, let due) = answer else { throw .refused(answer) }
+        return due
+    }
+
+    /// Says no to new keys that wait at a site.
+    ///
+    /// - Throws: ``SitesError``.
+    public func object(at site: SiteConnection, _ grant: consuming PresenceGrant) async throws(SitesError) {
+        let (ledger, _) = try await ledger(grant.again())
+        let identity = try self.identity(site.host, ledger)
+        let message = SiteObjection.message(site.host, site.challenge, identity.publicKey)
+        let answer = try await send(.object, message, identity, ledger, to: site, grant)
+        guard answer == .objected else { throw .refused(answer) }
+    }
+
+    /// Gives a site new keys, in the name of the recovery key that it has on file. Interrupted, or told to wait, it is
+    /// called again.
+    ///
+    /// - Returns: when the new keys will count; nil when they do.
+    /// - Throws: ``SitesError``.
+    public func giveNewKeys(
+        to site: SiteConnection, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> UInt64? {
+        var (ledger, seal) = try await ledger(grant.again())
+        guard let old = ledger.generations[site.host], old < .max else { throw .identity(.unknownSite) }
+        guard let recovery = try await recoveryScalar(site.host, old, grant.again()) else { throw .noRecoveryKey }
+        let keys = try await self.keys(site.host, old + 1, grant.again())
+        let statement = try await statement(site, recovery, keys, grant)
+        let answer = try await site.send(.recover, statement.encoded)
+        switch answer {
+        case .recovered:
+            try enter(keys, site.host, into: &ledger)
+            try write(ledger, under: seal)
+            for name in [KeyName.site(site.host, generation: old), .siteRecovery(site.host, generation: old)] {
+                try await erase(name)
+            }
+            return nil
+        case .recoveryWaits(let until): return until
+        default: throw .refused(answer)
+        }
+    }
+
+    /// Forgets a site, and erases its keys. The site is not asked.
+    ///
+    /// - Throws: ``SitesError``.
+    public func forget(_ host: VerifiedHost, _ grant: consuming PresenceGrant) async throws(SitesError) {
+        var (ledger, seal) = try await ledger(grant)
+        guard let generation = ledger.generations.removeValue(forKey: host) else { throw .identity(.unknownSite) }
+        ledger.identities.forget(host)
+        ledger.awaiting.remove(host)
+        try write(ledger, under: seal)
+        for number in [generation, generation == .max ? generation : generation + 1] {
+            try await erase(.site(host, generation: number))
+            try await erase(.siteRecovery(host, generation: number))
+        }
+    }
+
+    // MARK: Recovery of the account
+
+    /// What the recovery journal has to hold, so that every site can be given new keys after a recovery.
+    ///
+    /// - Throws: ``SitesError``.
+    public func recoveryEntries(
+        _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> [JournalEntry] {
+        let (ledger, _) = try await ledger(grant.again())
+        var entries: [JournalEntry] = []
+        for identity in ledger.identities.all {
+            let generation = ledger.generations[identity.host] ?? 0
+            guard let secret = try await recoveryScalar(identity.host, generation, grant.again()) else {
+                throw .noRecoveryKey
+            }
+            entries.append(.siteRecovery(identity.host, secret))
+        }
+        return entries
+    }
+
+    /// Takes in what a recovery brought back. Each site then awaits ``giveNewKeys(to:_:)``.
+    ///
+    /// - Throws: ``SitesError``.
+    public func adopt(
+        _ entries: [JournalEntry], _ grant: consuming PresenceGrant
+    ) async throws(SitesError) {
+        var (ledger, seal) = try await ledger(grant.again())
+        // The last entry of a host counts: the journal is in order of time.
+        for case .siteRecovery(let host, let secret) in entries where ledger.identities.lacks(host) {
+            let generation = ledger.generations[host] ?? 0
+            try await erase(.siteRecovery(host, generation: generation))
+            try await keep(secret, .siteRecovery(host, generation: generation))
+            ledger.generations[host] = generation
+            ledger.awaiting.insert(host)
+        }
+        try write(ledger, under: seal)
+    }
+}
+
+extension SiteBook {
+    // MARK: Keys
+
+    /// The keys of one generation at one site.
+    private struct Keys {
+        let generation: UInt32
+        let name: KeyName
+        let publicKey: [UInt8]
+        let recoveryPublicKey: [UInt8]
+    }
+
+    /// Those that are there, from an interrupted try, or new ones.
+    private func keys(
+        _ host: VerifiedHost, _ generation: UInt32, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> Keys {
+        let name = KeyName.site(host, generation: generation)
+        let recovery: SecretScalar
+        if let kept = try await recoveryScalar(host, generation, grant) {
+            recovery = kept
+        } else {
+            recovery = .random()
+            try await keep(recovery, .siteRecovery(host, generation: generation))
+        }
+        do throws(DeviceIdentity.KeystoreError) {
+            let stored = try await keystore.key(named: name)
+            let publicKey =
+                if let stored { stored.publicKey } else { try await keystore.makeKey(.p256Signing, named: name) }
+            guard let point = recovery.compressedPoint else { throw .damaged }
+            return Keys(generation: generation, name: name, publicKey: publicKey, recoveryPublicKey: point)
+        } catch { throw .keystore(error) }
+    }
+
+    private func recoveryScalar(
+        _ host: VerifiedHost, _ generation: UInt32, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> SecretScalar? {
+        let secret: SymmetricKey
+        do {
+            secret = try await keystore.secret(named: .siteRecovery(host, generation: generation), grant)
+        } catch {
+            guard error == .noSuchKey else { throw .keystore(error) }
+            return nil
+        }
+        var bytes = secret.withUnsafeBytes { Array($0) }
+        defer { bytes.wipe() }
+        do { return try SecretScalar(bytes) } catch { throw .keystore(.damaged) }
+    }
+
+    private func keep(_ scalar: SecretScalar, _ name: KeyName) async throws(SitesError) {
+        let secret = scalar.withBytes { span in
+            var bytes = (0..<span.count).map { span[$0] }
+            defer { bytes.wipe() }
+            return SymmetricKey(data: bytes)
+        }
+        do { try await keystore.keep(secret, named: name) } catch { throw .keystore(error) }
+    }
+
+    private func erase(_ name: KeyName) async throws(SitesError) {
+        do { try await keystore.erase(name) } catch { throw .keystore(error) }
+    }
+
+    // MARK: Statements
+
+    private func identity(_ host: VerifiedHost, _ ledger: SiteLedger) throws(SitesError) -> SiteIdentity {
+        guard !ledger.awaiting.contains(host) else { throw .needsNewKeys }
+        do { return try ledger.identities.identity(for: host) } catch { throw .identity(error) }
+    }
+
+    private func sign(
+        _ message: [UInt8], with name: KeyName, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> [UInt8] {
+        do { return try await keystore.sign(message, with: name, grant) } catch { throw .keystore(error) }
+    }
+
+    private func send(
+        _ route: SiteRoute, _ message: [UInt8], _ identity: SiteIdentity, _ ledger: SiteLedger,
+        to site: SiteConnection, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> SiteAnswer {
+        let name = KeyName.site(site.host, generation: ledger.generations[site.host] ?? 0)
+        let signature = try await sign(message, with: name, grant)
+        let body = SignedChallenge(
+            publicKey: identity.publicKey, challenge: site.challenge, signature: signature)
+        return try await site.send(route, body.encoded)
+    }
+
+    private func statement(
+        _ site: SiteConnection, _ recovery: SecretScalar, _ keys: Keys, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> SiteRecoveryRequest {
+        guard let old = recovery.compressedPoint, let signer = try? recovery.signingKey() else {
+            throw .keystore(.damaged)
+        }
+        let message = SiteRecovery.message(site.host, site.challenge, [old, keys.publicKey, keys.recoveryPublicKey])
+        let second = try await sign(message, with: keys.name, grant)
+        guard let first = try? signer.signature(for: message).rawRepresentation else { throw .keystore(.damaged) }
+        let bytes = site.challenge + keys.publicKey + keys.recoveryPublicKey + first + second
+        do throws(SiteStatementError) {
+            let statement = try SiteRecovery(
+                decoding: bytes, at: site.host, challenge: site.challenge, oldRecoveryKey: old)
+            return SiteRecoveryRequest(recoveryKey: old, statement: statement.encoded)
+        } catch { throw .statement(error) }
+    }
+
+    // MARK: The list
+
+    private func ledger(
+        _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> (SiteLedger, SymmetricKey) {
+        let key: SymmetricKey?
+        do { key = try await keystore.secret(named: .siteList, grant) } catch {
+            guard error == .noSuchKey else { throw .keystore(error) }
+            key = nil
+        }
+        guard file.exists else {
+            if let key { return (SiteLedger(), key) }
+            let fresh = SymmetricKey(size: .bits256)
+            do { try await keystore.keep(fresh, named: .siteList) } catch { throw .keystore(error) }
+            return (SiteLedger(), fresh)
+        }
+        let sealed: [UInt8]
+        do { sealed = try file.read(maximumByteCount: Self.maximumByteCount) } catch { throw .list(error) }
+        guard let key, let ledger = SiteLedger(opening: sealed, with: key) else { throw .listDamaged }
+        return (ledger, key)
+    }
+
+    private func enter(
+        _ keys: Keys, _ host: VerifiedHost, into ledger: inout SiteLedger
+    ) throws(SitesError) {
+        do throws(SiteIdentityError) {
+            let identity = try SiteIdentity(
+                host: host, publicKey: keys.publicKey, recoveryKey: keys.recoveryPublicKey, createdAt: clock())
+            if ledger.identities.lacks(host) {
+                try ledger.identities.add(identity)
+            } else {
+                try ledger.identities.replace(with: identity)
+            }
+        } catch { throw .identity(error) }
+        ledger.generations[host] = keys.generation
+        ledger.awaiting.remove(host)
+    }
+
+    private func write(_ ledger: SiteLedger, under key: SymmetricKey) throws(SitesError) {
+        guard let sealed = ledger.sealed(under: key) else { throw .listDamaged }
+        do { try file.replace(with: sealed) } catch { throw .list(error) }
+    }
+}
+
+extension SiteIdentities {
+    fileprivate func lacks(_ host: VerifiedHost) -> Bool { (try? identity(for: host)) == nil }
+}
+
+extension SecretScalar {
+    /// The public key, 33 bytes.
+    fileprivate var compressedPoint: [UInt8]? {
+        (try? signingKey()).map { Array($0.publicKey.compressedRepresentation) }
+    }
+}

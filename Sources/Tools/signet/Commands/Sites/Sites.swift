@@ -1,0 +1,187 @@
+import ArgumentParser
+import DeviceIdentity
+import KeyPinning
+import PinnedChains
+import SignetClient
+import SitesClient
+
+/// `signet sites`
+struct Sites: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The sites that know you: a separate self for each.",
+        discussion: """
+            Every site gets keys of its own, chosen by the name that its certificate proves. No site learns anything \
+            that another one also has, and none ever sees your account.
+            """,
+        subcommands: [Register.self, SignIn.self, List.self, Forget.self, ReRegister.self, Object.self])
+}
+
+/// A site, and whom to believe about it.
+struct SiteOptions: ParsableArguments {
+    @OptionGroup var anchors: AnchorOptions
+    @Option(help: ArgumentHelp("Demand the keys of this pin policy as well.", valueName: "file")) var pins: String?
+
+    /// Connects, and has the site prove its name.
+    func connect(_ place: ServerPlace) async throws -> SiteConnection {
+        let connector = try connector(place)
+        do { return try await SiteConnection.open(place.address, through: connector) } catch {
+            throw CommandFailure(error.family.status, error.sentence(place.address.authority))
+        }
+    }
+
+    private func connector(_ place: ServerPlace) throws -> PinnedConnector {
+        let anchors = try anchors.anchors()
+        let pins = try self.pins.map { try PinPolicyFile.read($0) }
+        do throws(TransportError) {
+            guard let pins else { return try .withoutPins(for: place.address, trusting: anchors) }
+            return try PinnedConnector(
+                ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment)
+        } catch { throw CommandFailure(error.family.status, error.sentence(place.address.authority)) }
+    }
+}
+
+extension Sites {
+    /// `signet sites register`
+    struct Register: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Become known to a site, as somebody whom no other site knows.",
+            discussion: "Interrupted or offline? Give the same command again: it goes on with the same keys.")
+
+        @Argument(help: ArgumentHelp("The site, such as shop.example.", valueName: "host")) var host: String
+        @OptionGroup var site: SiteOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try SiteSession(home)
+            let site = try await site.connect(try ServerPlace(host))
+            let place = site.host.words
+            try await session.run(.register(site.host), at: place) { book, grant throws(SitesError) in
+                try await book.register(at: site, grant)
+            }
+            output.emit(
+                ["outcome": "registered", "site": .string(place)],
+                """
+                \(Paint.output.good("✓")) \(Paint.output.strong(place)) knows you now, and only as itself: no other site sees the same.
+                  Sign in with:  signet sites signin \(place)
+                """)
+        }
+    }
+
+    /// `signet sites signin`
+    struct SignIn: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "signin", abstract: "Sign in at a site.")
+
+        @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
+        @OptionGroup var site: SiteOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try SiteSession(home)
+            let site = try await site.connect(try ServerPlace(host))
+            let place = site.host.words
+            let due = try await session.run(.signIn(site.host), at: place) { book, grant throws(SitesError) in
+                try await book.signIn(at: site, grant)
+            }
+            output.emit(
+                [
+                    "newKeysCountFrom": due.map { .number($0) } ?? .null, "outcome": "signed-in",
+                    "site": .string(place),
+                ],
+                "\(Paint.output.good("✓")) You are signed in at \(Paint.output.strong(place))." + warning(due, place))
+        }
+
+        private func warning(_ due: UInt64?, _ place: String) -> String {
+            guard let due else { return "" }
+            return """
+
+                \(Paint.output.bad("!")) Somebody asked \(place) for new keys in your name; they count from \(Moment.date(due)) on.
+                  If that was not you:  signet sites object \(place)
+                """
+        }
+    }
+
+    /// `signet sites object`
+    struct Object: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say no to new keys that somebody asked a site for in your name.")
+
+        @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
+        @OptionGroup var site: SiteOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try SiteSession(home)
+            let site = try await site.connect(try ServerPlace(host))
+            let place = site.host.words
+            try await session.run(.objectAt(site.host), at: place) { book, grant throws(SitesError) in
+                try await book.object(at: site, grant)
+            }
+            output.emit(
+                ["outcome": "objected", "site": .string(place)],
+                "\(Paint.output.good("✓")) \(place) forgot the other keys. Yours still count.")
+        }
+    }
+
+    /// `signet sites list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the sites that know you.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try SiteSession(home)
+            let sites = try await session.run(.showSites, at: session.home.path) { book, grant throws(SitesError) in
+                try await book.sites(grant)
+            }
+            let lines = sites.map { site in
+                let since = site.since.map { "since \(Moment.date($0))" } ?? ""
+                return "  \(site.host.words)  \(since)" + (site.needsNewKeys ? "  needs new keys" : "")
+            }
+            output.emit(
+                ["sites": .array(sites.map(Self.json))],
+                lines.isEmpty ? "No site knows you yet." : lines.joined(separator: "\n"))
+        }
+
+        private static func json(_ site: SiteBook.Listing) -> JSONValue {
+            [
+                "needsNewKeys": .bool(site.needsNewKeys), "since": site.since.map { .number($0) } ?? .null,
+                "site": .string(site.host.words),
+            ]
+        }
+    }
+
+    /// `signet sites forget`
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget a site, and erase the only keys to what you have there.")
+
+        @Argument(help: ArgumentHelp("The site, as 'signet sites list' shows it.", valueName: "host"))
+        var host: String
+        @Flag(help: "Do not ask.") var yes = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try SiteSession(home)
+            let place = JSONValue.printable(host)
+            guard let host = try? VerifiedHost(stored: Array(host.utf8)) else {
+                throw CommandFailure(.usage, "'\(place)' is no site.", "A site looks like shop.example.")
+            }
+            if !yes {
+                let question = "Forget \(place)? Nobody can sign in there as you afterwards."
+                guard try Question.confirm(question, option: "--yes") else {
+                    throw CommandFailure(.interrupted, "Nothing was forgotten.", "")
+                }
+            }
+            try await session.run(.forgetSite(host), at: place) { book, grant throws(SitesError) in
+                try await book.forget(host, grant)
+            }
+            output.emit(
+                ["outcome": "forgotten", "site": .string(place)], "\(Paint.output.good("✓")) \(place) is forgotten.")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import DeviceIdentity
+import DeviceKeystores
+import RelyingParty
+import SignetClient
+import SitesClient
+
+extension VerifiedHost {
+    /// As a person writes it.
+    var words: String { JSONValue.printable(text) }
+}
+
+extension PresenceAction {
+    /// `to sign in at shop.example`.
+    var purpose: String {
+        switch self {
+        case .unlock: "to unlock your keys"
+        case .signIn(let host): "to sign in at \(host.words)"
+        case .register(let host): "to become known at \(host.words)"
+        case .showSites: "to show your sites"
+        case .forgetSite(let host): "to forget \(host.words)"
+        case .reRegister(let host): "to give \(host.words) new keys"
+        case .objectAt(let host): "to object at \(host.words)"
+        case .updateAccount: "to update your account"
+        case .linkDevice: "to link a device"
+        case .revokeDevice(let number): "to remove device \(number)"
+        case .setUpGuardians: "to change your guardians"
+        case .confirmRecovery(let handle): "to help \(handle) to recover"
+        case .cancelRecovery: "to stop a recovery of your identity"
+        case .showPaperShare: "to show a paper guardian"
+        case .exportIdentity: "to take your identity to another device"
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ refusal: PresenceRefusal) {
+        switch refusal {
+        case .wait(let until):
+            self.init(
+                .badFile, "There were too many wrong passphrases.", "Wait until \(Moment.date(until)), then try again.")
+        case .locked: self.init(.usage, "Your keys are locked.", "Unlock them first.")
+        case .unanswered(.failed(let until)):
+            self.init(
+                .badFile, "The passphrase is wrong, or the keys' file was changed; there is no telling which.",
+                until.map { "Wait until \(Moment.date($0)), then try again." } ?? "Try again.")
+        case .unanswered(.tooLate):
+            self.init(.usage, "The question for the passphrase stood for too long.", "Try again.")
+        case .unanswered(.declined), .unanswered(.notAsked):
+            self.init(.interrupted, "No passphrase was given.", "Nothing was done.")
+        }
+    }
+
+    init(_ fault: SealedFileFault, path: String) {
+        switch fault {
+        case .file(let fault): self.init(fault, path: path)
+        case .keystore(let error): self.init(error, path: path)
+        }
+    }
+}
+
+extension SitesError {
+    func sentence(_ place: String) -> Sentence {
+        switch self {
+        case .host:
+            Sentence(
+                "\(place) cannot be a site: it has no name of its own.",
+                "Use the site's name, such as shop.example; numbers and single words are nobody's for long.")
+        case .transport(let error): error.sentence(place)
+        case .noSite(let status):
+            Sentence("\(place) answers, and does not speak Signet (status \(status)).", "Check the name.")
+        case .malformedAnswer:
+            Sentence("\(place) gave an answer that has no form.", "Tell whoever runs it. Nothing was changed here.")
+        case .refused(let answer): answer.sentence(place)
+        case .identity(.unknownSite):
+            Sentence(
+                "\(place) does not know you.",
+                "Become known with 'signet sites register \(place)'. No other identity of yours is used instead.")
+        case .identity(.knownSite): Sentence("\(place) knows you already.", "Use 'signet sites signin \(place)'.")
+        case .identity(.tooMany): Sentence("You are known at too many sites.", "Forget some: 'signet sites forget'.")
+        case .identity: Sentence("The list of your sites does not fit together.", CommandFailure.bugRemedy)
+        case .needsNewKeys:
+            Sentence(
+                "\(place) still knows you from before your recovery.",
+                "Give it new keys with 'signet sites re-register \(place)'.")
+        case .noRecoveryKey:
+            Sentence(
+                "Nothing is kept with which \(place) could be given new keys.",
+                "Ask the site how to become known anew.")
+        case .keystore(let error): error.siteSentence
+        case .list(let fault): fault.sentence("the list of your sites")
+        case .listDamaged:
+            Sentence("The list of your sites was changed or belongs to other keys.", "Put back a copy if you have one.")
+        case .statement: Sentence("What was to be sent to \(place) does not hold.", CommandFailure.bugRemedy)
+        }
+    }
+}
+
+extension SiteAnswer {
+    fileprivate func sentence(_ place: String) -> Sentence {
+        switch self {
+        case .unknownKey:
+            Sentence(
+                "\(place) does not know you any more.",
+                "If you did not ask for that, somebody else may have given it new keys: ask the site.")
+        case .keyInUse:
+            Sentence("\(place) says that somebody has these keys already.", "Ask the site; nothing was changed here.")
+        case .staleChallenge: Sentence("That took too long for \(place).", "Try again.")
+        case .refused: Sentence("\(place) does not accept what was sent.", "It may call itself by another name.")
+        case .nothingWaits: Sentence("Nothing waits at \(place) that you could object to.", "")
+        case .busy: Sentence("\(place) is busy.", "Try again later.")
+        case .recoveryWaits(let until):
+            Sentence("Your new keys count at \(place) from \(Moment.date(until)) on.", "Try again then.")
+        case .registered, .signedIn, .recovered, .objected:
+            Sentence("\(place) answered something else than was asked.", "Tell whoever runs it.")
+        }
+    }
+}
+
+extension DeviceIdentity.KeystoreError {
+    fileprivate var siteSentence: Sentence {
+        switch self {
+        case .absent: Sentence("This device has no such place for keys.", "Choose another.")
+        case .locked: Sentence("Your keys were locked meanwhile.", "Try again.")
+        case .lockedOut: Sentence("There were too many wrong answers.", "Wait, then try again.")
+        case .noSuchKey, .invalidated:
+            Sentence("The keys for this site are gone.", "Ask the site how to become known anew.")
+        case .damaged:
+            Sentence("The file of your keys was changed or is damaged.", "Put back a copy if you have one.")
+        case .busy: Sentence("Another signet is using your keys.", "Wait until it has ended and try again.")
+        case .unavailable: Sentence("Your keys cannot be read or written.", "Check the disk and try again.")
+        case .nameTaken, .unsupported, .invalidInput:
+            Sentence("The keys cannot be used like that.", CommandFailure.bugRemedy)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+/// Real sites, each a process with TLS and a database of its own.
+@Suite struct SitesTests {
+    /// Two sites put together all they hold of alice: every header, every byte of every request and answer, every row.
+    /// What they hold of bob as well says nothing about her, and is taken out. Nothing is left, also across a change of
+    /// all keys by the recovery keys that the sites have on file.
+    @Test func colludingSitesFindNothingEqualBeforeOrAfterARecovery() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop", "bank"], in: town) { sites in
+                var held: [String: [[Holdings]]] = [:]
+                for home in ["alice", "bob"] {
+                    held[home] = try await lives(of: home, at: sites)
+                }
+                let (alice, bob) = (try #require(held["alice"]), try #require(held["bob"]))
+                let everyones = linking(bob[0], bob[1])
+                let linked = linking(alice[0], alice[1]).subtracting(everyones)
+                #expect(linked.isEmpty, "both have \(linked.map(Array.init).prefix(5))")
+                // The method does find what is equal: one site knows its own member again after the change of keys.
+                let known = alice[0][0].runs.intersection(alice[0][1].runs).subtracting(everyones)
+                #expect(known.count > 20)
+                try await theAccountIsNowhere(alice.flatMap { $0 }, town)
+            }
+        }
+    }
+
+    /// What each site holds of somebody, before and after they gave all sites new keys.
+    private func lives(of home: String, at sites: [RunningSite]) async throws -> [[Holdings]] {
+        var held: [[Holdings]] = []
+        for site in sites {
+            for command in ["register", "signin", "signin"] { try await expect(0, site.signet(home, command)) }
+            held.append([try await site.news()])
+        }
+        for (index, site) in sites.enumerated() {
+            for command in ["re-register", "signin"] { try await expect(0, site.signet(home, command)) }
+            held[index].append(try await site.news())
+        }
+        return held
+    }
+
+    private func linking(_ first: [Holdings], _ second: [Holdings]) -> Set<ArraySlice<UInt8>> {
+        first.reduce(Holdings(), +).runs.intersection(second.reduce(Holdings(), +).runs)
+    }
+
+    /// No site has any part of the account's own keys.
+    private func theAccountIsNowhere(_ holdings: [Holdings], _ town: Town) async throws {
+        let shown = try await town.signet("alice", "account", "show", "--offline", "--json").object()
+        for name in ["identityKey", "deviceKey"] {
+            let key = try #require((shown[name] as? String).flatMap { Data(base64Encoded: $0) })
+            for holding in holdings {
+                #expect(Holdings(fields: [Array(key)]).runs.isDisjoint(with: holding.runs), "\(name)")
+            }
+        }
+    }
+
+    @Test func aSiteThatDoesNotKnowYouGetsNoOtherSelf() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop", "bank"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                _ = try await sites[1].news()
+                let exit = try await sites[1].signet("alice", "signin")
+                expect(64, exit)
+                #expect(exit.errors.contains("does not know you"))
+                let bodies = try await sites[1].news().fields.filter { $0.count == 129 }
+                #expect(bodies.isEmpty, "nothing signed was sent")
+            }
+        }
+    }
+
+    @Test func aSiteWhoseCertificateNobodyVouchesForSeesNothing() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop", "bank"], in: town) { sites in
+                let exit = try await town.signet(
+                    "alice", "sites", "register", sites[0].host, "--roots", sites[1].roots)
+                expect(1, exit)
+                #expect(exit.errors.contains("Nobody you trust has certified"))
+                let seen = try town.bytes("shop.record")
+                #expect(seen.isEmpty)
+            }
+        }
+    }
+
+    @Test func theOldKeyObjectsToNewOnes() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town, recoveryDelay: 86_400) { sites in
+                let shop = sites[0]
+                try await expect(0, shop.signet("alice", "register"))
+                try await expect(0, Exit.of(URL(filePath: "/bin/cp"), ["-a", "alice", "thief"], in: town.folder))
+                let waiting = try await shop.signet("thief", "re-register")
+                expect(0, waiting)
+                #expect(waiting.output.contains("lets your new keys count from"))
+                let warned = try await shop.signet("alice", "signin")
+                #expect(warned.output.contains("Somebody asked") && warned.output.contains("sites object"))
+                try await expect(0, shop.signet("alice", "object"))
+                let calm = try await shop.signet("alice", "signin")
+                #expect(calm.status == 0 && !calm.output.contains("Somebody asked"))
+                try await expect(1, shop.signet("alice", "object"))
+            }
+        }
+    }
+
+    @Test func sitesAreListedAndForgotten() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                #expect(try await town.signet("alice", "sites", "list").output == "No site knows you yet.\n")
+                try await expect(0, sites[0].signet("alice", "register"))
+                try await expect(64, sites[0].signet("alice", "register"))
+                #expect(try await town.signet("alice", "sites", "list").output.contains(sites[0].host))
+                try await expect(2, town.signet("alice", "sites", "forget", sites[0].host))
+                try await expect(0, town.signet("alice", "sites", "forget", sites[0].host, "--yes"))
+                #expect(try await town.signet("alice", "sites", "list").output == "No site knows you yet.\n")
+                try await expect(64, sites[0].signet("alice", "signin"))
+                let register = try await sites[0].signet("alice", "register", "--json")
+                #expect(try register.object()["outcome"] as? String == "registered", "as somebody new")
+            }
+        }
+    }
+
+    @Test func membersOutliveTheSitesProcess() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                try await sites[0].stop()
+                try await sites[0].start()
+                try await expect(0, sites[0].signet("alice", "signin"))
+            }
+        }
+    }
+
+    @Test func wrongPassphrasesAreRememberedAndMakeOneWait() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                for _ in 0..<6 {
+                    try await expect(
+                        65, town.signet("alice", "sites", "list", environment: ["SIGNET_PASSPHRASE": "wrong"]))
+                }
+                let exit = try await town.signet("alice", "sites", "list")
+                expect(65, exit)
+                #expect(exit.errors.contains("too many wrong passphrases"))
+            }
+        }
+    }
+
+    /// The folder says nothing of which sites know its owner.
+    @Test func nothingAboutSitesIsReadableInTheHomeFolder() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                for (file, bytes) in try town.contents("alice") {
+                    #expect(!bytes.contains(Array(sites[0].host.utf8)), "\(file)")
+                }
+                for file in ["site-keys", "sites"] {
+                    let mode = try FileManager.default.attributesOfItem(atPath: town["alice/\(file)"].path())[
+                        .posixPermissions]
+                    #expect((mode as? NSNumber)?.intValue == 0o600)
+                }
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func contains(_ part: [UInt8]) -> Bool {
+        count >= part.count && (0...(count - part.count)).contains { self[$0..<$0 + part.count].elementsEqual(part) }
+    }
+}

@@ -1,0 +1,116 @@
+import CanonicalCoding
+import Foundation
+import KeyPinning
+import PinScenarios
+import RelyingParty
+import SiteServer
+import Testing
+
+/// A site as a process of its own, and everything it holds.
+final class RunningSite {
+    let name: String
+    let port: Int
+    private let town: Town
+    private let recoveryDelay: Int
+    private var server: RunningServer?
+    private var recordLength = 0
+
+    /// As `signet sites` is told.
+    var host: String { "localhost:\(port)" }
+    /// Whom its certificate is from.
+    var roots: String { "\(name).roots" }
+
+    private init(_ name: String, _ town: Town, recoveryDelay: Int) throws {
+        self.name = name
+        self.town = town
+        self.recoveryDelay = recoveryDelay
+        port = try SilentListener.freePort()
+        let genuine = try #require(try PinScenario.all(at: Date()).first { $0.mustPass })
+        try town.write(genuine.presented.flatMap { PEMBlock.text($0) }, to: "\(name).pem")
+        try town.write(genuine.keyPEM.utf8, to: "\(name).key")
+        try town.write(genuine.anchors.flatMap { PEMBlock.text($0) }, to: roots)
+    }
+
+    /// Runs `body` with sites of these names.
+    static func with(
+        _ names: [String], in town: Town, recoveryDelay: Int = 0, _ body: ([RunningSite]) async throws -> Void
+    ) async throws {
+        let sites = try names.map { try RunningSite($0, town, recoveryDelay: recoveryDelay) }
+        do {
+            for site in sites { try await site.start() }
+            try await body(sites)
+        } catch {
+            for site in sites { try await site.stop() }
+            throw error
+        }
+        for site in sites { try await site.stop() }
+    }
+
+    func start() async throws {
+        server = try await RunningServer.start(
+            .site,
+            [
+                "--port", "\(port)", "--certificate", "\(name).pem", "--key", "\(name).key", "--members",
+                "\(name).members", "--recovery-delay", "\(recoveryDelay)", "--record", "\(name).record",
+            ], in: town.folder)
+    }
+
+    func stop() async throws {
+        try await server?.stop()
+        server = nil
+    }
+
+    /// `signet sites COMMAND HOST` of somebody.
+    func signet(_ home: String, _ command: String, _ options: String...) async throws -> Exit {
+        try await Program.signet.run(
+            ["sites", command, host, "--roots", roots, "--home", home] + options, in: town.folder)
+    }
+
+    // MARK: What it holds
+
+    /// Every request since the last call, and what the database says about whoever sent them.
+    func news() async throws -> Holdings {
+        let record = try town.bytes("\(name).record")
+        let text = String(decoding: record[recordLength...], as: UTF8.self)
+        recordLength = record.count
+        var holdings = Holdings()
+        for line in text.split(separator: "\n") {
+            let hex = ["body ", "answer "].first { line.hasPrefix($0) }.map { line.dropFirst($0.count) }
+            holdings.add(try hex.map { try Hex.decode(Array($0.utf8)) } ?? Array(line.utf8))
+        }
+        let database = try SiteDatabase(path: town["\(name).members"].path())
+        for field in holdings.fields {
+            for start in field.indices where field[start] == 2 || field[start] == 3 {
+                let key = Array(field[start...].prefix(33))
+                if let member = try await database.member(withKey: key) {
+                    holdings.fields += [member.account] + member.keys
+                }
+            }
+        }
+        return holdings
+    }
+}
+
+/// Fields that somebody holds about a person.
+struct Holdings {
+    var fields: [[UInt8]] = []
+
+    /// Adds a field; of an answer its account, without the zeros around it.
+    mutating func add(_ field: [UInt8]) {
+        switch try? SiteAnswer(decoding: field) {
+        case .registered(let account), .recovered(let account), .signedIn(let account, _): fields.append(account)
+        default: fields.append(field)
+        }
+    }
+
+    /// Every run of eight bytes in any of them: equal ones are what could link two people.
+    var runs: Set<ArraySlice<UInt8>> {
+        var runs: Set<ArraySlice<UInt8>> = []
+        for field in fields where field.count >= 8 {
+            for start in 0...(field.count - 8) { runs.insert(ArraySlice(Array(field[start..<start + 8]))) }
+        }
+        return runs
+    }
+
+    static func + (first: Holdings, second: Holdings) -> Holdings { Holdings(fields: first.fields + second.fields) }
+}
