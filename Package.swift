@@ -270,6 +270,7 @@ let runtimeTargets: [Target] = [
             "SignetClient", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
+    .target(
         name: "DeviceKeystores", dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetClient", crypto],
         path: "Sources/Runtime/DeviceKeystores", swiftSettings: strict),
     .target(

@@ -1,11 +1,5 @@
 import NIOCore
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A client as the limits count it: one IPv4 address, or the 64-bit network of an IPv6 address, which is what
 /// one customer gets. Kept in memory only, never written anywhere.
 package struct ClientAddress: Hashable, Sendable {
@@ -16,10 +10,10 @@ package struct ClientAddress: Hashable, Sendable {
     /// The address of a socket; every client without an IP address is one client.
     init(_ address: SocketAddress?) {
         switch address {
-        case .v4(let address):
-            self.init(version4: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
-        case .v6(let address):
-            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+        case .v4:
+            self.init(version4: Self.bytes(of: address, at: 4..<8))
+        case .v6:
+            let bytes = Self.bytes(of: address, at: 8..<24)
             if bytes.starts(with: Self.mappedPrefix) {
                 self.init(version4: Array(bytes.suffix(4)))
             } else {
@@ -28,6 +22,13 @@ package struct ClientAddress: Hashable, Sendable {
         default:
             self.init(bits: 0, isVersion6: false, isLoopback: true)
         }
+    }
+
+    /// Bytes of a socket address: an IPv4 address is at 4 to 7 of it, an IPv6 address at 8 to 23, on every system.
+    private static func bytes(of address: SocketAddress?, at range: Range<Int>) -> [UInt8] {
+        address?.withSockAddr { pointer, count in
+            Array(UnsafeRawBufferPointer(start: pointer, count: count).dropFirst(range.lowerBound).prefix(range.count))
+        } ?? []
     }
 
     private init(version4 bytes: [UInt8]) {
