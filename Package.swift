@@ -466,6 +466,8 @@ let runtimeProducts: [Product] = [
     .library(name: "KeyDirectory", targets: ["KeyDirectory"]),
     .library(name: "SignetClient", targets: ["SignetClient"]),
     .library(name: "NotesClient", targets: ["NotesClient"]),
+    .library(name: "PinnedChains", targets: ["PinnedChains"]),
+    .library(name: "PinScenarios", targets: ["PinScenarios"]),
     .library(name: "SignetServer", targets: ["SignetServer"]),
     .library(name: "LogWitness", targets: ["LogWitness"]),
     .library(name: "SignalBroker", targets: ["SignalBroker"]),

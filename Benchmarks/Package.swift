@@ -20,6 +20,7 @@ let package = Package(
         .package(name: "signet", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
     ],
@@ -65,6 +66,18 @@ let package = Package(
                 signet("NoteLog"), signet("SealedNotes"), crypto,
             ],
             path: "Sources/notes-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "pin-bench",
+            dependencies: [
+                "Measuring", signet("KeyPinning"), signet("PinnedChains"), signet("SignetAPI"), signet("SignetClient"),
+                signet("PinScenarios"), crypto,
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            path: "Sources/pin-bench", swiftSettings: strict),
         .executableTarget(
             name: "append-bench",
             dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],

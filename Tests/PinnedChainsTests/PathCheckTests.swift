@@ -11,6 +11,7 @@ import X509
 struct Sheet {
     var subject: String
     var version = Certificate.Version.v3
+    var serial = Certificate.SerialNumber()
     var days = -1.0...90.0
     var basic: BasicConstraints?
     var usage: KeyUsage?
@@ -20,6 +21,8 @@ struct Sheet {
     var extra: [Certificate.Extension] = []
     var key = Certificate.PrivateKey(P256.Signing.PrivateKey())
     var algorithm: Certificate.SignatureAlgorithm?
+    /// What is certified instead of the key.
+    var otherKey: Certificate.PublicKey?
 
     static func root() -> Sheet {
         Sheet(subject: "root", basic: .isCertificateAuthority(maxPathLength: nil), usage: KeyUsage(keyCertSign: true))
@@ -41,15 +44,18 @@ struct Sheet {
             issuer.algorithm
             ?? (_RSA.Signing.PublicKey(issuer.key.publicKey) == nil ? .ecdsaWithSHA256 : .sha256WithRSAEncryption)
         let certificate = try Certificate(
-            version: version, serialNumber: .init(), publicKey: key.publicKey,
+            version: version, serialNumber: serial, publicKey: otherKey ?? key.publicKey,
             notValidBefore: now.addingTimeInterval(days.lowerBound * 86_400),
             notValidAfter: now.addingTimeInterval(days.upperBound * 86_400),
-            issuer: try DistinguishedName { CommonName(issuer.subject) },
-            subject: try DistinguishedName { CommonName(subject) }, signatureAlgorithm: algorithm,
+            issuer: try Self.name(issuer.subject), subject: try Self.name(subject), signatureAlgorithm: algorithm,
             extensions: try extensions(), issuerPrivateKey: issuer.key)
         var serializer = DER.Serializer()
         try serializer.serialize(certificate)
         return serializer.serializedBytes
+    }
+
+    private static func name(_ text: String) throws -> DistinguishedName {
+        try text.isEmpty ? DistinguishedName() : DistinguishedName { CommonName(text) }
     }
 
     private func extensions() throws -> Certificate.Extensions {
@@ -116,6 +122,29 @@ struct Sheet {
                 == .path(.authorityAsServer))
     }
 
+    @Test func anAuthorityHasAName() async throws {
+        #expect(
+            try await Self.fault { _, middle, _ in middle.subject = "" } == .path(.namelessAuthority(depth: 1)))
+        #expect(try await Self.fault { root, _, _ in root.subject = "" } == .path(.namelessAuthority(depth: 2)))
+        #expect(try await Self.fault { _, _, leaf in leaf.subject = "" } == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([0], false), ([1], true), ([UInt8](repeating: 0x7F, count: 20), true),
+            ([UInt8](repeating: 0xFF, count: 20), true), ([1] + [UInt8](repeating: 0, count: 20), false),
+        ] as [([UInt8], Bool)])
+    func serialNumbersArePositiveAndShort(number: [UInt8], passes: Bool) async throws {
+        let serial = Certificate.SerialNumber(bytes: number)
+        #expect(
+            try await Self.fault { _, _, leaf in leaf.serial = serial }
+                == (passes ? nil : .path(.serialNumber(depth: 0))))
+        #expect(
+            try await Self.fault { _, middle, _ in middle.serial = serial }
+                == (passes ? nil : .path(.serialNumber(depth: 1))))
+        #expect(try await Self.fault { root, _, _ in root.serial = serial } == nil)
+    }
+
     @Test func keysAreUsedForWhatTheyAre() async throws {
         #expect(
             try await Self.fault { _, _, leaf in leaf.usage = KeyUsage(keyAgreement: true) }
@@ -167,6 +196,8 @@ struct Sheet {
         ("*.org", "example.org", false), ("**.example.org", "api.example.org", false),
         ("api.example.org.", "api.example.org", false), ("*", "localhost", false),
         ("api.example.org\0.evil.org", "api.example.org", false), ("127.0.0.1", "127.0.0.1", false),
+        ("*.co.uk", "example.co.uk", false), ("*.example.co.uk", "api.example.co.uk", true),
+        ("*.s3.amazonaws.com", "bucket.s3.amazonaws.com", true),
     ]) func namesMatchStrictly(name: String, host: String, passes: Bool) async throws {
         let fault = try await Self.fault(host: host) { _, _, leaf in leaf.names = [.dnsName(name)] }
         #expect(fault == (passes ? nil : .path(.otherName)))
@@ -243,6 +274,12 @@ struct Sheet {
         #expect(try await Self.constrained("a.test", subject) == .path(.unknownConstraint(depth: 1)))
         let mail = NameConstraints(permittedEmailAddresses: ["example.org"])
         #expect(try await Self.constrained("a.test", mail) == nil)
+    }
+
+    @Test func constraintsConstrainSomething() async throws {
+        #expect(
+            try await Self.fault { _, middle, _ in middle.constraints = NameConstraints() }
+                == .path(.malformedExtension(depth: 1)))
     }
 
     @Test func aServerImposesNoConstraints() async throws {

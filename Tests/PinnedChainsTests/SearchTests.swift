@@ -1,4 +1,5 @@
 import Crypto
+import CryptoExtras
 import Foundation
 import KeyPinning
 import PinScenarios
@@ -34,6 +35,80 @@ import X509
             [Sheet.leaf().certificate(by: tangle)] + certificates, anchors: [root.certificate(by: root)])
         #expect(reason == .searchTooLong)
         #expect(clock.now - start < .seconds(10))
+    }
+
+    /// Entangled authorities under a trusted root: many paths, on each of which all names are compared again.
+    @Test(arguments: [(3000, 0), (900, 1), (200, 20), (30, 200)])
+    func manyPathsShareOneBudgetOfNames(nameCount: Int, constraintCount: Int) async throws {
+        let root = Sheet.root()
+        var tangle = Sheet.intermediate()
+        tangle.basic = .isCertificateAuthority(maxPathLength: nil)
+        if constraintCount > 0 {
+            tangle.constraints = NameConstraints(excludedDNSDomains: (0..<constraintCount).map { "t\($0).example.com" })
+        }
+        let certificates = try (0..<9).map { number in
+            var one = tangle
+            one.names = [.dnsName("n\(number).example.com")]
+            return try one.certificate(by: number == 8 ? root : tangle)
+        }
+        var leaf = Sheet.leaf()
+        leaf.names = (0..<nameCount).map { .dnsName("a\($0).example.org") }
+        let anchor = try root.certificate(by: root)
+        try await Self.expectAnswerInTime([leaf.certificate(by: tangle)] + certificates, anchors: [anchor])
+    }
+
+    /// A signature under the longest key costs the most, and each of these has to be tried.
+    @Test func theLongestKeysAreTriedInTime() async throws {
+        var random = SeededGenerator(seed: 8)
+        let middle = Sheet.intermediate()
+        let certificates = try (0..<8).map { _ in
+            var one = middle
+            let modulus = [0xFF] + (0..<1022).map { _ in UInt8.random(in: 0...255, using: &random) } + [0x01]
+            one.otherKey = try .init(_RSA.Signing.PublicKey(n: modulus, e: [1, 0, 1]))
+            return try one.certificate(by: middle)
+        }
+        var signer = middle
+        signer.key = try .init(_RSA.Signing.PrivateKey(keySize: .bits4096))
+        let anchor = try Sheet.root().certificate(by: Sheet.root())
+        let reason = try await Self.expectAnswerInTime(
+            [Sheet.leaf().certificate(by: signer)] + certificates, anchors: [anchor])
+        #expect(reason == .untrusted)
+    }
+
+    /// Messages of up to 100,000 bytes: genuine certificates, damaged ones, elements of random bytes.
+    @Test func anyMessageIsAnsweredInTime() async throws {
+        var random = SeededGenerator(seed: 9)
+        let pool = ScenarioTests.scenarios.flatMap { $0.presented + $0.anchors }
+        let anchors = ScenarioTests.scenarios.flatMap(\.anchors)
+        for _ in 0..<60 {
+            var (message, room) = ([[UInt8]](), 100_000)
+            for _ in 0..<Int.random(in: 1...12, using: &random) {
+                var next = pool.randomElement(using: &random) ?? []
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: next[Int.random(in: 0..<next.count, using: &random)] ^= 0x10
+                case 1:
+                    let count = Int.random(in: 0...min(room, 65_535), using: &random)
+                    let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+                    next = [0x30, 0x82, UInt8(count >> 8), UInt8(count & 0xFF)] + noise
+                default: break
+                }
+                room -= next.count
+                if room >= 0 { message.append(next) }
+            }
+            try await Self.expectAnswerInTime(message, anchors: anchors)
+        }
+    }
+
+    /// Ten seconds for a debug build on a busy machine; in release the worst takes a few hundredths of one.
+    @discardableResult
+    private static func expectAnswerInTime(
+        _ presented: [[UInt8]], anchors: [[UInt8]]
+    ) async throws -> ChainRefusal.Reason? {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let reason = try await verify(presented, anchors: anchors)
+        #expect(clock.now - start < .seconds(10))
+        return reason
     }
 
     @Test func tooMuchIsRefusedUnread() async throws {

@@ -3,9 +3,10 @@ import KeyPinning
 import PinScenarios
 import PinnedChains
 import SignetAPI
-import SignetClient
 import Synchronization
 import Testing
+
+@testable import SignetClient
 
 /// The matrix over real TLS: 13 servers must be reached, and 17 must see no byte of a request.
 @Suite struct PinMatrixTests {
@@ -25,9 +26,10 @@ import Testing
 
     static func with<Value>(
         _ scenario: PinScenario, policy: PinPolicy? = nil, proxies: [String: String] = [:],
+        subprotocol: ScenarioServer.Subprotocol = .firstOffered,
         onViolation: (@Sendable (ViolationReport) -> Void)? = nil, _ body: (Line) async throws -> Value
     ) async throws -> Value {
-        let server = try await ScenarioServer(scenario)
+        let server = try await ScenarioServer(scenario, subprotocol: subprotocol)
         let verifier = ChainVerifier(
             policy: try policy ?? scenario.policy(), anchors: try TrustAnchors(scenario.anchors))
         let connector = try PinnedConnector(
@@ -97,6 +99,13 @@ import Testing
             let second = try await Self.socketRefusal(line)
             #expect(first == second)
             if !scenario.mustPass { #expect(line.server.plaintextByteCount == 0) }
+            let key = VerifiedChainCache.key(
+                scenario.presented, host: .dns(Array(PinScenario.host.utf8)), policyVersion: 1)
+            let now = Surroundings.system.now()
+            let fresh = try? await line.connector.verifier.verify(
+                scenario.presented, for: .dns(Array(PinScenario.host.utf8)), at: now)
+            #expect(line.connector.cache?.verdict(key, at: now) == fresh)
+            #expect((fresh == nil) == !scenario.mustPass)
         }
     }
 

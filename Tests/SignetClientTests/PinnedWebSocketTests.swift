@@ -27,6 +27,28 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ([.stomp, .janus], "janus-protocol", nil), ([.stomp], nil, TransportError.wrongSubprotocol),
+            ([.stomp], "janus-protocol", .wrongSubprotocol), ([.stomp], "v10.stomp", .wrongSubprotocol),
+            ([], "v12.stomp", .wrongSubprotocol), ([.stomp], "V12.stomp", .wrongSubprotocol),
+        ] as [([PinnedWebSocket.Subprotocol], String?, TransportError?)])
+    func theServerMustChooseOneThatWasOffered(
+        offered: [PinnedWebSocket.Subprotocol], chosen: String?, expected: TransportError?
+    ) async throws {
+        let scenario = try #require(PinMatrixTests.scenarios.first { $0.row == "01" })
+        try await PinMatrixTests.with(scenario, subprotocol: .always(chosen)) { line in
+            do throws(TransportError) {
+                let socket = try await PinnedWebSocket.open(
+                    line.address, path: "/", offering: offered, through: line.connector,
+                    deadlines: PinMatrixTests.Line.patient)
+                #expect(socket.subprotocol?.name == chosen)
+                #expect(expected == nil)
+                await socket.close()
+            } catch { #expect(error == expected) }
+        }
+    }
+
     @Test func messagesKeepTheirKindOrderAndBytes() async throws {
         try await open(offering: []) { socket in
             #expect(socket.subprotocol == nil)

@@ -65,6 +65,9 @@ public func median(_ figures: [Double]) -> Double {
 /// Nanoseconds of processor time of this thread: other processes do not count.
 public func threadTime() -> Double { time(CLOCK_THREAD_CPUTIME_ID) }
 
+/// Nanoseconds of processor time of this process, all its threads: for work that is handed around.
+public func processTime() -> Double { time(CLOCK_PROCESS_CPUTIME_ID) }
+
 /// Nanoseconds of a clock that never goes back: for work that waits for a disk.
 public func wallTime() -> Double { time(CLOCK_MONOTONIC) }
 

@@ -3,6 +3,11 @@ import X509
 /// The certificates at which paths may end.
 public struct TrustAnchors: Sendable {
     let bySubject: [DistinguishedName: [ReadCertificate]]
+    /// The same as the search takes them.
+    let issuers: [DistinguishedName: [Certificate]]
+
+    /// The certificates, DER, in no order.
+    public var certificates: [[UInt8]] { bySubject.values.flatMap { $0 }.map(\.der) }
 
     /// How many there are.
     public var count: Int { bySubject.values.reduce(0) { $0 + $1.count } }
@@ -17,19 +22,24 @@ public struct TrustAnchors: Sendable {
             read.append(certificate)
         }
         guard !read.isEmpty else { throw .none }
-        bySubject = Dictionary(grouping: read, by: \.certificate.subject)
+        self.init(read)
     }
 
     /// Anchors of a system's list, DER; those that cannot be read are left out, for nothing could be verified with them.
     public init(readable certificates: [[UInt8]]) {
-        bySubject = Dictionary(grouping: certificates.compactMap { ReadCertificate($0) }, by: \.certificate.subject)
+        self.init(certificates.compactMap { ReadCertificate($0) })
+    }
+
+    private init(_ read: [ReadCertificate]) {
+        bySubject = Dictionary(grouping: read, by: \.certificate.subject)
+        issuers = bySubject.mapValues(ReadCertificate.distinct)
     }
 
     /// These without one, such as a root that a system will stop to trust.
     ///
     /// - Parameter der: the certificate, DER.
     public func removing(_ der: [UInt8]) -> TrustAnchors {
-        TrustAnchors(readable: bySubject.values.flatMap { $0 }.map(\.der).filter { $0 != der })
+        TrustAnchors(readable: certificates.filter { $0 != der })
     }
 }
 

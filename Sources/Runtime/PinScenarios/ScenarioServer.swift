@@ -20,6 +20,14 @@ public final class ScenarioServer: Sendable {
         public let isWebSocket: Bool
     }
 
+    /// How a server answers a WebSocket's offer of sub-protocols.
+    public enum Subprotocol: Hashable, Sendable {
+        /// With the first one.
+        case firstOffered
+        /// With this one, whether it was offered or not; nil for none.
+        case always(String?)
+    }
+
     /// Where it listens, on 127.0.0.1.
     public let port: Int
     private let channel: any Channel
@@ -30,10 +38,13 @@ public final class ScenarioServer: Sendable {
     /// - Parameters:
     ///   - scenario: whose chain it presents.
     ///   - port: 0 for any free one.
+    ///   - subprotocol: what a WebSocket gets.
     ///   - onSighting: called for every request, on an event loop.
     /// - Throws: the network library's errors: the port is taken, or the key does not fit the chain.
     public init(
-        _ scenario: PinScenario, port: Int = 0, onSighting: (@Sendable (Sighting) -> Void)? = nil
+        _ scenario: PinScenario, port: Int = 0,
+        subprotocol: Subprotocol = .firstOffered,
+        onSighting: (@Sendable (Sighting) -> Void)? = nil
     ) async throws {
         let record = Record(onSighting)
         let context = try Self.context(scenario)
@@ -45,7 +56,7 @@ public final class ScenarioServer: Sendable {
                     let negotiation = ApplicationProtocolNegotiationHandler { result, channel in
                         channel.eventLoop.makeCompletedFuture {
                             if case .negotiated("h2") = result { return try Self.configureHTTP2(channel, record) }
-                            try Self.configureHTTP(channel, record)
+                            try Self.configureHTTP(channel, record, subprotocol)
                         }
                     }
                     try child.pipeline.syncOperations.addHandlers(
@@ -87,12 +98,19 @@ public final class ScenarioServer: Sendable {
         }
     }
 
-    private static func configureHTTP(_ child: any Channel, _ record: Record) throws {
+    private static func configureHTTP(
+        _ child: any Channel, _ record: Record, _ subprotocol: Subprotocol
+    ) throws {
         let upgrader = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, head in
                 record.note(head, isWebSocket: true)
-                let offered = head.headers[canonicalForm: "sec-websocket-protocol"].first.map(String.init)
-                let fields = offered.map { HTTPHeaders([("sec-websocket-protocol", $0)]) } ?? HTTPHeaders()
+                let offered = head.headers[canonicalForm: "sec-websocket-protocol"].map(String.init)
+                let chosen =
+                    switch subprotocol {
+                    case .firstOffered: offered.first
+                    case .always(let name): name
+                    }
+                let fields = chosen.map { HTTPHeaders([("sec-websocket-protocol", $0)]) } ?? HTTPHeaders()
                 return channel.eventLoop.makeSucceededFuture(fields)
             },
             upgradePipelineHandler: { channel, _ in

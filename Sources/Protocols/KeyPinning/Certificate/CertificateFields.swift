@@ -6,6 +6,8 @@
 public struct CertificateFields: Hashable, Sendable {
     /// The whole SubjectPublicKeyInfo, DER, with its tag and length: what a pin hashes.
     public let subjectPublicKeyInfo: ArraySlice<UInt8>
+    /// The serial number: the bytes of its INTEGER, which is in two's complement.
+    public let serialNumber: ArraySlice<UInt8>
     /// The issuer's name, DER.
     public let issuer: ArraySlice<UInt8>
     /// The subject's name, DER.
@@ -33,7 +35,7 @@ public struct CertificateFields: Hashable, Sendable {
         var outer = DERReader(signed)
         var body = DERReader(try outer.contents(DERTag.sequence))
         if body.nextTag == DERTag.version { try body.skip() }
-        _ = try body.contents(DERTag.integer)
+        serialNumber = try body.contents(DERTag.integer)
         _ = try body.contents(DERTag.sequence)
         issuer = try body.element(DERTag.sequence)
         var validity = DERReader(try body.contents(DERTag.sequence))

@@ -2,12 +2,15 @@
 ///
 /// A guard against slips, not the whole public suffix list: every name of one label, the usual second labels of country
 /// registries, and the hosting providers that people pin by mistake.
-enum PublicSuffix {
-    static func contains(_ name: [UInt8]) -> Bool {
-        let labels = DNSName.labels(name).map { Array($0) }
+package enum PublicSuffix {
+    static func contains(_ name: [UInt8]) -> Bool { isRegistry(name) || providers.contains(name) }
+
+    /// Whether a registry gives out the names below. No certificate is for all of them; for all names of a provider,
+    /// such as those below `s3.amazonaws.com`, genuine ones are.
+    package static func isRegistry(_ name: [UInt8]) -> Bool {
+        let labels = DNSName.labels(name)
         guard labels.count > 1 else { return true }
-        if labels.count == 2, labels[1].count == 2, registryLabels.contains(labels[0]) { return true }
-        return providers.contains(name)
+        return labels.count == 2 && labels[1].count == 2 && registryLabels.contains(Array(labels[0]))
     }
 
     private static let registryLabels = Set(

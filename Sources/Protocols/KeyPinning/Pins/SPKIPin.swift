@@ -23,7 +23,7 @@ public struct SPKIPin: Hashable, Sendable {
             hash.update(bufferPointer: UnsafeRawBufferPointer($0))
         }
         if hashed == nil { Array(subjectPublicKeyInfo).withUnsafeBytes { hash.update(bufferPointer: $0) } }
-        digest = Array(hash.finalize())
+        digest = hash.finalize().withUnsafeBytes { Array($0) }
     }
 
     /// A pin from its digest.

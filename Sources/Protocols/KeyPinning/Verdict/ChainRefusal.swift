@@ -72,10 +72,14 @@ public enum PathFault: Error, Hashable, Sendable {
     case notYetValid(depth: Int)
     /// Not valid any more.
     case expired(depth: Int)
+    /// Its serial number is not positive, or has more than 20 bytes.
+    case serialNumber(depth: Int)
     /// A signature over SHA-1.
     case weakSignature(depth: Int)
     /// Signs others and is no authority.
     case notAnAuthority(depth: Int)
+    /// An authority without a name.
+    case namelessAuthority(depth: Int)
     /// Has more authorities below it than it may.
     case tooLong(depth: Int)
     /// The server's certificate is an authority's.

@@ -4,11 +4,12 @@ import X509
 
 extension CheckedPath {
     /// The server's certificate must name the host in its subjectAltName: the same address, the same name, or a
-    /// wildcard for its first label over at least two more.
-    func checkName(_ host: ServerName) throws(PathFault) {
+    /// wildcard for its first label over a name that no registry gives names below.
+    func checkName(_ host: ServerName, _ budget: inout NameBudget) throws(PathFault) {
         guard let names = try extensions(0, { try $0.subjectAlternativeNames }), !names.isEmpty else {
             throw .noNames
         }
+        try budget.spend(names.count)
         guard names.contains(where: { Self.matches($0, host) }) else { throw .otherName }
     }
 
@@ -24,22 +25,22 @@ extension CheckedPath {
         guard let pattern = try? HostPattern(text) else { return false }
         return switch pattern {
         case .exactly(.dns(let name)): name == host
-        case .oneLabelBelow(let parent): parent.contains(UInt8(ascii: ".")) && pattern.matches(.dns(host))
+        case .oneLabelBelow(let parent): !PublicSuffix.isRegistry(parent) && pattern.matches(.dns(host))
         default: false
         }
     }
 
     /// Every authority's constraints hold for every certificate below it, except for an authority's that is issued by
     /// itself. A server's certificate has none to impose.
-    func checkNameConstraints() throws(PathFault) {
+    func checkNameConstraints(_ budget: inout NameBudget) throws(PathFault) {
         guard try extensions(0, { try $0.nameConstraints }) == nil else { throw .unknownConstraint(depth: 0) }
-        var comparisons = 0
         for depth in chain.indices.dropFirst().reversed() {
             guard let constraints = try extensions(depth, { try $0.nameConstraints }) else { continue }
+            let subtreeCount = constraints.permittedSubtrees.count + constraints.excludedSubtrees.count
+            guard subtreeCount > 0 else { throw .malformedExtension(depth: depth) }
             for below in 0..<depth where below == 0 || chain[below].issuer != chain[below].subject {
                 let names = try names(below)
-                comparisons += names.count * (constraints.permittedSubtrees.count + constraints.excludedSubtrees.count)
-                guard comparisons <= Self.maximumComparisonCount else { throw .tooManyNames }
+                try budget.spend(names.count * subtreeCount)
                 try NameConstraintCheck(constraints, depth: depth).check(names)
             }
         }
@@ -51,6 +52,14 @@ extension CheckedPath {
         let others = try extensions(depth) { try $0.subjectAlternativeNames.map { Array($0) } ?? [] }
         return (subject.isEmpty ? [] : [.directoryName(subject)]) + others
     }
+}
 
-    private static let maximumComparisonCount = 65_536
+/// How many names a search may still compare, on all its paths together: names and constraints multiply.
+struct NameBudget {
+    private var left = 65_536
+
+    mutating func spend(_ count: Int) throws(PathFault) {
+        guard count <= left else { throw .tooManyNames }
+        left -= count
+    }
 }

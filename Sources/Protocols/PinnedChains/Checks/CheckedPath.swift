@@ -27,6 +27,15 @@ struct CheckedPath {
         }
     }
 
+    /// Of all but the anchor, which is trusted as it is.
+    func checkSerialNumbers() throws(PathFault) {
+        for (depth, fields) in fields.dropLast().enumerated() {
+            guard let number = fields?.serialNumber, let first = number.first, first < 0x80,
+                (1...20).contains(number.drop { $0 == 0 }.count)
+            else { throw .serialNumber(depth: depth) }
+        }
+    }
+
     /// The anchor's own signature is not relied on. RSA keys of fewer than 2048 bits the library does not read at all.
     func checkSignatures() throws(PathFault) {
         for (depth, certificate) in chain.enumerated().dropLast()
@@ -38,6 +47,7 @@ struct CheckedPath {
     func checkAuthorities() throws(PathFault) {
         var below = 0
         for (depth, certificate) in chain.enumerated() {
+            if depth > 0, certificate.subject.isEmpty { throw .namelessAuthority(depth: depth) }
             let constraints = try extensions(depth) { try $0.basicConstraints }
             switch constraints {
             case .isCertificateAuthority where depth == 0: throw .authorityAsServer

@@ -8,12 +8,13 @@ import X509
 /// |---|---|
 /// | version 3 | RFC 5280 4.1.2.1 |
 /// | dates | RFC 5280 6.1.3 (a)(2) |
+/// | serial numbers | RFC 5280 4.1.2.2 |
 /// | no SHA-1 | CA/Browser Forum Baseline Requirements 7.1.3.2 |
-/// | authorities and path length | RFC 5280 6.1.4 (k)–(m) |
+/// | authorities, their names, path length | RFC 5280 6.1.4 (k)–(m), 4.1.2.6 |
 /// | key usage | RFC 5280 6.1.4 (n), 4.2.1.3 |
 /// | for servers | RFC 5280 4.2.1.12, of every authority below the anchor too |
-/// | the host's name | RFC 9525 6.3: subjectAltName only |
-/// | name constraints | RFC 5280 6.1.3 (b), (c); a wildcard counts as every name it stands for |
+/// | the host's name | RFC 9525 6.3: subjectAltName only; no wildcard over a registry |
+/// | name constraints | RFC 5280 6.1.3 (b), (c), 4.2.1.10; a wildcard counts as every name it stands for |
 /// | pin | RFC 7469 2.6 |
 ///
 /// The library calls it for each path it can build, and takes the next one when it says no.
@@ -31,6 +32,7 @@ struct PathCheck: VerifierPolicy, Sendable {
     /// What speaks against the path that came furthest.
     private(set) var bestFault: PathFault?
     private var bestProgress = -1
+    private var names = NameBudget()
 
     static let knownExtensions: [ASN1ObjectIdentifier] = [
         .X509ExtensionID.basicConstraints, .X509ExtensionID.nameConstraints, .X509ExtensionID.keyUsage,
@@ -62,10 +64,12 @@ struct PathCheck: VerifierPolicy, Sendable {
     }
 
     /// - Parameter progress: how many checks the path has passed.
-    private func check(_ path: CheckedPath, _ progress: inout Int) throws(PathFault) {
+    private mutating func check(_ path: CheckedPath, _ progress: inout Int) throws(PathFault) {
         try path.checkVersions()
         progress += 1
         try path.checkDates(at: now)
+        progress += 1
+        try path.checkSerialNumbers()
         progress += 1
         try path.checkSignatures()
         progress += 1
@@ -75,9 +79,9 @@ struct PathCheck: VerifierPolicy, Sendable {
         progress += 1
         try path.checkPurpose()
         progress += 1
-        try path.checkName(host)
+        try path.checkName(host, &names)
         progress += 1
-        try path.checkNameConstraints()
+        try path.checkNameConstraints(&names)
     }
 
     private func basis(for path: CheckedPath) -> PinVerdict.Basis? {

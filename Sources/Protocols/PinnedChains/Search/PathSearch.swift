@@ -23,8 +23,10 @@ struct PathSearch {
 
     func run(from leaf: ReadCertificate) async -> Result {
         let patience = Patience()
-        let roots = IssuerStore(anchors.bySubject, patience)
-        let others = IssuerStore(Dictionary(grouping: intermediates, by: \.certificate.subject), patience)
+        let roots = IssuerStore(anchors.issuers, patience)
+        let others = IssuerStore(
+            Dictionary(grouping: intermediates, by: \.certificate.subject).mapValues(ReadCertificate.distinct),
+            patience)
         let check = PathCheck(rule: rule, host: host, now: now)
         var verifier = Verifier(rootCertificates: CertificateStore(custom: roots), policy: { return check })
         _ = await verifier.validate(leaf: leaf.certificate, intermediates: CertificateStore(custom: others))
@@ -78,12 +80,8 @@ struct IssuerStore: CustomCertificateStore {
     private var bySubject: [DistinguishedName: [Certificate]]
     private let patience: Patience
 
-    init(_ certificates: [DistinguishedName: [ReadCertificate]], _ patience: Patience) {
-        bySubject = certificates.mapValues { group in
-            group.reduce(into: []) { unique, next in
-                if !unique.contains(next.certificate) { unique.append(next.certificate) }
-            }
-        }
+    init(_ certificates: [DistinguishedName: [Certificate]], _ patience: Patience) {
+        bySubject = certificates
         self.patience = patience
     }
 

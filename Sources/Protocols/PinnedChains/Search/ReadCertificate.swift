@@ -14,6 +14,13 @@ struct ReadCertificate: Sendable {
         self.certificate = certificate
     }
 
+    /// Each certificate once, in their order.
+    static func distinct(_ certificates: [ReadCertificate]) -> [Certificate] {
+        certificates.reduce(into: []) { unique, next in
+            if !unique.contains(next.certificate) { unique.append(next.certificate) }
+        }
+    }
+
     /// Whether nothing is demanded that ``PathCheck`` does not look at.
     var hasOnlyKnownCriticalExtensions: Bool {
         certificate.extensions.allSatisfy { !$0.critical || PathCheck.knownExtensions.contains($0.oid) }

@@ -82,24 +82,34 @@ public final class NIOTransport: DirectoryTransport {
     ///
     /// - Throws: ``TransportError``.
     public func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
-        if request.mayRepeat, let connection = pool.take() {
-            do { return try await answer(to: request, over: connection) } catch  where error == .closedEarly {
+        let kept = request.mayRepeat ? pool.take() : nil
+        let eventLoop = kept?.channel.eventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
+        return try await withTaskExecutorPreference(EventLoopExecutor(eventLoop)) { () async throws(TransportError) in
+            try await exchange(request, kept, eventLoop)
+        }
+    }
+
+    private func exchange(
+        _ request: DirectoryRequest, _ kept: HTTPConnection?, _ eventLoop: any EventLoop
+    ) async throws(TransportError) -> DirectoryResponse {
+        if let kept {
+            do { return try await answer(to: request, over: kept) } catch  where error == .closedEarly {
                 // The server had ended the kept connection: a new one decides.
             }
         }
-        return try await answer(to: request, over: try await connect())
+        return try await answer(to: request, over: try await connect(on: eventLoop))
     }
 
-    private func connect() async throws(TransportError) -> HTTPConnection {
+    private func connect(on eventLoop: any EventLoop) async throws(TransportError) -> HTTPConnection {
         let deadlines = deadlines
         switch way {
         case .pinned(let connector):
-            return try await connector.open(address, for: .requests, deadlines) { channel, negotiated in
+            return try await connector.open(address, for: .requests, on: eventLoop, deadlines) { channel, negotiated in
                 try HTTPConnection(channel, negotiated, deadlines)
             }
         case .plain:
             do {
-                let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                let channel = try await ClientBootstrap(group: eventLoop)
                     .connectTimeout(TimeAmount(deadlines.connect))
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                     .connect(host: address.host, port: address.port).get()

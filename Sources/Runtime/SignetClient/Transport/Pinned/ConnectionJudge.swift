@@ -52,15 +52,16 @@ final class ConnectionJudge: Sendable {
             finish(.success(known), presented, now)
             return promise.succeed(.certificateVerified(VerificationMetadata(nil)))
         }
-        promise.completeWithTask {
+        // On the event loop, where NIOSSL would verify too: another thread costs more than the search, which has an end.
+        Task(executorPreference: EventLoopExecutor(promise.futureResult.eventLoop)) {
             do throws(ChainRefusal) {
                 let verdict = try await self.connector.verifier.verify(presented, for: self.host, at: now)
                 self.connector.cache?.keep(verdict, as: key, rule: self.rule, at: now)
                 self.finish(.success(verdict), presented, now)
-                return .certificateVerified(VerificationMetadata(nil))
+                promise.succeed(.certificateVerified(VerificationMetadata(nil)))
             } catch {
                 self.finish(.failure(error), presented, now)
-                return .failed
+                promise.succeed(.failed)
             }
         }
     }

@@ -51,30 +51,28 @@ public final class PinnedConnector: Sendable {
 
     /// Connects, and has the pipeline set up on the event loop in the moment TLS stands.
     ///
-    /// - Parameter configure: gets the channel and the protocol that was agreed on.
+    /// - Parameters:
+    ///   - eventLoop: which the connection lives on.
+    ///   - configure: gets the channel and the protocol that was agreed on.
     /// - Throws: ``TransportError``; ``TransportError/refused(_:)`` when policy, chain or pins forbid it.
     func open<Value: Sendable>(
-        _ address: DirectoryAddress, for use: Use, _ deadlines: NIOTransport.Deadlines,
+        _ address: DirectoryAddress, for use: Use, on eventLoop: any EventLoop, _ deadlines: NIOTransport.Deadlines,
         configure: @escaping @Sendable (any Channel, String?) throws -> Value
     ) async throws(TransportError) -> Value {
         let judge = try ConnectionJudge(self, address)
         let context = use == .requests ? webContext : socketContext
-        let host = address.host
         do {
-            let promise = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Value.self)
-            do {
-                _ = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                    .connectTimeout(TimeAmount(deadlines.connect))
-                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                    .channelInitializer { channel in
-                        channel.eventLoop.makeCompletedFuture {
-                            let handshake = HandshakeHandler(judge, deadlines.handshake, promise, configure)
-                            try channel.pipeline.syncOperations.addHandlers(
-                                Self.tls(context, judge), handshake)
-                        }
+            let promise = eventLoop.makePromise(of: Value.self)
+            ClientBootstrap(group: eventLoop)
+                .connectTimeout(TimeAmount(deadlines.connect))
+                .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let handshake = HandshakeHandler(judge, deadlines.handshake, promise, configure)
+                        try channel.pipeline.syncOperations.addHandlers(Self.tls(context, judge), handshake)
                     }
-                    .connect(host: host, port: address.port).get()
-            } catch { promise.fail(error) }
+                }
+                .connect(host: address.host, port: address.port).whenFailure { promise.fail($0) }
             return try await promise.futureResult.get()
         } catch { throw TransportError(error) }
     }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOWebSocket
 
 /// A WebSocket through a ``PinnedConnector``: what STOMP and Janus ride on.
@@ -63,7 +64,9 @@ public final class PinnedWebSocket: Sendable {
         }
         for field in fields { headers.add(name: field.name, value: field.value) }
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
-        let upgrade = try await connector.open(address, for: .webSocket, deadlines) { channel, _ in
+        let upgrade = try await connector.open(
+            address, for: .webSocket, on: MultiThreadedEventLoopGroup.singleton.next(), deadlines
+        ) { channel, _ in
             try start(head, offered, channel, deadlines)
         }
         do { return try await upgrade.get() } catch { throw TransportError(error) }

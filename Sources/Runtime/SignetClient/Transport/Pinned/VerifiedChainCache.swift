@@ -28,7 +28,7 @@ final class VerifiedChainCache: Sendable {
             add(UInt64(part.count))
             part.withUnsafeBytes { hash.update(bufferPointer: $0) }
         }
-        return Array(hash.finalize())
+        return hash.finalize().withUnsafeBytes { Array($0) }
     }
 
     func verdict(_ key: [UInt8], at now: UInt64) -> PinVerdict? {
