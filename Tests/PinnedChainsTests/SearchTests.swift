@@ -87,7 +87,7 @@ import X509
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: next[Int.random(in: 0..<next.count, using: &random)] ^= 0x10
                 case 1:
-                    let count = Int.random(in: 0...min(room, 65_535), using: &random)
+                    let count = Int.random(in: 0...min(max(room, 0), 65_535), using: &random)
                     let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
                     next = [0x30, 0x82, UInt8(count >> 8), UInt8(count & 0xFF)] + noise
                 default: break
