@@ -142,6 +142,11 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
 
+    // MARK: Testing: pushes of notes in which nothing is sealed; imported by no library
+    .target(
+        name: "NoteDrafting", dependencies: ["KeyTransparency", "NoteLog", "SignetAPI", crypto],
+        path: "Sources/Testing/NoteDrafting", swiftSettings: strict),
+
     // MARK: Testing: a log whose owner breaks the rules; imported by no library
     .target(
         name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
@@ -314,10 +319,14 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/LogAuditor", swiftSettings: strict),
     .target(
+        name: "NoteStore",
+        dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", crypto, logging, sqlite],
+        path: "Sources/Runtime/NoteStore", swiftSettings: strict),
+    .target(
         name: "SignetServer",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI",
-            "KeyDirectory", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
+            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
+            "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -350,7 +359,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "LogWitness", "SignalBroker",
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness", "SignalBroker",
             "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
@@ -385,6 +394,12 @@ let runtimeTargets: [Target] = [
         ],
         swiftSettings: strict),
     .testTarget(
+        name: "NoteStoreTests",
+        dependencies: [
+            "KeyTransparency", "NoteLog", "SignetAPI", "NoteStore", "NoteDrafting", crypto, logging, sqlite,
+        ],
+        swiftSettings: strict),
+    .testTarget(
         name: "SignetClientTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
@@ -399,8 +414,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetServerTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
-            "SignetServer", "signetd", "KeyPinning", crypto, logging,
+            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
+            "KeyDirectory", "NoteStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
         ] + nio + certificates,

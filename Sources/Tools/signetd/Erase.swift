@@ -11,7 +11,8 @@ struct Erase: AsyncParsableCommand {
         discussion: """
             The log keeps what it has: hidden labels, hashes and device keys. Only who holds the server's VRF key, or \
             kept an answer about the person, can still connect them. The handle is never given out again, which tells \
-            whoever tries to register it that it was there. The server must not be running.
+            whoever tries to register it that it was there. Their notes go too, for everybody with whom they were \
+            shared; what they wrote in notes of others stays there. The server must not be running.
             """)
 
     @Argument(help: "The person's handle, such as alice@example.org.")
@@ -28,7 +29,11 @@ struct Erase: AsyncParsableCommand {
         do { stored = try await StoredDirectory.open(DataDirectory(path: data.data), logger: logger) } catch {
             throw Diagnostics.exit(error)
         }
-        do { try await stored.directory.erase(handle) } catch {
+        do {
+            // Afterwards nobody can say any more that somebody of that name was here.
+            try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)
+            try await stored.directory.erase(handle)
+        } catch {
             await stored.directory.close()
             throw Diagnostics.exit(error)
         }

@@ -38,6 +38,11 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long requests in progress may take when told to stop.", valueName: "seconds"))
     var drain: UInt32 = 20
 
+    @Option(
+        help: ArgumentHelp(
+            "Logins of one account that may fail at once; one more each minute; 0 for any number.", valueName: "n"))
+    var loginAttempts: UInt64 = LoginLimits().account.burst
+
     @Flag(help: "Show /metrics to anyone, not only on the loopback interface.")
     var openMetrics = false
 
@@ -64,15 +69,28 @@ struct Run: AsyncParsableCommand {
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
+        let parts = try await parts(logger)
         let server: HTTPSServer
         do {
             server = try HTTPSServer(
-                stored.directory, signals: try StoredSignals.open(DataDirectory(path: data.data)),
-                identity: stored.identity, configuration: configuration, logger: logger)
+                answering: HonestDirectory(stored.directory), and: parts,
+                signals: try StoredSignals.open(DataDirectory(path: data.data)), identity: stored.identity,
+                configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
+        for part in parts { await part.close() }
         await stored.directory.close()
         logger.info("stopped")
+    }
+
+    /// What is served beside the directory.
+    private func parts(_ logger: Logger) async throws -> [any PartAnswering] {
+        var login = LoginLimits()
+        login.account.burst = loginAttempts
+        if loginAttempts == 0 { login.address.burst = 0 }
+        do {
+            return [try await StoredNotes.open(DataDirectory(path: data.data), login: login, logger: logger)]
+        } catch { throw Diagnostics.exit(error) }
     }
 
     private func serve(

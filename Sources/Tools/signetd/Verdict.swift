@@ -1,5 +1,6 @@
 import KeyDirectory
 import LogWitness
+import NoteStore
 import SignalBroker
 import SignetAPI
 import SignetServer
@@ -34,6 +35,7 @@ struct Verdict {
             case let error as StoredWitnessError: Self.of(error)
             case let error as WitnessServerStop: Self.of(error)
             case let error as SignalStoreError: Self.of(error)
+            case let error as StoredNotesError: Self.of(error)
             default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
             }
     }
@@ -133,6 +135,29 @@ struct Verdict {
         case .refused(let code): Verdict(.damaged, "refused: \(code.rawValue)")
         case .stopped: of(ServerStop.logFailed)
         case .database: Verdict(.tryAgain, "the database could not do it now; try again")
+        }
+    }
+
+    private static func of(_ error: StoredNotesError) -> Verdict {
+        switch error {
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .store(let error): of(error)
+        case .unreadable: Verdict(.tryAgain, "the notes' database could not do it now; try again")
+        case .loginKeyNotPrivate:
+            Verdict(.damaged, "notes/login.key can be used by others; chmod 600 it, and consider whether it was read")
+        case .loginKeyDamaged: Verdict(.damaged, "notes/login.key is damaged; bring back a copy of it")
+        case .loginKeyMissing:
+            Verdict(.damaged, "notes/login.key is missing and people have passwords; bring it back")
+        }
+    }
+
+    private static func of(_ error: NoteStoreOpenError) -> Verdict {
+        switch error {
+        case .file(let code): Verdict(.damaged, "the notes' database: \(text(code))")
+        case .database(let code): Verdict(.diskFailed, "the notes' database failed with SQLite's code \(code)")
+        case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed the notes' database; use that one")
+        case .notDurable: Verdict(.damaged, "the notes' database does not wait for the disk; this is a bug or another SQLite")
+        case .damaged: Verdict(.damaged, "the notes' database is damaged; bring back the newest copy of it")
         }
     }
 

@@ -66,6 +66,14 @@ public struct AuthorKeys: Hashable, Sendable {
         self.handle = handle
         self.devices = Set(devices)
     }
+
+    /// The one device whose request the server has just authenticated.
+    ///
+    /// Security: says nothing about anybody else, and nothing to a client.
+    package init(authenticated author: Author) {
+        handle = author.handle
+        devices = [author.device]
+    }
 }
 
 /// The keys of everybody whose records are checked.

@@ -198,6 +198,24 @@ public enum FeedAnswer: NoteBody {
     }
 }
 
+extension FeedAnswer {
+    /// The wire form of a page whose items are in their wire form already, as a server keeps them.
+    package static func encoded(
+        page items: [(position: UInt64, item: [UInt8])], next: UInt64, newest: UInt64
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(UInt8(1))
+        writer.write(next)
+        writer.write(newest)
+        writer.write(UInt16(truncatingIfNeeded: items.count))
+        for (position, item) in items {
+            writer.write(position)
+            writer.write(item)
+        }
+        return writer.bytes
+    }
+}
+
 /// Waits until the feed is past a cursor. Wire form: u64 cursor, u8 seconds.
 public struct WaitRequest: NoteBody {
     /// The longest wait, in seconds.

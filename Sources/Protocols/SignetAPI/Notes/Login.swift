@@ -3,8 +3,8 @@ public import KeyTransparency
 
 /// What client and server of a login agree on besides their keys: the parameters of OPAQUE.
 ///
-/// The server's identity is the origin of the directory's log, the client's is the handle's bytes, and so is the
-/// credential identifier.
+/// The server goes by its public key (no identity), so that a change of its name or log ends no registration; the client's
+/// identity is the handle's bytes, and so is the credential identifier.
 public enum LoginBinding {
     /// The context string.
     public static let context = Array("signet-login/v1".utf8)

@@ -35,6 +35,7 @@ extension KeyRotation {
         try await log(.log, profile.trust) { (directory) throws(DirectoryError) in
             try await directory.bequeath(to: draft.records, keys)
         }
+        guard rename(data.notes, draft.notes) == 0 || errno == ENOENT else { throw .file(FileFailure(data.notes)) }
         do { try draft.rename(to: heir) } catch { throw .setup(error) }
         return profile
     }

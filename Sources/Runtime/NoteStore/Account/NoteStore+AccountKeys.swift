@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+public import KeyTransparency
+public import SignetAPI
+
+extension NoteStore {
+    /// The wraps of an account's master key.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func accountKeys(of handle: Handle) async throws(NoteStoreError) -> AccountKeys {
+        try await database.read { database in
+            guard
+                let row = try database.row(
+                    "SELECT id, keys_version, password, recovery FROM accounts WHERE handle = ?", [Data(handle.bytes)])
+            else { return AccountKeys(version: 0) }
+            let devices = try database.rows(
+                "SELECT device, wrap FROM device_wraps WHERE account = ?", [row.integer(0)]
+            ).map { (try $0.bytes(0), try $0.bytes(1)) }
+            return AccountKeys(
+                version: try row.count(1), password: try row.optionalBytes(2), recovery: try row.optionalBytes(3),
+                devices: Dictionary(devices) { first, _ in first })
+        }
+    }
+
+    /// Puts a whole set of wraps in the place of the stored one, if that is the version it says.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func change(
+        _ change: AccountKeysChange, of handle: Handle
+    ) async throws(NoteStoreError) -> AccountKeysOutcome {
+        try await write { transaction in
+            let (keys, account) = (change.keys, try transaction.account(handle))
+            let (version, login) = try transaction.database.keysState(of: account)
+            guard version == keys.version else { return .conflict(version: version) }
+            guard keys.password == nil || login != nil else { return .notRegistered }
+            try transaction.run(
+                "UPDATE accounts SET password = ?, recovery = ?, login = ? WHERE id = ?",
+                [
+                    keys.password.map { Data($0) }, keys.recovery.map { Data($0) },
+                    keys.password == nil ? nil : login.map { Data($0) }, account,
+                ])
+            try transaction.run("DELETE FROM device_wraps WHERE account = ?", [account])
+            for (device, wrap) in keys.devices {
+                try transaction.run(
+                    "INSERT INTO device_wraps (account, device, wrap) VALUES (?, ?, ?)",
+                    [account, Data(device), Data(wrap)])
+            }
+            return .applied(version: try transaction.advanceKeys(of: account))
+        }
+    }
+
+    /// Puts a password's record and wrap in the place of the last one's, both or neither.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func register(
+        _ registration: RegistrationEnd, of handle: Handle
+    ) async throws(NoteStoreError) -> AccountKeysOutcome {
+        try await write { transaction in
+            let account = try transaction.account(handle)
+            let (version, _) = try transaction.database.keysState(of: account)
+            guard version == registration.version else { return .conflict(version: version) }
+            try transaction.run(
+                "UPDATE accounts SET login = ?, password = ? WHERE id = ?",
+                [Data(registration.record), Data(registration.wrap), account])
+            return .applied(version: try transaction.advanceKeys(of: account))
+        }
+    }
+
+    /// What an account registered its password with, and what it gets for it; nil for no account and for no password.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func registration(
+        of handle: Handle
+    ) async throws(NoteStoreError) -> (record: [UInt8], grant: LoginGrant)? {
+        try await database.read { database in
+            let row = try database.row(
+                "SELECT login, password, keys_version FROM accounts WHERE handle = ?", [Data(handle.bytes)])
+            guard let row, let record = try row.optionalBytes(0), let wrap = try row.optionalBytes(1) else { return nil }
+            return (record, LoginGrant(version: try row.count(2), wrap: wrap))
+        }
+    }
+
+    /// Whether anybody has registered a password: then the login's secrets must not be made anew.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func hasRegistrations() async throws(NoteStoreError) -> Bool {
+        try await database.read { try $0.row("SELECT 1 FROM accounts WHERE login IS NOT NULL LIMIT 1", []) != nil }
+    }
+}
+
+extension Database {
+    fileprivate func keysState(of account: Int64) throws -> (version: UInt64, login: [UInt8]?) {
+        guard let row = try row("SELECT keys_version, login FROM accounts WHERE id = ?", [account]) else {
+            throw DamagedRow()
+        }
+        return (try row.count(0), try row.optionalBytes(1))
+    }
+}
+
+extension NoteTransaction {
+    fileprivate func advanceKeys(of account: Int64) throws -> UInt64 {
+        try run("UPDATE accounts SET keys_version = keys_version + 1 WHERE id = ?", [account])
+        let row = try database.row("SELECT keys_version FROM accounts WHERE id = ?", [account])
+        let version = try row?.count(0) ?? 0
+        try append(.keys(version: version), to: account)
+        return version
+    }
+}

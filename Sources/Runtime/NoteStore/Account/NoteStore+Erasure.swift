@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+public import KeyTransparency
+import NoteLog
+
+extension NoteStore {
+    /// Erases everything that is kept of an account: its notes, for everybody; its membership in others' notes; its keys,
+    /// wraps, heads and feed. What is overwritten in the file is gone from it; the write-ahead file is emptied.
+    ///
+    /// What the account wrote into notes of others stays there: their histories are signed chains.
+    ///
+    /// - Parameter keepsPlace: whether the account goes on, with an empty feed that does not begin anew, so that its
+    ///   devices do not take the erasure for a server that went back.
+    /// - Throws: ``NoteStoreError``; the same again completes it.
+    public func erase(_ handle: Handle, keepsPlace: Bool) async throws(NoteStoreError) {
+        try await write { transaction in
+            guard let account = try transaction.database.account(handle) else { return }
+            try transaction.eraseNotes(of: account)
+            if keepsPlace {
+                try transaction.empty(account)
+            } else {
+                try transaction.run("DELETE FROM accounts WHERE id = ?", [account])
+            }
+        }
+        try await database.truncateWriteAheadFile()
+    }
+}
+
+extension NoteTransaction {
+    fileprivate func eraseNotes(of account: Int64) throws {
+        for row in try database.rows("SELECT id, name, deleted FROM notes WHERE owner = ?", [account]) {
+            guard let name = NoteID(try row.bytes(1)) else { throw DamagedRow() }
+            let id = try row.integer(0)
+            let others = try database.rows(
+                "SELECT account FROM members WHERE note = ? AND account <> ?", [id, account])
+            try run("DELETE FROM notes WHERE id = ?", [id])
+            guard try row.optionalInteger(2) == nil else { continue }
+            for other in others { try append(.gone(name), to: other.integer(0)) }
+        }
+    }
+
+    fileprivate func empty(_ account: Int64) throws {
+        for table in ["feed", "device_wraps", "heads", "pushes", "members"] {
+            try run("DELETE FROM \(table) WHERE account = ?", [account])
+        }
+        try run("DELETE FROM records WHERE recipient = ?", [account])
+        try run(
+            """
+            UPDATE accounts SET newest = newest + 1, trimmed = newest + 1, keys_version = keys_version + 1,
+            login = NULL, password = NULL, recovery = NULL, head_notes = NULL WHERE id = ?
+            """, [account])
+    }
+
+    /// Drops deleted notes and notices of lost ones that are older than tombstones are kept, and old names of pushes.
+    /// A device that has not asked for so long begins anew.
+    func purge(_ limits: NoteLimits) throws {
+        let oldest = time - Int64(clamping: limits.tombstones)
+        try run(
+            """
+            UPDATE accounts SET trimmed = MAX(trimmed, IFNULL((
+                SELECT MAX(position) FROM feed LEFT JOIN records ON records.id = feed.record
+                LEFT JOIN notes ON notes.id = records.note
+                WHERE feed.account = accounts.id
+                AND (notes.deleted < ? OR (feed.kind IN (6, 7) AND feed.time < ?))), 0))
+            """, [oldest, oldest])
+        try run("DELETE FROM notes WHERE deleted < ?", [oldest])
+        try run("DELETE FROM feed WHERE kind IN (6, 7) AND time < ?", [oldest])
+        try run("DELETE FROM pushes WHERE time < ?", [time - Int64(clamping: limits.names)])
+    }
+}

@@ -1,0 +1,75 @@
+import Synchronization
+
+/// Wakes those who wait for news of an account.
+final class FeedWatch: Sendable {
+    /// Somebody who waits.
+    struct Listener: Sendable {
+        fileprivate let account: Int64
+        fileprivate let number: UInt64
+        fileprivate let calls: AsyncStream<Void>
+    }
+
+    private struct State {
+        var next: UInt64 = 0
+        var count = 0
+        var hasStopped = false
+        var waiting: [Int64: [UInt64: AsyncStream<Void>.Continuation]] = [:]
+    }
+
+    /// How many may wait, of one account and over all.
+    static let perAccount = 32
+    static let total = 4096
+
+    private let state = Mutex(State())
+
+    /// Listens from now on; nil if too many do, or it is over.
+    func listen(_ account: Int64) -> Listener? {
+        let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        return state.withLock { state in
+            guard !state.hasStopped, state.count < Self.total,
+                state.waiting[account, default: [:]].count < Self.perAccount
+            else { return nil }
+            state.next += 1
+            state.count += 1
+            state.waiting[account, default: [:]][state.next] = continuation
+            return Listener(account: account, number: state.next, calls: calls)
+        }
+    }
+
+    /// Returns when the account has news, the time is over, the task is cancelled or everything stops.
+    func wait(for listener: Listener, atMost duration: Duration) async {
+        let timer = Task {
+            try? await Task.sleep(for: duration)
+            forget(listener)
+        }
+        for await _ in listener.calls { break }
+        timer.cancel()
+        forget(listener)
+    }
+
+    /// Ends a listener's waiting.
+    func forget(_ listener: Listener) {
+        let continuation = state.withLock { state -> AsyncStream<Void>.Continuation? in
+            guard let found = state.waiting[listener.account]?.removeValue(forKey: listener.number) else { return nil }
+            if state.waiting[listener.account]?.isEmpty ?? false { state.waiting[listener.account] = nil }
+            state.count -= 1
+            return found
+        }
+        continuation?.finish()
+    }
+
+    /// Calls those who wait for these accounts.
+    func wake(_ accounts: Set<Int64>) {
+        let called = state.withLock { state in accounts.flatMap { state.waiting[$0].map { Array($0.values) } ?? [] } }
+        for continuation in called { continuation.yield() }
+    }
+
+    /// Ends all waiting, now and later.
+    func stop() {
+        let called = state.withLock { state in
+            state.hasStopped = true
+            return state.waiting.values.flatMap { Array($0.values) }
+        }
+        for continuation in called { continuation.finish() }
+    }
+}

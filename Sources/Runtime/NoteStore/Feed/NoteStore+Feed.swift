@@ -1,0 +1,84 @@
+import Foundation
+import GRDB
+public import KeyTransparency
+import NoteLog
+public import SignetAPI
+
+extension NoteStore {
+    /// What comes after a cursor, as the body of a `FeedAnswer`.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func pull(_ request: FeedRequest, of handle: Handle) async throws(NoteStoreError) -> [UInt8] {
+        let limits = limits
+        return try await database.read { database in
+            let account = try database.row(
+                "SELECT id, newest, trimmed FROM accounts WHERE handle = ?", [Data(handle.bytes)])
+            let newest = try account?.count(1) ?? 0
+            let start: PullStart =
+                request.cursor == 0
+                ? .after(0)
+                : .judge(cursor: request.cursor, oldest: (try account?.count(2) ?? 0) + 1, newest: newest)
+            switch start {
+            case .resyncRequired: return FeedAnswer.resyncRequired.encoded
+            case .serverWentBack: return FeedAnswer.serverWentBack.encoded
+            case .after(let cursor):
+                guard let account = try account?.integer(0) else { return Self.emptyPage }
+                return try database.page(request, after: cursor, of: account, newest: newest, limits)
+            }
+        }
+    }
+
+    /// The last position of a feed.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func newest(of handle: Handle) async throws(NoteStoreError) -> UInt64 {
+        try await database.read { database in
+            try database.account(handle).map { try database.newest(of: $0) } ?? 0
+        }
+    }
+
+    /// Returns when the feed is past the cursor, or when the time is over, with where it stands.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func wait(_ request: WaitRequest, of handle: Handle) async throws(NoteStoreError) -> WaitAnswer {
+        guard request.seconds > 0, let account = try await database.read({ try $0.account(handle) }) else {
+            return WaitAnswer(newest: try await newest(of: handle))
+        }
+        // Listen first: what is written after this look is heard.
+        let listener = watch.listen(account)
+        let newest = try await newest(of: handle)
+        guard newest <= request.cursor, let listener else {
+            if let listener { watch.forget(listener) }
+            return WaitAnswer(newest: newest)
+        }
+        await watch.wait(for: listener, atMost: .seconds(Int(request.seconds)))
+        return WaitAnswer(newest: try await self.newest(of: handle))
+    }
+
+    private static var emptyPage: [UInt8] { FeedAnswer.encoded(page: [], next: 0, newest: 0) }
+}
+
+extension Database {
+    fileprivate func page(
+        _ request: FeedRequest, after cursor: UInt64, of account: Int64, newest: UInt64, _ limits: NoteLimits
+    ) throws -> [UInt8] {
+        let rows = try Row.fetchCursor(
+            cachedStatement(
+                sql: """
+                    SELECT feed.position, IFNULL(records.item, feed.item) FROM feed
+                    LEFT JOIN records ON records.id = feed.record
+                    WHERE feed.account = ? AND feed.position > ? ORDER BY feed.position
+                    """), arguments: [account, Int64(clamping: cursor)])
+        var items: [(position: UInt64, item: [UInt8])] = []
+        var byteCount = 0
+        while let row = try rows.next() {
+            let item = try row.bytes(1)
+            byteCount += item.count
+            if items.count == request.limit || (byteCount > limits.pageBytes && !items.isEmpty) {
+                return FeedAnswer.encoded(page: items, next: items.last?.position ?? cursor, newest: newest)
+            }
+            items.append((try row.count(0), item))
+        }
+        return FeedAnswer.encoded(page: items, next: newest, newest: newest)
+    }
+}

@@ -1,0 +1,132 @@
+import GRDB
+public import Logging
+import NoteLog
+import SignetAPI
+import Synchronization
+
+/// What the server holds of people's notes, in one SQLite file: sealed records in order, and who may have which.
+///
+/// It opens nothing. Every change is one transaction that waits for the disk; a crash leaves the state before it or after
+/// it. Who calls is for the caller of this type to have authenticated.
+public final class NoteStore: Sendable {
+    let database: NoteDatabase
+    let limits: NoteLimits
+    let clock: @Sendable () -> UInt64
+    let watch = FeedWatch()
+    let states = ControlStates()
+    private let purgedAt = Mutex<UInt64>(0)
+
+    /// Opens the file at `path`, or makes one that only this user can read, and drops what is too old.
+    ///
+    /// - Parameter clock: seconds since 1970.
+    /// - Throws: ``NoteStoreOpenError``: the operator has to act.
+    public convenience init(
+        at path: String, limits: NoteLimits = NoteLimits(), clock: @escaping @Sendable () -> UInt64, logger: Logger
+    ) throws(NoteStoreOpenError) {
+        try self.init(at: path, limits: limits, clock: clock, logger: logger, faults: .none)
+    }
+
+    /// With faults: for tests.
+    package init(
+        at path: String, limits: NoteLimits, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        faults: WriteFaults
+    ) throws(NoteStoreOpenError) {
+        database = try NoteDatabase(at: path, logger: logger, faults: faults)
+        self.limits = limits
+        self.clock = clock
+    }
+
+    /// Writes in one transaction, then wakes whoever waits for what it changed.
+    func write<Value: Sendable>(
+        _ body: @Sendable (NoteTransaction) throws -> Value
+    ) async throws(NoteStoreError) -> Value {
+        try await purgeOnceADay()
+        let now = clock()
+        let (value, changed) = try await database.write(at: now, body)
+        watch.wake(changed)
+        return value
+    }
+
+    private func purgeOnceADay() async throws(NoteStoreError) {
+        let now = clock()
+        let isDue = purgedAt.withLock { last in
+            guard now >= last + 86_400 else { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        let changed = try await database.write(at: now) { [limits] in try $0.purge(limits) }.changed
+        watch.wake(changed)
+    }
+
+    /// Ends all waiting.
+    public func stopWaiting() { watch.stop() }
+
+    /// Puts everything into the file and closes it. Stop asking before.
+    public func close() {
+        watch.stop()
+        database.close()
+    }
+}
+
+/// How much the server takes. Who removes somebody or deletes is never refused for lack of room.
+public struct NoteLimits: Hashable, Sendable {
+    /// Bytes of an account: its records and files, in its own notes and in others'.
+    public var bytes: UInt64 = 1 << 30
+    /// Notes that an account has made and not deleted.
+    public var notes = 10_000
+    /// Members of a note beside its owner.
+    public var members = 1_000
+    /// Comments and stars of a note.
+    public var children = 4_096
+    /// Entries of a note's control log.
+    public var entries: UInt64 = 4_096
+    /// How long a deleted note is remembered, in seconds.
+    public var tombstones: UInt64 = 180 * 86_400
+    /// How long a push may be sent again under its name, in seconds.
+    public var names: UInt64 = 30 * 86_400
+    /// Bytes of the items of one page of a feed, unless one alone is longer.
+    public var pageBytes = 1 << 20
+
+    /// The limits `signetd` starts with.
+    public init() {}
+}
+
+/// Why the store did not do what was asked. A retry may help; after ``stopped`` only a new start of the process.
+public enum NoteStoreError: Error, Hashable, Sendable {
+    /// The database could not do it now.
+    case unavailable
+    /// The disk failed. Nothing acknowledged is lost.
+    case stopped
+}
+
+/// Why the store was not opened. The operator has to act; no retry helps.
+public enum NoteStoreOpenError: Error, Hashable, Sendable {
+    /// The file could not be made; the `errno`.
+    case file(code: Int32)
+    /// SQLite failed with this extended result code.
+    case database(code: Int32)
+    /// A newer version of this program has changed the database's form.
+    case fromNewerVersion
+    /// The connection that writes does not wait for the disk: its `synchronous` is this and not 2 (FULL).
+    case notDurable(synchronous: Int)
+    /// It is not a database that this program writes.
+    case damaged
+}
+
+/// Control states that were computed, so that not every push reads a whole log. What is in here is checked against the
+/// stored head before it is used.
+final class ControlStates: Sendable {
+    private static let capacity = 1024
+    private let states = Mutex<[NoteID: ControlState]>([:])
+
+    subscript(note: NoteID) -> ControlState? {
+        get { states.withLock { $0[note] } }
+        set {
+            states.withLock { states in
+                if states.count >= Self.capacity { states.removeAll(keepingCapacity: true) }
+                states[note] = newValue
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import NoteLog
+import SignetAPI
+
+/// A step of a control log on its way into the database, with all that goes with it.
+struct ControlWriting {
+    private let pushing: Pushing
+    private let push: ControlPush
+    private let state: ControlState
+
+    private var transaction: NoteTransaction { pushing.transaction }
+    private var database: Database { pushing.transaction.database }
+
+    /// - Parameter state: after the step.
+    init(_ pushing: Pushing, _ push: ControlPush, _ state: ControlState) {
+        self.pushing = pushing
+        self.push = push
+        self.state = state
+    }
+
+    func run(_ known: NoteRow?) throws {
+        guard let note = try known ?? create() else { throw DamagedRow() }
+        if case .unshare(let handle, _) = push.entry.action { try remove(handle, from: note) }
+        let entry = try pushing.insert(
+            .control(push.entry, children: push.children), of: note.id, number: push.entry.number,
+            hash: push.entry.hash)
+        for member in try note.members(in: database) { try transaction.append(record: entry, to: member) }
+        try finish(note)
+        try storeKeys(of: note)
+        if let revision = push.revision { try pushing.store(revision, of: note) }
+    }
+
+    private func create() throws -> NoteRow? {
+        try transaction.run(
+            "INSERT INTO notes (name, owner, creator) VALUES (?, ?, ?)",
+            [Data(push.entry.note.bytes), pushing.account, pushing.account])
+        try transaction.run(
+            "INSERT INTO members (note, account) VALUES (?, ?)", [database.lastInsertedRowID, pushing.account])
+        return try NoteRow(push.entry.note, in: database)
+    }
+
+    /// What the step changes besides the log.
+    private func finish(_ note: NoteRow) throws {
+        switch push.entry.action {
+        case .share(let handle, _): try add(handle, to: note)
+        case .transfer(let handle):
+            try transaction.run(
+                "UPDATE notes SET owner = ? WHERE id = ?", [transaction.account(handle), note.id])
+        case .delete:
+            try transaction.run("UPDATE notes SET deleted = ? WHERE id = ?", [transaction.time, note.id])
+            try transaction.run("DELETE FROM records WHERE note = ? AND kind > 1", [note.id])
+            try transaction.run("DELETE FROM chunks WHERE note = ?", [note.id])
+        case .create, .unshare, .rekey: break
+        }
+    }
+
+    /// Who comes in learns all that there is: the log, the revisions, the children.
+    private func add(_ handle: Handle, to note: NoteRow) throws {
+        let account = try transaction.account(handle)
+        guard try !note.members(in: database).contains(account) else { return }
+        try transaction.run("INSERT INTO members (note, account) VALUES (?, ?)", [note.id, account])
+        let records = try database.rows(
+            "SELECT id FROM records WHERE note = ? AND kind <= 3 ORDER BY kind, number, id", [note.id])
+        for record in records { try transaction.append(record: record.integer(0), to: account) }
+    }
+
+    /// Who goes keeps the step that says so, and nothing else of the note.
+    private func remove(_ handle: Handle, from note: NoteRow) throws {
+        guard let account = try database.account(handle) else { return }
+        try transaction.run("DELETE FROM members WHERE note = ? AND account = ?", [note.id, account])
+        try transaction.run("DELETE FROM records WHERE note = ? AND recipient = ?", [note.id, account])
+        try transaction.run(
+            "DELETE FROM feed WHERE account = ? AND record IN (SELECT id FROM records WHERE note = ?)",
+            [account, note.id])
+        try transaction.append(.left(push.entry), to: account)
+    }
+
+    private func storeKeys(of note: NoteRow) throws {
+        if let ownWrap = push.ownWrap {
+            let record = try pushing.insert(
+                .ownWrap(push.entry.note, epoch: state.epoch, ownWrap), of: note.id, number: UInt64(state.epoch),
+                hash: RecordHash(of: ownWrap), recipient: pushing.account)
+            try transaction.append(record: record, to: pushing.account)
+        }
+        for wrap in push.wraps {
+            // Nobody any more: an account that was erased.
+            guard let recipient = try database.account(wrap.header.recipient.handle) else { continue }
+            let record = try pushing.insert(
+                .wrap(wrap), of: note.id, number: UInt64(wrap.header.epoch), hash: RecordHash(of: wrap.encoded),
+                recipient: recipient)
+            try transaction.append(record: record, to: recipient)
+        }
+    }
+}

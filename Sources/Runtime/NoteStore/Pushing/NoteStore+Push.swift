@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+public import NoteLog
+public import SignetAPI
+
+extension NoteStore {
+    /// Applies changes one after the other, each in a transaction of its own.
+    ///
+    /// - Parameter requester: the device that signed the request, one that its account has now.
+    /// - Throws: ``NoteStoreError``: some may be applied; sending the same again is safe.
+    public func push(
+        _ pushes: NotePushes, by requester: Author
+    ) async throws(NoteStoreError) -> NotePushOutcomes {
+        var outcomes: [NotePushOutcome] = []
+        for push in pushes.pushes { outcomes.append(try await apply(push, by: requester)) }
+        return NotePushOutcomes(outcomes)
+    }
+
+    private func apply(_ push: NotePush, by requester: Author) async throws(NoteStoreError) -> NotePushOutcome {
+        let (limits, states) = (limits, states)
+        return try await write { transaction in
+            try Pushing(
+                transaction: transaction, limits: limits, states: states, requester: requester,
+                account: transaction.account(requester.handle)
+            ).apply(push)
+        }
+    }
+}
+
+/// One push on its way into the database.
+struct Pushing {
+    let transaction: NoteTransaction
+    let limits: NoteLimits
+    let states: ControlStates
+    let requester: Author
+    let account: Int64
+
+    private var database: Database { transaction.database }
+
+    /// Looks whether it came before, asks the rules, looks for room, writes, and remembers its name.
+    func apply(_ push: NotePush) throws -> NotePushOutcome {
+        let bytes = push.encoded
+        let before = try database.row(
+            "SELECT hash, cursor FROM pushes WHERE account = ? AND name = ?", [account, Data(push.name)])
+        switch PushReplay.classify(bytes, remembered: try before?.recordHash(0)) {
+        case .repeated: return .applied(cursor: try before?.count(1) ?? 0)
+        case .misused: return .nameReused
+        case .new: break
+        }
+        let note = try NoteRow(push.operation.note, in: database)
+        let snapshot = try note?.snapshot(in: database, states)
+        let verdict = PushRules.judge(
+            push.operation, by: requester, on: snapshot,
+            authors: KnownAuthors([AuthorKeys(authenticated: requester)]))
+        switch verdict {
+        case .refused(let refusal): return .refused(refusal)
+        case .conflict: return .conflict(snapshot.map(Self.heads))
+        case .applied(let next):
+            if let limit = try limit(push.operation, next) { return .overLimit(limit) }
+            try store(push.operation, next, note)
+            return .applied(cursor: try remember(push, RecordHash(of: bytes)))
+        }
+    }
+
+    private static func heads(_ snapshot: NoteSnapshot) -> NoteHeads.Head {
+        NoteHeads.Head(
+            control: ControlView(number: snapshot.control.number, head: snapshot.control.head),
+            revision: snapshot.revision)
+    }
+
+    private func remember(_ push: NotePush, _ hash: RecordHash) throws -> UInt64 {
+        let cursor = try database.newest(of: account)
+        try transaction.run(
+            "INSERT INTO pushes (account, name, hash, cursor, time) VALUES (?, ?, ?, ?, ?)",
+            [account, Data(push.name), Data(hash.bytes), Int64(clamping: cursor), transaction.time])
+        return cursor
+    }
+
+    // MARK: Room
+
+    /// What there is no room for; nil if there is.
+    private func limit(_ operation: PushOperation, _ next: NoteSnapshot) throws -> NoteLimit? {
+        switch operation {
+        case .control(let push):
+            switch push.entry.action {
+            case .unshare, .delete: return nil
+            case .create: if try noteCount() >= limits.notes { return .notes }
+            case .share: if next.control.members.count > limits.members { return .members }
+            case .rekey, .transfer: break
+            }
+            if next.control.number > limits.entries { return .entries }
+        case .child: if next.children.children.count > limits.children { return .children }
+        case .revision: break
+        }
+        return try transaction.hasRoom(for: operation.byteCount, of: account, limits) ? nil : .bytes
+    }
+
+    private func noteCount() throws -> Int {
+        let row = try database.row("SELECT COUNT(*) FROM notes WHERE creator = ? AND deleted IS NULL", [account])
+        return Int(try row?.integer(0) ?? 0)
+    }
+
+    // MARK: Writing
+
+    private func store(_ operation: PushOperation, _ next: NoteSnapshot, _ note: NoteRow?) throws {
+        switch operation {
+        case .control(let push):
+            try ControlWriting(self, push, next.control).run(note)
+            states[next.control.note] = next.control
+        case .revision(let revision): if let note { try store(revision, of: note) }
+        case .child(let child): if let note { try store(child, of: note) }
+        }
+    }
+
+    func store(_ revision: RevisionRecord, of note: NoteRow) throws {
+        let record = try insert(.revision(revision), of: note.id, number: revision.number, hash: revision.hash)
+        for member in try note.members(in: database) { try transaction.append(record: record, to: member) }
+    }
+
+    private func store(_ child: ChildRecord, of note: NoteRow) throws {
+        let hash = Data(child.hash.bytes)
+        let isKnown = try database.row("SELECT 1 FROM records WHERE note = ? AND kind = 3 AND hash = ?", [note.id, hash])
+        guard isKnown == nil else { return }
+        let record = try insert(.child(child), of: note.id, number: UInt64(child.epoch), hash: child.hash)
+        for member in try note.members(in: database) { try transaction.append(record: record, to: member) }
+    }
+
+    /// Writes a record at the requester's expense; its number.
+    func insert(
+        _ item: FeedItem, of note: Int64, number: UInt64, hash: RecordHash, recipient: Int64? = nil
+    ) throws -> Int64 {
+        let bytes = item.encoded
+        try transaction.run(
+            """
+            INSERT INTO records (note, kind, number, hash, recipient, payer, item) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                note, bytes.first.map { Int64($0) } ?? 0, Int64(clamping: number), Data(hash.bytes), recipient, account,
+                Data(bytes),
+            ])
+        return database.lastInsertedRowID
+    }
+}
+
+extension NoteTransaction {
+    /// Whether the account may store that much more.
+    func hasRoom(for byteCount: Int, of account: Int64, _ limits: NoteLimits) throws -> Bool {
+        let used = try database.row("SELECT bytes FROM accounts WHERE id = ?", [account])?.count(0) ?? 0
+        return used + UInt64(byteCount) <= limits.bytes
+    }
+}
+
+extension PushOperation {
+    /// About the bytes that it stores.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .control(let push):
+            push.entry.encoded.count + push.wraps.reduce(0) { $0 + $1.encoded.count } + (push.ownWrap?.count ?? 0)
+                + (push.revision?.encoded.count ?? 0) + (push.children?.encoded.count ?? 0)
+        case .revision(let revision): revision.encoded.count
+        case .child(let child): child.encoded.count
+        }
+    }
+}

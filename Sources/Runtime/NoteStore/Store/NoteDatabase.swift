@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+
+/// The SQLite file: one connection that writes and waits for the disk, several that read.
+final class NoteDatabase: Sendable {
+    private let pool: DatabasePool
+    private let logger: Logger
+    private let faults: WriteFaults
+    private let hasStopped = Mutex(false)
+
+    /// Opens the file, or makes it, and brings its form up to date.
+    init(at path: String, logger: Logger, faults: WriteFaults) throws(NoteStoreOpenError) {
+        try Self.makePrivate(path)
+        let pool = try Self.opening { try DatabasePool(path: path, configuration: Self.configuration) }
+        let migrator = NoteSchema.migrator
+        guard try Self.opening({ try !pool.read(migrator.hasBeenSuperseded) }) else { throw .fromNewerVersion }
+        let synchronous = try Self.opening {
+            try migrator.migrate(pool)
+            return try pool.writeWithoutTransaction { database in
+                // The pool has set NORMAL by now, whatever the configuration said.
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                return try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? -1
+            }
+        }
+        guard synchronous == 2 else { throw .notDurable(synchronous: synchronous) }
+        self.pool = pool
+        self.logger = logger
+        self.faults = faults
+    }
+
+    /// Reads one consistent state.
+    func read<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws(NoteStoreError) -> Value {
+        do { return try await pool.read(body) } catch { throw failure(error) }
+    }
+
+    /// Writes in one transaction, and returns when it is on the disk.
+    func write<Value: Sendable>(
+        at now: UInt64, _ body: @Sendable (NoteTransaction) throws -> Value
+    ) async throws(NoteStoreError) -> (value: Value, changed: Set<Int64>) {
+        guard !hasStopped.withLock({ $0 }) else { throw .stopped }
+        let faults = faults
+        do {
+            let result = try await pool.write { database in
+                let transaction = NoteTransaction(database, at: now, beforeStatement: faults.beforeStatement)
+                return (value: try body(transaction), changed: transaction.changed)
+            }
+            try faults.afterCommit()
+            return result
+        } catch { throw failure(error) }
+    }
+
+    /// Empties the write-ahead file into the database, while nobody reads or writes.
+    func truncateWriteAheadFile() async throws(NoteStoreError) {
+        do {
+            _ = try await pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+        } catch { throw failure(error) }
+    }
+
+    /// Puts everything into the file and closes it. What cannot be moved now is found by the next start.
+    func close() {
+        _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+        try? pool.close()
+    }
+
+    /// Where SQLite could not read, write or wait for the disk, nobody knows what is on it: only a new start helps.
+    private func failure(_ error: any Error) -> NoteStoreError {
+        switch error {
+        case let error as NoteStoreError: return error
+        case let error as DatabaseError:
+            logger.error("notes: database failed", metadata: ["code": "\(error.extendedResultCode.rawValue)"])
+            switch error.resultCode {
+            case .SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB:
+                hasStopped.withLock { $0 = true }
+                return .stopped
+            default: return .unavailable
+            }
+        case is CancellationError: return .unavailable
+        default:
+            logger.error("notes: database row is damaged")
+            return .unavailable
+        }
+    }
+
+    private static func makePrivate(_ path: String) throws(NoteStoreOpenError) {
+        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file(code: errno) }
+        Foundation.close(descriptor)
+    }
+
+    private static func opening<Value>(_ body: () throws -> Value) throws(NoteStoreOpenError) -> Value {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw .database(code: error.extendedResultCode.rawValue)
+        } catch { throw .damaged }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.maximumReaderCount = 8
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            #if canImport(Darwin)
+                try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+            #endif
+        }
+        return configuration
+    }
+}
+
+/// Where a write can be made to fail.
+package struct WriteFaults: Sendable {
+    let beforeStatement: @Sendable () throws -> Void
+    let afterCommit: @Sendable () throws -> Void
+
+    /// Nothing fails but what fails.
+    package static let none = WriteFaults(beforeStatement: {}, afterCommit: {})
+
+    /// - Parameters:
+    ///   - beforeStatement: called before each statement that writes.
+    ///   - afterCommit: called when a transaction is on the disk and nobody knows it yet.
+    package init(
+        beforeStatement: @escaping @Sendable () throws -> Void, afterCommit: @escaping @Sendable () throws -> Void
+    ) {
+        self.beforeStatement = beforeStatement
+        self.afterCommit = afterCommit
+    }
+}

@@ -1,0 +1,135 @@
+import GRDB
+
+/// The tables of the notes' database. Nothing in them opens anything.
+///
+/// What hangs on an account or on a note goes with it. `accounts.bytes` is kept by triggers, so that it is exact whatever
+/// is removed in whichever way.
+enum NoteSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: accounts, notes, records, feed, files, heads, pushes") { database in
+            try database.execute(sql: accounts + notes + feed + triggers)
+        }
+        return migrator
+    }
+
+    private static let accounts = """
+        CREATE TABLE accounts (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            handle BLOB NOT NULL UNIQUE,
+            newest INTEGER NOT NULL DEFAULT 0,     -- last position of the feed
+            trimmed INTEGER NOT NULL DEFAULT 0,    -- the feed up to here is not whole any more
+            bytes INTEGER NOT NULL DEFAULT 0,      -- of what it has stored
+            keys_version INTEGER NOT NULL DEFAULT 0,
+            login BLOB,                            -- OPAQUE record, 192 bytes
+            password BLOB,                         -- account master key by password
+            recovery BLOB,                         -- account master key by recovery key
+            head_notes BLOB                        -- what the newest account head commits to
+        ) STRICT;
+        CREATE TABLE device_wraps (                -- account master key by device
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            device BLOB NOT NULL,
+            wrap BLOB NOT NULL,
+            PRIMARY KEY (account, device)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE heads (
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            head BLOB NOT NULL,
+            PRIMARY KEY (account, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE pushes (                      -- applied lately, by the name their client gave them
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            name BLOB NOT NULL,
+            hash BLOB NOT NULL,
+            cursor INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            PRIMARY KEY (account, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX pushes_by_time ON pushes (time);
+
+        """
+
+    private static let notes = """
+        CREATE TABLE notes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name BLOB NOT NULL UNIQUE,             -- 16 bytes
+            owner INTEGER NOT NULL REFERENCES accounts,
+            creator INTEGER REFERENCES accounts ON DELETE SET NULL,
+            deleted INTEGER                        -- when, in seconds since 1970
+        ) STRICT;
+        CREATE INDEX notes_by_owner ON notes (owner);
+        CREATE INDEX notes_by_creator ON notes (creator);
+        CREATE INDEX notes_deleted ON notes (deleted) WHERE deleted IS NOT NULL;
+        CREATE TABLE members (                     -- who may read, the owner too
+            note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            PRIMARY KEY (note, account)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX members_by_account ON members (account);
+        CREATE TABLE records (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
+            kind INTEGER NOT NULL,                 -- as in FeedItem: 1 control, 2 revision, 3 child, 4 wrap, 5 own wrap
+            number INTEGER NOT NULL,               -- of control entries and revisions; the epoch of the others
+            hash BLOB NOT NULL,                    -- SHA-256 of the record
+            recipient INTEGER REFERENCES accounts ON DELETE CASCADE,
+            payer INTEGER REFERENCES accounts ON DELETE SET NULL,
+            item BLOB NOT NULL                     -- the FeedItem
+        ) STRICT;
+        CREATE UNIQUE INDEX records_chains ON records (note, kind, number) WHERE kind <= 2;
+        CREATE UNIQUE INDEX records_children ON records (note, hash) WHERE kind = 3;
+        CREATE INDEX records_wraps ON records (note, recipient) WHERE kind = 4;
+        CREATE UNIQUE INDEX records_own ON records (note, recipient, number) WHERE kind = 5;
+        CREATE INDEX records_by_recipient ON records (recipient) WHERE recipient IS NOT NULL;
+        CREATE INDEX records_by_payer ON records (payer);
+        CREATE TABLE chunks (
+            id INTEGER PRIMARY KEY,
+            note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
+            blob BLOB NOT NULL,                    -- 16 bytes
+            number INTEGER NOT NULL,
+            payer INTEGER REFERENCES accounts ON DELETE SET NULL,
+            body BLOB NOT NULL,
+            UNIQUE (note, blob, number)
+        ) STRICT;
+        CREATE INDEX chunks_by_payer ON chunks (payer);
+
+        """
+
+    private static let feed = """
+        CREATE TABLE feed (                        -- what each account learns, in order
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            record INTEGER REFERENCES records ON DELETE CASCADE,
+            kind INTEGER,                          -- of an item that is no record
+            item BLOB,
+            time INTEGER NOT NULL,
+            PRIMARY KEY (account, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX feed_by_record ON feed (record) WHERE record IS NOT NULL;
+        CREATE INDEX feed_by_kind ON feed (account, kind) WHERE kind IS NOT NULL;
+        CREATE INDEX feed_by_time ON feed (time) WHERE kind IS NOT NULL;
+
+        """
+
+    private static let triggers = """
+        CREATE TRIGGER records_paid AFTER INSERT ON records BEGIN
+            UPDATE accounts SET bytes = bytes + length(NEW.item) WHERE id = NEW.payer;
+        END;
+        CREATE TRIGGER records_repaid AFTER DELETE ON records BEGIN
+            UPDATE accounts SET bytes = bytes - length(OLD.item) WHERE id = OLD.payer;
+        END;
+        CREATE TRIGGER chunks_paid AFTER INSERT ON chunks BEGIN
+            UPDATE accounts SET bytes = bytes + length(NEW.body) WHERE id = NEW.payer;
+        END;
+        CREATE TRIGGER chunks_repaid AFTER DELETE ON chunks BEGIN
+            UPDATE accounts SET bytes = bytes - length(OLD.body) WHERE id = OLD.payer;
+        END;
+        CREATE TRIGGER heads_paid AFTER INSERT ON heads BEGIN
+            UPDATE accounts SET bytes = bytes + length(NEW.head) WHERE id = NEW.account;
+        END;
+        CREATE TRIGGER heads_repaid AFTER DELETE ON heads BEGIN
+            UPDATE accounts SET bytes = bytes - length(OLD.head) WHERE id = OLD.account;
+        END;
+        """
+}

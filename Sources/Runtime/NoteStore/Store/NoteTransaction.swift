@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+import KeyTransparency
+import NoteLog
+
+/// One transaction that writes. Every statement of it goes through here, so that a test can make each fail.
+final class NoteTransaction {
+    let database: Database
+    /// Seconds since 1970.
+    let now: UInt64
+    /// Whose feed has got longer.
+    private(set) var changed: Set<Int64> = []
+    private let beforeStatement: () throws -> Void
+
+    init(_ database: Database, at now: UInt64, beforeStatement: @escaping () throws -> Void) {
+        self.database = database
+        self.now = now
+        self.beforeStatement = beforeStatement
+    }
+
+    /// Runs a statement that is prepared once.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try beforeStatement()
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    var time: Int64 { Int64(clamping: now) }
+
+    /// The account's number, given on first use.
+    func account(_ handle: Handle) throws -> Int64 {
+        if let id = try database.account(handle) { return id }
+        try run("INSERT INTO accounts (handle) VALUES (?)", [Data(handle.bytes)])
+        return database.lastInsertedRowID
+    }
+
+    /// Adds a record to a feed.
+    func append(record: Int64, to account: Int64) throws {
+        try advance(account)
+        try run(
+            """
+            INSERT INTO feed (account, position, record, time)
+            SELECT id, newest, ?, ? FROM accounts WHERE id = ?
+            """, [record, time, account])
+    }
+
+    /// Adds something to a feed that is no record; of what only the last counts, older ones go.
+    func append(_ item: FeedNotice, to account: Int64) throws {
+        if item.onlyLastCounts {
+            try run("DELETE FROM feed WHERE account = ? AND kind = ?", [account, item.kind])
+        }
+        try advance(account)
+        try run(
+            """
+            INSERT INTO feed (account, position, kind, item, time)
+            SELECT id, newest, ?, ?, ? FROM accounts WHERE id = ?
+            """, [item.kind, Data(item.encoded), time, account])
+    }
+
+    private func advance(_ account: Int64) throws {
+        try run("UPDATE accounts SET newest = newest + 1 WHERE id = ?", [account])
+        changed.insert(account)
+    }
+}
+
+extension Database {
+    /// The number of an account that has used the notes, or with whom somebody has shared.
+    func account(_ handle: Handle) throws -> Int64? {
+        try row("SELECT id FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.integer(0)
+    }
+
+    /// The last position of a feed; 0 if there is none.
+    func newest(of account: Int64) throws -> UInt64 {
+        try row("SELECT newest FROM accounts WHERE id = ?", [account])?.count(0) ?? 0
+    }
+
+    /// The first row of a query whose statement is prepared once.
+    func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// All rows of a query whose statement is prepared once.
+    func rows(_ sql: String, _ arguments: StatementArguments) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+}
+
+/// A row that this program cannot have written.
+struct DamagedRow: Error {}
+
+extension Row {
+    func bytes(_ column: Int) throws -> [UInt8] { Array(try decode(Data.self, atIndex: column)) }
+
+    func optionalBytes(_ column: Int) throws -> [UInt8]? { try decode(Data?.self, atIndex: column).map { Array($0) } }
+
+    func integer(_ column: Int) throws -> Int64 { try decode(Int64.self, atIndex: column) }
+
+    func optionalInteger(_ column: Int) throws -> Int64? { try decode(Int64?.self, atIndex: column) }
+
+    func count(_ column: Int) throws -> UInt64 {
+        guard let count = UInt64(exactly: try integer(column)) else { throw DamagedRow() }
+        return count
+    }
+
+    func recordHash(_ column: Int) throws -> RecordHash {
+        guard let hash = RecordHash(try bytes(column)) else { throw DamagedRow() }
+        return hash
+    }
+}

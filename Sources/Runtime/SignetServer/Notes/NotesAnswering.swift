@@ -1,0 +1,121 @@
+import KeyDirectory
+import NoteLog
+package import NoteStore
+import ServiceLifecycle
+package import SignetAPI
+
+/// The notes: reads bodies, asks the store or the login desk, prints answers.
+package struct NotesAnswering: PartAnswering {
+    private let store: NoteStore
+    private let desk: LoginDesk
+
+    /// Answers from `store`; `desk` answers what passwords are about.
+    package init(_ store: NoteStore, _ desk: LoginDesk) {
+        self.store = store
+        self.desk = desk
+    }
+
+    package var routes: [any PartRoute] { NoteRoute.allCases }
+
+    package func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] {
+        guard let route = request.route as? NoteRoute else { throw PartRefusal(.notFound) }
+        switch route {
+        case .beginLogin: return try await desk.begin(read(request), from: request.client).encoded
+        case .endLogin: return try desk.end(read(request)).encoded
+        default: return try await answer(route, request, by: requester(of: request))
+        }
+    }
+
+    package func close() async { store.close() }
+
+    private func answer(
+        _ route: NoteRoute, _ request: PartRequest, by requester: Author
+    ) async throws(PartRefusal) -> [UInt8] {
+        switch route {
+        case .push, .pull, .wait, .ownWraps: try await answerSync(route, request, by: requester)
+        case .putChunks, .chunks, .dropBlob: try await answerFile(route, request, by: requester)
+        default: try await answerAccount(route, request, by: requester)
+        }
+    }
+
+    // MARK: Notes
+
+    private func answerSync(
+        _ route: NoteRoute, _ request: PartRequest, by requester: Author
+    ) async throws(PartRefusal) -> [UInt8] {
+        do {
+            switch route {
+            case .push: return try await store.push(read(request), by: requester).encoded
+            case .pull: return try await store.pull(read(request), of: requester.handle)
+            case .ownWraps: return try await store.put(read(request) as OwnWrapChanges, by: requester.handle).encoded
+            default: return try await wait(read(request), requester).encoded
+            }
+        } catch { throw PartRefusal(any: error) }
+    }
+
+    /// Whoever waits is answered when the server is told to stop.
+    private func wait(_ request: WaitRequest, _ requester: Author) async throws -> WaitAnswer {
+        try await withGracefulShutdownHandler {
+            try await store.wait(request, of: requester.handle)
+        } onGracefulShutdown: {
+            store.stopWaiting()
+        }
+    }
+
+    // MARK: Files
+
+    private func answerFile(
+        _ route: NoteRoute, _ request: PartRequest, by requester: Author
+    ) async throws(PartRefusal) -> [UInt8] {
+        do {
+            switch route {
+            case .putChunks: return try await store.put(read(request) as ChunkUpload, by: requester.handle).encoded
+            case .chunks: return try await store.chunks(read(request), for: requester.handle).encoded
+            default: return try await store.drop(read(request), by: requester.handle).encoded
+            }
+        } catch { throw PartRefusal(any: error) }
+    }
+
+    // MARK: The account
+
+    private func answerAccount(
+        _ route: NoteRoute, _ request: PartRequest, by requester: Author
+    ) async throws(PartRefusal) -> [UInt8] {
+        let handle = requester.handle
+        do {
+            switch route {
+            case .accountKeys:
+                guard request.body.isEmpty else { throw PartRefusal(.badRequest) }
+                return try await store.accountKeys(of: handle).encoded
+            case .putAccountKeys: return try await store.change(read(request), of: handle).encoded
+            case .accountHeads: return try await store.heads(read(request), of: handle).encoded
+            case .putAccountHead: return try await store.put(read(request), by: requester).encoded
+            case .beginRegistration: return try desk.evaluate(read(request), for: handle).encoded
+            case .endRegistration: return try await desk.register(read(request), for: handle).encoded
+            default: return try await erase(read(request), requester)
+            }
+        } catch { throw PartRefusal(any: error) }
+    }
+
+    private func erase(_ request: NotesErasure, _ requester: Author) async throws -> [UInt8] {
+        guard request.handle == requester.handle else { throw PartRefusal(.badRequest) }
+        try await store.erase(requester.handle, keepsPlace: true)
+        return []
+    }
+
+    // MARK: Reading
+
+    private func read<Body: NoteBody>(_ request: PartRequest) throws(PartRefusal) -> Body {
+        do { return try Body(decoding: request.body) } catch { throw PartRefusal(.badRequest) }
+    }
+
+    private func requester(of request: PartRequest) throws(PartRefusal) -> Author {
+        guard let caller = request.caller else { throw PartRefusal(.notSigned) }
+        return Author(handle: caller.handle, device: caller.deviceKey)
+    }
+}
+
+extension PartRefusal {
+    /// A refusal of ours stays one; a store that cannot now may be asked again.
+    fileprivate init(any error: any Error) { self = error as? PartRefusal ?? PartRefusal(.unavailable) }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import KeyDirectory
+public import KeyTransparency
+public import Logging
+public import NoteStore
+
+#if canImport(CSodium)
+    import OPAQUE
+#endif
+
+/// The notes in a data directory: a folder with the database and, beside it, the secrets of logins.
+public enum StoredNotes {
+    #if canImport(CSodium)
+        /// Opens the notes, or makes them where there are none yet.
+        ///
+        /// - Throws: ``StoredNotesError``: the operator has to act.
+        package static func open(
+            _ data: DataDirectory, login limits: LoginLimits = LoginLimits(), logger: Logger
+        ) async throws(StoredNotesError) -> NotesAnswering {
+            guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
+            let store = try store(data, logger)
+            do throws(StoredNotesError) {
+                let keys = try await keys(data.loginKey, store)
+                return NotesAnswering(store, LoginDesk(store, keys: keys, limits: limits))
+            } catch {
+                store.close()
+                throw error
+            }
+        }
+
+        /// The secrets of logins. Once somebody has registered a password under them, others are of no use.
+        private static func keys(
+            _ path: String, _ store: NoteStore
+        ) async throws(StoredNotesError) -> LoginServerKeys {
+            guard access(path, F_OK) == 0 else { return try await makeKeys(path, store) }
+            guard isPrivate(path) else { throw .loginKeyNotPrivate }
+            var bytes: [UInt8]
+            do { bytes = try PrivateFile.read(path) } catch { throw .file(error) }
+            defer { wipe(&bytes) }
+            do { return try LoginServerKeys(decoding: bytes.span) } catch { throw .loginKeyDamaged }
+        }
+
+        private static func isPrivate(_ path: String) -> Bool {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint16Value ?? 0o777
+            return mode & 0o077 == 0 && (attributes?[.ownerAccountID] as? NSNumber)?.uint32Value == geteuid()
+        }
+
+        private static func makeKeys(
+            _ path: String, _ store: NoteStore
+        ) async throws(StoredNotesError) -> LoginServerKeys {
+            let isNeeded: Bool
+            do { isNeeded = try await store.hasRegistrations() } catch { throw .unreadable }
+            guard !isNeeded else { throw .loginKeyMissing }
+            let keys: LoginServerKeys
+            do { keys = try LoginServerKeys.generate() } catch { throw .loginKeyDamaged }
+            var bytes = keys.withEncoded { span in (0..<span.count).map { span[$0] } }
+            defer { wipe(&bytes) }
+            do { try PrivateFile.replace(path, with: bytes) } catch { throw .file(error) }
+            return keys
+        }
+    #endif
+
+    /// Erases a person's notes, while the server does not run. No harm if there are none.
+    ///
+    /// - Throws: ``StoredNotesError``; doing the same again completes it.
+    public static func erase(
+        _ handle: Handle, from data: DataDirectory, logger: Logger
+    ) async throws(StoredNotesError) {
+        guard access(data.notesDatabase, F_OK) == 0 else { return }
+        let store = try store(data, logger)
+        defer { store.close() }
+        do { try await store.erase(handle, keepsPlace: false) } catch { throw .unreadable }
+    }
+
+    private static func store(_ data: DataDirectory, _ logger: Logger) throws(StoredNotesError) -> NoteStore {
+        do { return try NoteStore(at: data.notesDatabase, clock: ServerClock.system.time, logger: logger) } catch {
+            throw .store(error)
+        }
+    }
+}
+
+/// Why the notes were not opened.
+public enum StoredNotesError: Error, Hashable, Sendable {
+    /// A file or folder was not made or read.
+    case file(FileFailure)
+    /// The database was not opened.
+    case store(NoteStoreOpenError)
+    /// The database could not be read or written now.
+    case unreadable
+    /// Others can use the file of the login secrets, or it is another user's.
+    case loginKeyNotPrivate
+    /// The file of the login secrets is none.
+    case loginKeyDamaged
+    /// People have registered passwords, and the secrets under which they did are not there.
+    case loginKeyMissing
+}
+
+extension DataDirectory {
+    /// The notes and the secrets of logins, mode 0700.
+    public var notes: String { path + "/notes" }
+    /// The notes' database, mode 0600; SQLite keeps `-wal` and `-shm` beside it.
+    public var notesDatabase: String { notes + "/notes.sqlite" }
+    /// OPRF seed and private key of logins, 96 bytes, mode 0600. Keep copies of it apart from copies of the database: a
+    /// thief of both can guess passwords, a thief of one cannot.
+    public var loginKey: String { notes + "/login.key" }
+}

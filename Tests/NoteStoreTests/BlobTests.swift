@@ -1,0 +1,92 @@
+import NoteDrafting
+import NoteLog
+import SignetAPI
+import Testing
+
+@testable import NoteStore
+
+/// Pieces of files: for members of their note, each once.
+@Suite struct BlobTests {
+    let alice, bob, carol: Writer
+    let folder: StoreFolder
+    let blob: BlobID
+    let chunks: [[UInt8]]
+    var draft: Draft
+
+    init() async throws {
+        (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol"))
+        var limits = NoteLimits()
+        limits.bytes = 400_000
+        folder = try StoreFolder(limits)
+        blob = try unwrapped(BlobID(Draft.bytes(16)))
+        chunks = (0..<3).map { [UInt8](repeating: $0, count: ChunkUpload.chunkByteCount) }
+        draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
+    }
+
+    private func put(_ chunks: [[UInt8]], at first: UInt32, by writer: Writer) async throws -> BlobOutcome {
+        try await folder.store.put(
+            ChunkUpload(note: draft.note, blob: blob, first: first, chunks: chunks), by: writer.handle)
+    }
+
+    private func get(_ first: UInt32, _ count: UInt8 = 16, for writer: Writer) async throws -> [[UInt8]] {
+        try await folder.store.chunks(
+            ChunkRequest(note: draft.note, blob: blob, first: first, count: count), for: writer.handle
+        ).chunks
+    }
+
+    @Test func membersFetchWhatAWriterStored() async throws {
+        #expect(try await put(chunks, at: 0, by: alice) == .applied)
+        #expect(try await get(0, for: bob) == chunks)
+        #expect(try await get(1, 1, for: bob) == [chunks[1]])
+        #expect(try await get(3, for: bob).isEmpty)
+        #expect(try await get(0, for: carol).isEmpty)
+    }
+
+    @Test func readersAndStrangersStoreNothing() async throws {
+        #expect(try await put(chunks, at: 0, by: bob) == .forbidden)
+        #expect(try await put(chunks, at: 0, by: carol) == .forbidden)
+    }
+
+    @Test func aPieceIsStoredOnceAndNeverAnother() async throws {
+        #expect(try await put([chunks[0]], at: 0, by: alice) == .applied)
+        let used = try folder.usedBytes(alice)
+        #expect(try await put([chunks[0]], at: 0, by: alice) == .applied)
+        #expect(try folder.usedBytes(alice) == used)
+        #expect(try await put([chunks[1], chunks[2]], at: 0, by: alice) == .conflict)
+        #expect(try await get(0, for: alice) == [chunks[0]])
+    }
+
+    @Test func aGapEndsAnAnswer() async throws {
+        #expect(try await put([chunks[0]], at: 0, by: alice) == .applied)
+        #expect(try await put([chunks[2]], at: 2, by: alice) == .applied)
+        #expect(try await get(0, for: alice) == [chunks[0]])
+    }
+
+    @Test func allOrNoneWhereThereIsNoRoom() async throws {
+        #expect(try await put(chunks, at: 0, by: alice) == .applied)
+        #expect(try await put(chunks + chunks, at: 3, by: alice) == .overLimit)
+        #expect(try await get(3, for: alice).isEmpty)
+        #expect(try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: alice.handle) == .applied)
+        #expect(try await put(chunks + chunks, at: 3, by: alice) == .applied)
+    }
+
+    @Test mutating func whoStoredItOrOwnsTheNoteForgetsIt() async throws {
+        try await folder.push(draft.share(with: carol, by: alice), by: alice)
+        let removal = BlobRemoval(note: draft.note, blob: blob)
+        #expect(try await put(chunks, at: 0, by: carol) == .applied)
+        #expect(try await folder.store.drop(removal, by: bob.handle) == .forbidden)
+        #expect(try await folder.store.drop(removal, by: alice.handle) == .applied)
+        #expect(try await folder.store.drop(removal, by: alice.handle) == .applied)
+        #expect(try await put(chunks, at: 0, by: carol) == .applied)
+        #expect(try await folder.store.drop(removal, by: carol.handle) == .applied)
+    }
+
+    @Test mutating func whoWasRemovedFetchesNothing() async throws {
+        #expect(try await put(chunks, at: 0, by: alice) == .applied)
+        try await folder.push(draft.unshare(bob, by: alice), by: alice)
+        #expect(try await get(0, for: bob).isEmpty)
+        #expect(try await get(0, for: alice) == chunks)
+    }
+}

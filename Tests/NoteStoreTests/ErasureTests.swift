@@ -1,0 +1,85 @@
+import Foundation
+import NoteDrafting
+import NoteLog
+import SignetAPI
+import Testing
+
+@testable import NoteStore
+
+/// Who is erased is gone from the file.
+@Suite struct ErasureTests {
+    let alice, bob: Writer
+    let folder: StoreFolder
+    var mine, theirs: Draft
+
+    init() async throws {
+        (alice, bob) = try (Writer("alice"), Writer("bob"))
+        folder = try StoreFolder()
+        (mine, theirs) = try (Draft(by: alice), Draft(by: bob))
+        for (owner, other) in [(alice, bob), (bob, alice)] {
+            var draft = owner.handle == alice.handle ? mine : theirs
+            try await folder.push(draft.creation(), by: owner)
+            try await folder.push(draft.share(with: other, .reader, by: owner), by: owner)
+            try await folder.push(draft.write(by: owner), by: owner)
+            if owner.handle == alice.handle { mine = draft } else { theirs = draft }
+        }
+        _ = try await folder.store.register(
+            RegistrationEnd(version: 0, record: [UInt8](repeating: 7, count: 192), wrap: [5, 5]), of: alice.handle)
+    }
+
+    private func occurs(_ needle: [UInt8]) -> Bool {
+        ["", "-wal"].contains { suffix in
+            guard let file = FileManager.default.contents(atPath: folder.path + suffix) else { return false }
+            return file.range(of: Data(needle)) != nil
+        }
+    }
+
+    @Test func nothingOfTheirOwnIsLeftInTheFile() async throws {
+        #expect(occurs(mine.note.bytes))
+        #expect(occurs([UInt8](repeating: 7, count: 192)))
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        // The notice that tells members which note is gone, and nothing else.
+        #expect(try folder.dump().filter { $0.hasPrefix("notes ") }.count == 1)
+        #expect(!occurs([UInt8](repeating: 7, count: 192)))
+        #expect(try await folder.store.registration(of: alice.handle) == nil)
+    }
+
+    @Test func membersLearnThatTheNoteIsGone() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        let items = try await folder.items(of: bob)
+        #expect(items.contains(.gone(mine.note)))
+        #expect(items.filter { if case .revision(let revision) = $0 { revision.note == mine.note } else { false } }.isEmpty)
+    }
+
+    @Test mutating func notesOfOthersGoOnWithoutThem() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        let outcome = try await folder.push(theirs.unshare(alice, by: bob), by: bob)
+        guard case .applied = outcome else { throw Missing() }
+        #expect(try folder.dump().filter { $0.hasPrefix("accounts ") }.count == 1)
+    }
+
+    @Test mutating func anotherPushDoesNotBringThemBack() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        let outcome = try await folder.push(theirs.rekey(for: [alice], by: bob), by: bob)
+        guard case .applied = outcome else { throw Missing() }
+        #expect(try folder.dump().filter { $0.hasPrefix("accounts ") }.count == 1)
+    }
+
+    @Test func whoStaysBeginsAnewAndIsToldSo() async throws {
+        let before = try await folder.store.newest(of: alice.handle)
+        try await folder.store.erase(alice.handle, keepsPlace: true)
+        let answer = try await FeedAnswer(
+            decoding: folder.store.pull(FeedRequest(cursor: before), of: alice.handle))
+        #expect(answer == .resyncRequired)
+        #expect(try await folder.items(of: alice).isEmpty)
+        #expect(try await folder.store.accountKeys(of: alice.handle).password == nil)
+        #expect(try folder.usedBytes(alice) == 0)
+    }
+
+    @Test func twiceIsOnce() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        let before = try folder.dump()
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        #expect(try folder.dump() == before)
+    }
+}

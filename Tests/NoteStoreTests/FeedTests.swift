@@ -1,0 +1,124 @@
+import NoteDrafting
+import NoteLog
+import SignetAPI
+import Testing
+
+@testable import NoteStore
+
+/// Where a device stands, and how it is woken.
+@Suite struct FeedTests {
+    let alice, bob: Writer
+
+    init() throws { (alice, bob) = try (Writer("alice"), Writer("bob")) }
+
+    private func answer(_ folder: StoreFolder, _ cursor: UInt64, limit: UInt16 = 1000) async throws -> FeedAnswer {
+        try await FeedAnswer(
+            decoding: folder.store.pull(FeedRequest(cursor: cursor, limit: limit), of: alice.handle))
+    }
+
+    private func page(_ folder: StoreFolder, _ cursor: UInt64, limit: UInt16 = 1000) async throws -> FeedPage {
+        guard case .page(let page) = try await answer(folder, cursor, limit: limit) else { throw Missing() }
+        return page
+    }
+
+    @Test func pagesAreAsLongAsAskedAndLoseNothing() async throws {
+        let folder = try StoreFolder()
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        for _ in 0..<7 { try await folder.push(draft.write(by: alice), by: alice) }
+        let whole = try await folder.feed(of: alice)
+        #expect(whole.count == 9)
+        #expect(try await folder.feed(of: alice, limit: 2) == whole)
+        let first = try await page(folder, 0, limit: 2)
+        #expect(first.entries.count == 2 && first.next == 2 && first.newest == 9)
+        #expect(try await page(folder, 9) == FeedPage(entries: [], next: 9, newest: 9))
+    }
+
+    @Test func aPageEndsBeforeItIsTooLong() async throws {
+        var limits = NoteLimits()
+        limits.pageBytes = 3000
+        let folder = try StoreFolder(limits)
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        for _ in 0..<4 { try await folder.push(draft.write(2000, by: alice), by: alice) }
+        #expect(try await page(folder, 2).entries.count == 1)
+        #expect(try await folder.feed(of: alice).count == 6)
+    }
+
+    @Test func nobodysFeedIsEmpty() async throws {
+        let folder = try StoreFolder()
+        #expect(try await page(folder, 0) == FeedPage(entries: [], next: 0, newest: 0))
+        #expect(try await answer(folder, 1) == .serverWentBack)
+    }
+
+    @Test func aCursorAheadOfTheFeedSaysThatTheServerWentBack() async throws {
+        let folder = try StoreFolder()
+        try await folder.push(Draft(by: alice).creation(), by: alice)
+        #expect(try await answer(folder, 3) == .serverWentBack)
+    }
+
+    @Test func afterHalfAYearADeletedNoteIsForgottenAndOldCursorsBeginAnew() async throws {
+        let folder = try StoreFolder()
+        var (gone, kept) = try (Draft(by: alice), Draft(by: alice))
+        try await folder.push(gone.creation(), by: alice)
+        try await folder.push(gone.bare(.delete, by: alice), by: alice)
+        folder.pass(180 * 86_400)
+        try await folder.push(kept.creation(), by: alice)
+        #expect(try await page(folder, 1).entries.count == 3)
+        folder.pass(86_401)
+        try await folder.push(kept.write(by: alice), by: alice)
+        #expect(try await answer(folder, 1) == .resyncRequired)
+        let anew = try await folder.items(of: alice)
+        #expect(anew.count == 3)
+        let newest = try await page(folder, 0).newest
+        #expect(try await page(folder, newest).entries.isEmpty)
+        #expect(try await page(folder, newest - 1).entries.count == 1)
+    }
+
+    @Test func aNameIsRememberedForAMonth() async throws {
+        let folder = try StoreFolder()
+        let draft = try Draft(by: alice)
+        let creation = try draft.creation()
+        try await folder.push(creation, by: alice)
+        folder.pass(31 * 86_400)
+        // Judged anew, as a second creation.
+        let head = NoteHeads.Head(control: ControlView(number: 1, head: draft.first.hash), revision: nil)
+        #expect(try await folder.push(creation, by: alice) == .conflict(head))
+    }
+
+    @Test func newsWakeWhoWaits() async throws {
+        let folder = try StoreFolder()
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        let cursor = try await folder.store.newest(of: bob.handle)
+        let push = try draft.write(by: alice)
+        async let woken = folder.store.wait(WaitRequest(cursor: cursor), of: bob.handle)
+        try await folder.push(push, by: alice)
+        #expect(try await woken.newest == cursor + 1)
+    }
+
+    @Test func whoIsBehindDoesNotWait() async throws {
+        let folder = try StoreFolder()
+        try await folder.push(Draft(by: alice).creation(), by: alice)
+        #expect(try await folder.store.wait(WaitRequest(cursor: 1), of: alice.handle).newest == 2)
+    }
+
+    @Test func nobodyWaitsForAStoreThatStops() async throws {
+        let folder = try StoreFolder()
+        try await folder.push(Draft(by: alice).creation(), by: alice)
+        async let woken = folder.store.wait(WaitRequest(cursor: 2), of: alice.handle)
+        folder.store.stopWaiting()
+        #expect(try await woken.newest == 2)
+    }
+
+    @Test func soManyWaitAndNoMore() {
+        let watch = FeedWatch()
+        let listeners = (0..<FeedWatch.perAccount).compactMap { _ in watch.listen(1) }
+        #expect(listeners.count == FeedWatch.perAccount)
+        #expect(watch.listen(1) == nil)
+        #expect(watch.listen(2) != nil)
+        watch.forget(listeners[0])
+        #expect(watch.listen(1) != nil)
+    }
+}

@@ -1,0 +1,73 @@
+import NoteDrafting
+import NoteLog
+import SignetAPI
+import Testing
+
+@testable import NoteStore
+
+/// There is an end to everything, and removing somebody needs no room.
+@Suite struct LimitTests {
+    let alice, bob, carol: Writer
+
+    init() throws { (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol")) }
+
+    private func folder(_ change: (inout NoteLimits) -> Void) throws -> StoreFolder {
+        var limits = NoteLimits()
+        change(&limits)
+        return try StoreFolder(limits)
+    }
+
+    private func isApplied(_ outcome: NotePushOutcome) -> Bool {
+        if case .applied = outcome { true } else { false }
+    }
+
+    @Test func bytesAreTheWritersAndComeBack() async throws {
+        let folder = try folder { $0.bytes = 5000 }
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        #expect(isApplied(try await folder.push(draft.write(4000, by: bob), by: bob)))
+        let kept = draft
+        #expect(try await folder.push(draft.write(4000, by: bob), by: bob) == .overLimit(.bytes))
+        draft = kept
+        #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
+        #expect(try folder.usedBytes(bob) > 4000)
+        #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
+        #expect(try folder.usedBytes(bob) == 0)
+    }
+
+    @Test func removingNeedsNoRoom() async throws {
+        let folder = try folder { ($0.bytes, $0.entries) = (1700, 2) }
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        let kept = draft
+        #expect(try await folder.push(draft.rekey(for: [bob], by: alice), by: alice) == .overLimit(.entries))
+        draft = kept
+        #expect(try await folder.push(draft.write(1000, by: alice), by: alice) == .overLimit(.bytes))
+        draft = kept
+        #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
+        #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
+    }
+
+    @Test func notesMadeAndNotDeletedCount() async throws {
+        let folder = try folder { $0.notes = 1 }
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        let other = try Draft(by: alice).creation()
+        #expect(try await folder.push(other, by: alice) == .overLimit(.notes))
+        #expect(isApplied(try await folder.push(Draft(by: bob).creation(), by: bob)))
+        try await folder.push(draft.bare(.delete, by: alice), by: alice)
+        #expect(isApplied(try await folder.push(other, by: alice)))
+    }
+
+    @Test func soManyMembersAndChildren() async throws {
+        let folder = try folder { ($0.members, $0.children) = (1, 1) }
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        #expect(isApplied(try await folder.push(draft.comment(by: bob), by: bob)))
+        #expect(try await folder.push(draft.comment(by: bob), by: bob) == .overLimit(.children))
+        #expect(try await folder.push(draft.share(with: carol, by: alice), by: alice) == .overLimit(.members))
+    }
+}
