@@ -113,7 +113,9 @@ import Testing
         var draft = try Draft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
-        func put(_ wrap: [UInt8], epoch: UInt32 = 1, over replaced: RecordHash, by writer: Writer) async throws
+        func put(
+            _ wrap: [UInt8], epoch: UInt32 = 1, over replaced: RecordHash, by writer: Writer
+        ) async throws
             -> OwnWrapOutcome?
         {
             let change = OwnWrapChange(note: draft.note, epoch: epoch, replaced: replaced, wrap: wrap)

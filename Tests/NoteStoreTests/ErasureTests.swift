@@ -48,7 +48,8 @@ import Testing
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let items = try await folder.items(of: bob)
         #expect(items.contains(.gone(mine.note)))
-        #expect(items.filter { if case .revision(let revision) = $0 { revision.note == mine.note } else { false } }.isEmpty)
+        #expect(
+            items.filter { if case .revision(let revision) = $0 { revision.note == mine.note } else { false } }.isEmpty)
     }
 
     @Test mutating func notesOfOthersGoOnWithoutThem() async throws {

@@ -25,7 +25,11 @@ import Testing
                 }
                 if isNow { throw Failure() }
             } afterCommit: {
-                if self.isAfterCommit.withLock({ let was = $0; $0 = false; return was }) { throw Failure() }
+                if self.isAfterCommit.withLock({
+                    let was = $0; $0 = false; return was
+                }) {
+                    throw Failure()
+                }
             }
         }
 
@@ -33,7 +37,11 @@ import Testing
         func failAfterCommit() { isAfterCommit.withLock { $0 = true } }
 
         /// Whether a failure was planned and did not happen.
-        func disarm() -> Bool { countdown.withLock { let was = $0 != nil; $0 = nil; return was } }
+        func disarm() -> Bool {
+            countdown.withLock {
+                let was = $0 != nil; $0 = nil; return was
+            }
+        }
     }
 
     let alice, bob, carol: Writer
@@ -112,7 +120,8 @@ import Testing
         #expect(try await folder.store.put(OwnWrapChanges([wrap]), by: alice.handle).outcomes == [.conflict])
         let registration = try RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1])
         try await survive("registration") { _ = try await folder.store.register(registration, of: alice.handle) }
-        let keys = AccountKeysChange(AccountKeys(version: 1, password: [2], recovery: [3], devices: [Draft.bytes(32): [4]]))
+        let keys = AccountKeysChange(
+            AccountKeys(version: 1, password: [2], recovery: [3], devices: [Draft.bytes(32): [4]]))
         try await survive("account keys") { _ = try await folder.store.change(keys, of: alice.handle) }
         try await survive("removal of a file") {
             _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: upload.blob), by: alice.handle)

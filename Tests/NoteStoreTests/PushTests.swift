@@ -165,7 +165,7 @@ import Testing
         try await begin()
         let items = try await folder.items(of: bob)
         folder.store.close()
-        let again = try NoteStore(at: folder.path, clock: { 1 }, logger: .init(label: "test"))
+        let again = try NoteArchive(at: folder.path, clock: { 1 }, logger: .init(label: "test"))
         let answer = try await FeedAnswer(decoding: again.pull(FeedRequest(cursor: 0), of: bob.handle))
         guard case .page(let page) = answer else { throw Missing() }
         #expect(page.entries.map(\.item) == items)

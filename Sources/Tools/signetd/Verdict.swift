@@ -156,7 +156,8 @@ struct Verdict {
         case .file(let code): Verdict(.damaged, "the notes' database: \(text(code))")
         case .database(let code): Verdict(.diskFailed, "the notes' database failed with SQLite's code \(code)")
         case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed the notes' database; use that one")
-        case .notDurable: Verdict(.damaged, "the notes' database does not wait for the disk; this is a bug or another SQLite")
+        case .notDurable:
+            Verdict(.damaged, "the notes' database does not wait for the disk; this is a bug or another SQLite")
         case .damaged: Verdict(.damaged, "the notes' database is damaged; bring back the newest copy of it")
         }
     }

@@ -12,15 +12,16 @@ import Synchronization
 /// A store in a folder of its own, with a clock that a test sets.
 final class StoreFolder: Sendable {
     let path: String
-    let store: NoteStore
+    let store: NoteArchive
 
     init(_ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none) throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         path = folder + "/notes.sqlite"
         let clock = Clock()
-        store = try NoteStore(
-            at: path, limits: limits, clock: { clock.time }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        store = try NoteArchive(
+            at: path, limits: limits, clock: { clock.time },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             faults: faults)
         self.clock = clock
     }
@@ -78,7 +79,8 @@ final class StoreFolder: Sendable {
     func usedBytes(_ writer: Writer) throws -> Int {
         try DatabaseQueue(path: path).read { database in
             try Int.fetchOne(
-                database, sql: "SELECT bytes FROM accounts WHERE handle = ?", arguments: [Data(writer.handle.bytes)]) ?? -1
+                database, sql: "SELECT bytes FROM accounts WHERE handle = ?", arguments: [Data(writer.handle.bytes)])
+                ?? -1
         }
     }
 }

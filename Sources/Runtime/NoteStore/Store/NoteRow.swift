@@ -71,7 +71,9 @@ struct FeedNotice {
     let kind: Int
     let onlyLastCounts: Bool
 
-    static func left(_ entry: ControlEntry) -> FeedNotice { FeedNotice(item: .left(entry), kind: 6, onlyLastCounts: false) }
+    static func left(_ entry: ControlEntry) -> FeedNotice {
+        FeedNotice(item: .left(entry), kind: 6, onlyLastCounts: false)
+    }
 
     static func gone(_ note: NoteID) -> FeedNotice { FeedNotice(item: .gone(note), kind: 7, onlyLastCounts: false) }
 

@@ -26,14 +26,14 @@ import SignetAPI
         private static let lifetime: UInt64 = 60 * 1_000_000_000
 
         private let keys: LoginServerKeys
-        private let store: NoteStore
+        private let store: NoteArchive
         private let clock: ServerClock
         private let ofAccount: AttemptLimiter<Handle>
         private let ofAddress: AttemptLimiter<ClientAddress>
         private let sessions = Mutex<[(name: [UInt8], session: Session)]>([])
 
         /// A desk with the server's secrets.
-        package init(_ store: NoteStore, keys: LoginServerKeys, limits: LoginLimits, clock: ServerClock = .system) {
+        package init(_ store: NoteArchive, keys: LoginServerKeys, limits: LoginLimits, clock: ServerClock = .system) {
             self.store = store
             self.keys = keys
             self.clock = clock
@@ -126,11 +126,14 @@ import SignetAPI
 #else
     /// There are no logins without libsodium, and nothing of this type.
     package enum LoginDesk: Sendable {
-        func evaluate(_ request: RegistrationBeginning, for handle: Handle) throws(PartRefusal) -> RegistrationEvaluation {
+        func evaluate(
+            _ request: RegistrationBeginning, for handle: Handle
+        ) throws(PartRefusal) -> RegistrationEvaluation {
             switch self {}
         }
         func register(_ end: RegistrationEnd, for handle: Handle) async throws -> AccountKeysOutcome { switch self {} }
-        func begin(_ beginning: LoginBeginning, from client: ClientAddress) async throws(PartRefusal) -> LoginChallenge {
+        func begin(_ beginning: LoginBeginning, from client: ClientAddress) async throws(PartRefusal) -> LoginChallenge
+        {
             switch self {}
         }
         func end(_ end: LoginEnd) -> LoginAnswer { switch self {} }

@@ -6,11 +6,11 @@ package import SignetAPI
 
 /// The notes: reads bodies, asks the store or the login desk, prints answers.
 package struct NotesAnswering: PartAnswering {
-    private let store: NoteStore
+    private let store: NoteArchive
     private let desk: LoginDesk
 
     /// Answers from `store`; `desk` answers what passwords are about.
-    package init(_ store: NoteStore, _ desk: LoginDesk) {
+    package init(_ store: NoteArchive, _ desk: LoginDesk) {
         self.store = store
         self.desk = desk
     }

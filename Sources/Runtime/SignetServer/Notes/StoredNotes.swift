@@ -30,7 +30,7 @@ public enum StoredNotes {
 
         /// The secrets of logins. Once somebody has registered a password under them, others are of no use.
         private static func keys(
-            _ path: String, _ store: NoteStore
+            _ path: String, _ store: NoteArchive
         ) async throws(StoredNotesError) -> LoginServerKeys {
             guard access(path, F_OK) == 0 else { return try await makeKeys(path, store) }
             guard isPrivate(path) else { throw .loginKeyNotPrivate }
@@ -47,7 +47,7 @@ public enum StoredNotes {
         }
 
         private static func makeKeys(
-            _ path: String, _ store: NoteStore
+            _ path: String, _ store: NoteArchive
         ) async throws(StoredNotesError) -> LoginServerKeys {
             let isNeeded: Bool
             do { isNeeded = try await store.hasRegistrations() } catch { throw .unreadable }
@@ -73,8 +73,8 @@ public enum StoredNotes {
         do { try await store.erase(handle, keepsPlace: false) } catch { throw .unreadable }
     }
 
-    private static func store(_ data: DataDirectory, _ logger: Logger) throws(StoredNotesError) -> NoteStore {
-        do { return try NoteStore(at: data.notesDatabase, clock: ServerClock.system.time, logger: logger) } catch {
+    private static func store(_ data: DataDirectory, _ logger: Logger) throws(StoredNotesError) -> NoteArchive {
+        do { return try NoteArchive(at: data.notesDatabase, clock: ServerClock.system.time, logger: logger) } catch {
             throw .store(error)
         }
     }

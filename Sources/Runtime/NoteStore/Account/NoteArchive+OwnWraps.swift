@@ -4,7 +4,7 @@ public import KeyTransparency
 import NoteLog
 public import SignetAPI
 
-extension NoteStore {
+extension NoteArchive {
     /// Puts keys of notes for the own devices in the place of others, each for itself, all in one transaction.
     ///
     /// - Throws: ``NoteStoreError``; sending the same again is safe.

@@ -4,7 +4,7 @@ public import KeyTransparency
 public import NoteLog
 public import SignetAPI
 
-extension NoteStore {
+extension NoteArchive {
     /// Puts the next head behind the last one.
     ///
     /// - Throws: ``NoteStoreError``; sending the same again is safe.

@@ -4,7 +4,7 @@ public import KeyTransparency
 import NoteLog
 public import SignetAPI
 
-extension NoteStore {
+extension NoteArchive {
     /// What comes after a cursor, as the body of a `FeedAnswer`.
     ///
     /// - Throws: ``NoteStoreError``.

@@ -3,7 +3,7 @@ import GRDB
 public import KeyTransparency
 import NoteLog
 
-extension NoteStore {
+extension NoteArchive {
     /// Erases everything that is kept of an account: its notes, for everybody; its membership in others' notes; its keys,
     /// wraps, heads and feed. What is overwritten in the file is gone from it; the write-ahead file is emptied.
     ///

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// It opens nothing. Every change is one transaction that waits for the disk; a crash leaves the state before it or after
 /// it. Who calls is for the caller of this type to have authenticated.
-public final class NoteStore: Sendable {
+public final class NoteArchive: Sendable {
     let database: NoteDatabase
     let limits: NoteLimits
     let clock: @Sendable () -> UInt64

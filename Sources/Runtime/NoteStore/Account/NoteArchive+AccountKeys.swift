@@ -3,7 +3,7 @@ import GRDB
 public import KeyTransparency
 public import SignetAPI
 
-extension NoteStore {
+extension NoteArchive {
     /// The wraps of an account's master key.
     ///
     /// - Throws: ``NoteStoreError``.
@@ -75,7 +75,9 @@ extension NoteStore {
         try await database.read { database in
             let row = try database.row(
                 "SELECT login, password, keys_version FROM accounts WHERE handle = ?", [Data(handle.bytes)])
-            guard let row, let record = try row.optionalBytes(0), let wrap = try row.optionalBytes(1) else { return nil }
+            guard let row, let record = try row.optionalBytes(0), let wrap = try row.optionalBytes(1) else {
+                return nil
+            }
             return (record, LoginGrant(version: try row.count(2), wrap: wrap))
         }
     }

@@ -3,7 +3,7 @@ import GRDB
 public import NoteLog
 public import SignetAPI
 
-extension NoteStore {
+extension NoteArchive {
     /// Applies changes one after the other, each in a transaction of its own.
     ///
     /// - Parameter requester: the device that signed the request, one that its account has now.
@@ -119,7 +119,8 @@ struct Pushing {
 
     private func store(_ child: ChildRecord, of note: NoteRow) throws {
         let hash = Data(child.hash.bytes)
-        let isKnown = try database.row("SELECT 1 FROM records WHERE note = ? AND kind = 3 AND hash = ?", [note.id, hash])
+        let isKnown = try database.row(
+            "SELECT 1 FROM records WHERE note = ? AND kind = 3 AND hash = ?", [note.id, hash])
         guard isKnown == nil else { return }
         let record = try insert(.child(child), of: note.id, number: UInt64(child.epoch), hash: child.hash)
         for member in try note.members(in: database) { try transaction.append(record: record, to: member) }

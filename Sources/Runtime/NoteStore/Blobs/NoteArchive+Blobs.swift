@@ -4,7 +4,7 @@ public import KeyTransparency
 import NoteLog
 public import SignetAPI
 
-extension NoteStore {
+extension NoteArchive {
     /// Stores pieces of a file, all or none.
     ///
     /// - Throws: ``NoteStoreError``; sending the same again is safe.

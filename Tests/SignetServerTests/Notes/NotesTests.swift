@@ -1,0 +1,112 @@
+import Foundation
+import NoteDrafting
+import NoteLog
+import SignetAPI
+import Testing
+
+@testable import SignetServer
+
+/// Notes over a real TLS socket.
+@Suite struct NotesTests {
+    @Test func twoPeopleWriteAndReadAndOneIsRemoved() async throws {
+        try await withNotes { notes in
+            let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
+            var draft = try Draft(by: alice.writer)
+            #expect(try await notes.push(draft.creation(), by: alice) == .applied(cursor: 2))
+            #expect(
+                try await notes.push(draft.share(with: bob.writer, by: alice.writer), by: alice) == .applied(cursor: 3))
+            #expect(try await notes.push(draft.write(by: bob.writer), by: bob) == .applied(cursor: 4))
+            #expect(try await notes.page(of: alice).entries.count == 4)
+            #expect(try await notes.push(draft.unshare(bob.writer, by: alice.writer), by: alice) == .applied(cursor: 7))
+            #expect(try await notes.page(of: bob).entries.map(\.position) == [5])
+            #expect(try await notes.push(draft.write(by: bob.writer), by: bob) == .refused(.forbidden))
+        }
+    }
+
+    @Test func nobodyPushesAnotherPersonsRecord() async throws {
+        try await withNotes { notes in
+            let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
+            let draft = try Draft(by: alice.writer)
+            #expect(try await notes.push(draft.creation(), by: bob) == .refused(.notTheRequesters))
+        }
+    }
+
+    @Test func everyRouteButTheLoginIsSigned() async throws {
+        try await withNotes { notes in
+            for route in NoteRoute.allCases {
+                let answer = try await notes.client.call(route, [])
+                #expect(answer?.status == (route.access == .open ? 400 : 401), "\(route)")
+            }
+        }
+    }
+
+    @Test func aBodyThatIsNoneIsABadRequest() async throws {
+        try await withNotes { notes in
+            let alice = try await notes.join("alice")
+            for route in NoteRoute.allCases {
+                let answer = try await alice.person.call(route, [0xFF, 1, 2], notes.client)
+                #expect(answer?.status == 400, "\(route)")
+            }
+        }
+    }
+
+    @Test func whoWaitsIsWoken() async throws {
+        try await withNotes { notes in
+            let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
+            var draft = try Draft(by: alice.writer)
+            _ = try await notes.push(draft.creation(), by: alice)
+            let share = try draft.share(with: bob.writer, by: alice.writer)
+            _ = try await notes.push(share, by: alice)
+            let cursor = try await notes.page(of: bob).newest
+            let push = try draft.write(by: alice.writer)
+            async let woken: WaitAnswer? = notes.call(.wait, WaitRequest(cursor: cursor), by: bob)
+            _ = try await notes.push(push, by: alice)
+            #expect(try await woken?.newest == cursor + 1)
+        }
+    }
+
+    @Test func filesAndWrapsAndHeadsAreStored() async throws {
+        try await withNotes { notes in
+            let alice = try await notes.join("alice")
+            let draft = try Draft(by: alice.writer)
+            _ = try await notes.push(draft.creation(), by: alice)
+            let blob = try unwrapped(BlobID(Draft.bytes(16)))
+            let chunks = (0..<16).map { [UInt8](repeating: $0, count: ChunkUpload.chunkByteCount) }
+            let upload = try ChunkUpload(note: draft.note, blob: blob, first: 0, chunks: chunks)
+            let stored: BlobOutcome? = try await notes.call(.putChunks, upload, by: alice)
+            #expect(stored == .applied)
+            let request = ChunkRequest(note: draft.note, blob: blob, first: 0, count: 16)
+            let found: ChunkAnswer? = try await notes.call(.chunks, request, by: alice)
+            #expect(found?.chunks == chunks)
+            let dropped: BlobOutcome? = try await notes.call(
+                .dropBlob, BlobRemoval(note: draft.note, blob: blob), by: alice)
+            #expect(dropped == .applied)
+            let writer = alice.writer
+            let head = try AccountHead(
+                author: writer.author, number: 1, previous: .none, notes: NoteHeads().hash, with: writer.sign)
+            let change = AccountHeadChange(head: head, notes: NoteHeads())
+            let kept: AccountHeadOutcome? = try await notes.call(.putAccountHead, change, by: alice)
+            #expect(kept == .applied)
+            let heads: AccountHeadsAnswer? = try await notes.call(
+                .accountHeads, AccountHeadsRequest(after: 0), by: alice)
+            #expect(heads == AccountHeadsAnswer(heads: [head], notes: NoteHeads()))
+        }
+    }
+
+    @Test func whoErasesTheirNotesBeginsAnew() async throws {
+        try await withNotes { notes in
+            let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
+            _ = try await notes.push(Draft(by: alice.writer).creation(), by: alice)
+            let mistaken = try await alice.person.call(
+                NoteRoute.erase, NotesErasure(handle: bob.writer.handle).encoded, notes.client)
+            #expect(mistaken?.status == 400)
+            #expect(try await notes.page(of: alice).entries.count == 2)
+            let answer = try await alice.person.call(
+                NoteRoute.erase, NotesErasure(handle: alice.writer.handle).encoded, notes.client)
+            #expect(answer?.status == 200 && answer?.body == [])
+            #expect(try await notes.page(of: alice).entries.isEmpty)
+            let pulled: FeedAnswer? = try await notes.call(.pull, FeedRequest(cursor: 2), by: alice)
+            #expect(pulled == .resyncRequired)
+        }
+    }
+}

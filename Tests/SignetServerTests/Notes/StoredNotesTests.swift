@@ -1,0 +1,88 @@
+import Foundation
+import KeyTransparency
+import NoteDrafting
+import NoteStore
+import SignetAPI
+import Testing
+
+@testable import SignetServer
+
+/// The notes' files in a data directory.
+@Suite struct StoredNotesTests {
+    private func mode(_ path: String) throws -> Int {
+        try (FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+
+    /// Makes the notes of a data directory, with a password registered in them.
+    private func makeNotes(_ data: DataDirectory) async throws {
+        await (try StoredNotes.open(data, logger: silent)).close()
+        let store = try NoteArchive(at: data.notesDatabase, clock: { 1 }, logger: silent)
+        _ = try await store.register(
+            RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1]), of: Writer("alice").handle)
+        store.close()
+    }
+
+    @Test func databaseAndSecretsAreForTheOwnerAlone() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            #expect(try mode(data.notes) == 0o700)
+            #expect(try mode(data.notesDatabase) == 0o600)
+            #expect(try mode(data.loginKey) == 0o600)
+            #expect(FileManager.default.contents(atPath: data.loginKey)?.count == 96)
+        }
+    }
+
+    @Test func secretsOfRegisteredPasswordsAreNotMadeAnew() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            try FileManager.default.removeItem(atPath: data.loginKey)
+            await #expect(throws: StoredNotesError.loginKeyMissing) { try await StoredNotes.open(data, logger: silent) }
+        }
+    }
+
+    @Test func secretsThatOthersMayReadAreRefused() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: data.loginKey)
+            await #expect(throws: StoredNotesError.loginKeyNotPrivate) {
+                try await StoredNotes.open(data, logger: silent)
+            }
+        }
+    }
+
+    @Test func damagedSecretsAreRefused() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            let key = try FileHandle(forWritingTo: URL(fileURLWithPath: data.loginKey))
+            try key.truncate(atOffset: 95)
+            try key.close()
+            await #expect(throws: StoredNotesError.loginKeyDamaged) { try await StoredNotes.open(data, logger: silent) }
+        }
+    }
+
+    @Test func secretsAndDatabaseAreKeptApart() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            let secret = try #require(FileManager.default.contents(atPath: data.loginKey))
+            let database = try #require(FileManager.default.contents(atPath: data.notesDatabase))
+            for part in [secret.prefix(64), secret.suffix(32)] { #expect(database.range(of: part) == nil) }
+        }
+    }
+
+    @Test func anErasedPersonsNotesAreGone() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            let handle = try Writer("alice").handle
+            #expect(FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(handle.bytes)) != nil)
+            try await StoredNotes.erase(handle, from: data, logger: silent)
+            #expect(FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(handle.bytes)) == nil)
+        }
+    }
+
+    @Test func erasingWhereThereAreNoNotesMakesNone() async throws {
+        try await withDataDirectory { data in
+            try await StoredNotes.erase(Writer("alice").handle, from: data, logger: silent)
+            #expect(!FileManager.default.fileExists(atPath: data.notes))
+        }
+    }
+}
