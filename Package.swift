@@ -359,7 +359,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness", "SignalBroker",
+            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
+            "SignalBroker",
             "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
