@@ -92,7 +92,26 @@ import Testing
         }
     }
 
+    @Test func aPurgeThatFailsIsTriedAgain() async throws {
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.bare(.delete, by: alice), by: alice)
+        folder.pass(181 * 86_400)
+        let other = try Draft(by: alice).creation()
+        for statement in 0..<4 {
+            trap.failBeforeStatement(statement)
+            await #expect(throws: NoteStoreError.unavailable) { try await folder.push(other, by: alice) }
+            #expect(try folder.dump().filter { $0.hasPrefix("notes ") }.count == 1)
+        }
+        try await folder.push(other, by: alice)
+        let answer = try await FeedAnswer(decoding: folder.store.pull(FeedRequest(cursor: 1), of: alice.handle))
+        #expect(answer == .resyncRequired)
+        #expect(try folder.dump().filter { $0.hasPrefix("notes ") }.count == 1)
+    }
+
     @Test func everyPushIsWholeOrNotAtAll() async throws {
+        // The first write of a day also purges.
+        try await folder.push(Draft(by: carol).creation(), by: carol)
         var draft = try Draft(by: alice)
         try await survive("create", draft.creation(), by: alice)
         try await survive("share", draft.share(with: bob, by: alice), by: alice)
@@ -106,8 +125,9 @@ import Testing
     }
 
     @Test func everyOtherWriteIsToo() async throws {
-        let draft = try Draft(by: alice)
+        var draft = try Draft(by: alice)
         try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
         let upload = try ChunkUpload(
             note: draft.note, blob: unwrapped(BlobID(Draft.bytes(16))), first: 0,
             chunks: [Draft.bytes(ChunkUpload.chunkByteCount), Draft.bytes(ChunkUpload.chunkByteCount)])
@@ -116,8 +136,8 @@ import Testing
             author: alice.author, number: 1, previous: .none, notes: NoteHeads().hash, with: alice.sign)
         let change = AccountHeadChange(head: head, notes: NoteHeads())
         try await survive("head") { _ = try await folder.store.put(change, by: alice.author) }
-        let wrap = OwnWrapChange(note: draft.note, epoch: 1, wrap: [1])
-        #expect(try await folder.store.put(OwnWrapChanges([wrap]), by: alice.handle).outcomes == [.conflict])
+        let wrap = try OwnWrapChanges([OwnWrapChange(note: draft.note, epoch: 1, wrap: [1])])
+        try await survive("own wrap") { _ = try await folder.store.put(wrap, by: bob.handle) }
         let registration = try RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1])
         try await survive("registration") { _ = try await folder.store.register(registration, of: alice.handle) }
         let keys = AccountKeysChange(
@@ -126,6 +146,7 @@ import Testing
         try await survive("removal of a file") {
             _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: upload.blob), by: alice.handle)
         }
+        try await survive("emptying") { try await folder.store.erase(bob.handle, keepsPlace: true) }
         try await survive("erasure") { try await folder.store.erase(alice.handle, keepsPlace: false) }
     }
 }

@@ -55,8 +55,13 @@ public final class NoteArchive: Sendable {
             return true
         }
         guard isDue else { return }
-        let changed = try await database.write(at: now) { [limits] in try $0.purge(limits) }.changed
-        watch.wake(changed)
+        do throws(NoteStoreError) {
+            let changed = try await database.write(at: now) { [limits] in try $0.purge(limits) }.changed
+            watch.wake(changed)
+        } catch {
+            purgedAt.withLock { $0 = 0 }
+            throw error
+        }
     }
 
     /// Ends all waiting.

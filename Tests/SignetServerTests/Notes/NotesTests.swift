@@ -110,3 +110,49 @@ import Testing
         }
     }
 }
+
+/// Notes of the real `signetd`.
+@Suite struct NotesDaemonTests {
+    private func withDaemon(_ body: (NotesClient, Daemon) async throws -> Void) async throws -> Daemon.End {
+        try await withDataDirectory { data in
+            let profile = try StoredDirectory.readProfile(data)
+            let daemon = try Daemon(data)
+            let port = try #require(await daemon.port())
+            try await body(NotesClient(TestClient(port: port, root: profile.tlsRoot)), daemon)
+            daemon.signal(SIGTERM)
+            return await daemon.ended()
+        }
+    }
+
+    @Test func whoWaitsIsAnsweredWhenTheServerStops() async throws {
+        let end = try await withDaemon { notes, daemon in
+            let alice = try await notes.join("alice")
+            _ = try await notes.push(Draft(by: alice.writer).creation(), by: alice)
+            async let answer: WaitAnswer? = notes.call(.wait, WaitRequest(cursor: 2), by: alice)
+            // Meanwhile the call has arrived. If it has not, it gets no answer, and nothing is shown.
+            for _ in 0..<20 { _ = try await notes.client.get("/health") }
+            daemon.signal(SIGTERM)
+            let newest = try await answer?.newest
+            #expect(newest == nil || newest == 2)
+        }
+        #expect(end.status == 0 && !end.wasKilled)
+    }
+
+    @Test func theServersRemarksNameNobodyAndNoNote() async throws {
+        var names: [String] = ["alice", "bob"]
+        let end = try await withDaemon { notes, _ in
+            let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
+            var draft = try Draft(by: alice.writer)
+            _ = try await notes.push(draft.creation(), by: alice)
+            _ = try await notes.push(draft.share(with: bob.writer, by: alice.writer), by: alice)
+            _ = try await notes.push(draft.unshare(bob.writer, by: alice.writer), by: alice)
+            _ = try await notes.push(draft.write(by: bob.writer), by: bob)
+            _ = try await alice.person.call(NoteRoute.push, [1, 2, 3], notes.client)
+            for bytes in [draft.note.bytes, alice.writer.author.device] {
+                names.append(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+                names.append(Data(bytes).base64EncodedString())
+            }
+        }
+        for name in names { #expect(!end.complaints.contains(name), "\(name)") }
+    }
+}

@@ -39,7 +39,14 @@ extension NoteTransaction {
         }
     }
 
+    /// Whatever an account has stands in its feed, too.
     fileprivate func empty(_ account: Int64) throws {
+        let isEmpty = try database.row(
+            """
+            SELECT 1 FROM accounts WHERE id = ? AND newest = trimmed
+            AND NOT EXISTS (SELECT 1 FROM feed WHERE account = accounts.id)
+            """, [account])
+        guard isEmpty == nil else { return }
         for table in ["feed", "device_wraps", "heads", "pushes", "members"] {
             try run("DELETE FROM \(table) WHERE account = ?", [account])
         }
