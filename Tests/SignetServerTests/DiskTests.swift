@@ -37,6 +37,7 @@ import Testing
         arguments: [
             "fdatasync:error=EIO:when=3+", "fdatasync:error=EIO:when=6+", "fdatasync:error=EIO:when=9",
             "fdatasync:error=EIO:when=12", "fsync,fdatasync:error=EIO:when=15+", "pwrite64:error=EIO:when=40+",
+            "pwrite64:error=EIO:when=150+",
         ])
     func aFailingDiskStopsTheServerAndLosesNothing(_ fault: String) async throws {
         try await withDataDirectory { data in

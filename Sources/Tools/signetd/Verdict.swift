@@ -154,7 +154,10 @@ struct Verdict {
     private static func of(_ error: NoteStoreOpenError) -> Verdict {
         switch error {
         case .file(let code): Verdict(.damaged, "the notes' database: \(text(code))")
-        case .database(let code): Verdict(.diskFailed, "the notes' database failed with SQLite's code \(code)")
+        case .database(let code):
+            Verdict(
+                .diskFailed,
+                "the disk failed under the notes, SQLite's code \(code). Check space and disk, then start again")
         case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed the notes' database; use that one")
         case .notDurable:
             Verdict(.damaged, "the notes' database does not wait for the disk; this is a bug or another SQLite")
@@ -252,6 +255,10 @@ extension Verdict {
         case .notDurable: Verdict(.diskFailed, "signals.sqlite does not wait for the disk; use another SQLite")
         case .busy(let code):
             Verdict(.tryAgain, "signals.sqlite could not be opened now, SQLite's code \(code); try again")
+        case .disk(let code):
+            Verdict(
+                .diskFailed,
+                "the disk failed under the signals, SQLite's code \(code). Check space and disk, then start again")
         case .failed(let code): Verdict(.damaged, "signals.sqlite failed with SQLite's code \(code)")
         }
     }

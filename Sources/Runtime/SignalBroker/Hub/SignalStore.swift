@@ -127,7 +127,9 @@ public enum SignalStoreError: Error, Hashable, Sendable {
     case notDurable
     /// The disk is full or another process holds the file; SQLite's code. Nothing was changed; try again.
     case busy(code: Int32)
-    /// The disk failed, or the file is no database of ours; SQLite's code.
+    /// The disk failed; SQLite's code. Nothing was changed.
+    case disk(code: Int32)
+    /// The file is no database of ours; SQLite's code.
     case failed(code: Int32)
 
     init(_ error: any Error) {
@@ -136,7 +138,8 @@ public enum SignalStoreError: Error, Hashable, Sendable {
         case let error as DatabaseError:
             let code = error.extendedResultCode.rawValue
             switch error.resultCode {
-            case .SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR: self = .failed(code: code)
+            case .SQLITE_IOERR: self = .disk(code: code)
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR: self = .failed(code: code)
             default: self = .busy(code: code)
             }
         default: self = .busy(code: ResultCode.SQLITE_INTERRUPT.rawValue)
