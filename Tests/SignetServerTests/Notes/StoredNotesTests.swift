@@ -4,6 +4,7 @@ import NoteDrafting
 import NoteStore
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import SignetServer
 
@@ -76,6 +77,20 @@ import Testing
             #expect(FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(handle.bytes)) != nil)
             try await StoredNotes.erase(handle, from: data, logger: silent)
             #expect(FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(handle.bytes)) == nil)
+        }
+    }
+
+    @Test func theNextDirectoryTakesTheNotesOver() async throws {
+        try await withDataDirectory { data in
+            try await makeNotes(data)
+            let secret = FileManager.default.contents(atPath: data.loginKey)
+            let heir = DataDirectory(path: data.path + "-heir")
+            let rotation = KeyRotation(data, logger: silent)
+            _ = try await rotation.handOver(
+                to: heir, origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil, at: TestPerson.now)
+            #expect(!FileManager.default.fileExists(atPath: data.notes))
+            #expect(FileManager.default.contents(atPath: heir.loginKey) == secret)
+            await (try StoredNotes.open(heir, logger: silent)).close()
         }
     }
 

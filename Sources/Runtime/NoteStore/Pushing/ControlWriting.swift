@@ -26,7 +26,7 @@ struct ControlWriting {
         let entry = try pushing.insert(
             .control(push.entry, children: push.children), of: note.id, number: push.entry.number,
             hash: push.entry.hash)
-        for member in try note.members(in: database) { try transaction.append(record: entry, to: member) }
+        try transaction.append(record: entry, toMembersOf: note.id)
         try finish(note)
         try storeKeys(of: note)
         if let revision = push.revision { try pushing.store(revision, of: note) }
@@ -59,11 +59,9 @@ struct ControlWriting {
     /// Who comes in learns all that there is: the log, the revisions, the children.
     private func add(_ handle: Handle, to note: NoteRow) throws {
         let account = try transaction.account(handle)
-        guard try !note.members(in: database).contains(account) else { return }
+        guard try !database.mayRead(note.id, account) else { return }
         try transaction.run("INSERT INTO members (note, account) VALUES (?, ?)", [note.id, account])
-        let records = try database.rows(
-            "SELECT id FROM records WHERE note = ? AND kind <= 3 ORDER BY kind, number, id", [note.id])
-        for record in records { try transaction.append(record: record.integer(0), to: account) }
+        try transaction.appendHistory(of: note.id, to: account)
     }
 
     /// Who goes keeps the step that says so, and nothing else of the note.

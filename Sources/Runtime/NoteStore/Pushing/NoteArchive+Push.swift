@@ -114,7 +114,7 @@ struct Pushing {
 
     func store(_ revision: RevisionRecord, of note: NoteRow) throws {
         let record = try insert(.revision(revision), of: note.id, number: revision.number, hash: revision.hash)
-        for member in try note.members(in: database) { try transaction.append(record: record, to: member) }
+        try transaction.append(record: record, toMembersOf: note.id)
     }
 
     private func store(_ child: ChildRecord, of note: NoteRow) throws {
@@ -123,7 +123,7 @@ struct Pushing {
             "SELECT 1 FROM records WHERE note = ? AND kind = 3 AND hash = ?", [note.id, hash])
         guard isKnown == nil else { return }
         let record = try insert(.child(child), of: note.id, number: UInt64(child.epoch), hash: child.hash)
-        for member in try note.members(in: database) { try transaction.append(record: record, to: member) }
+        try transaction.append(record: record, toMembersOf: note.id)
     }
 
     /// Writes a record at the requester's expense; its number.

@@ -24,14 +24,9 @@ struct NoteRow {
     /// A note that exists and that the account may read; nil if not.
     init?(_ name: NoteID, readableBy account: Int64, in database: Database) throws {
         guard let note = try NoteRow(name, in: database), !note.isDeleted,
-            try database.row("SELECT 1 FROM members WHERE note = ? AND account = ?", [note.id, account]) != nil
+            try database.mayRead(note.id, account)
         else { return nil }
         self = note
-    }
-
-    /// The owner and everybody it is shared with, in order of their numbers.
-    func members(in database: Database) throws -> [Int64] {
-        try database.rows("SELECT account FROM members WHERE note = ? ORDER BY account", [id]).map { try $0.integer(0) }
     }
 
     /// Where the note stands: everything that decides on a push.
@@ -62,6 +57,13 @@ struct NoteRow {
     private static func entry(_ item: [UInt8]) throws -> ControlEntry {
         guard case .control(let entry, _) = try FeedItem(decoding: item) else { throw DamagedRow() }
         return entry
+    }
+}
+
+extension Database {
+    /// Whether the account owns the note or is a member of it.
+    func mayRead(_ note: Int64, _ account: Int64) throws -> Bool {
+        try row("SELECT 1 FROM members WHERE note = ? AND account = ?", [note, account]) != nil
     }
 }
 

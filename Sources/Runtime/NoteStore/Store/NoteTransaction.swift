@@ -43,6 +43,34 @@ final class NoteTransaction {
             """, [record, time, account])
     }
 
+    /// Adds a record to the feed of everybody who may read its note.
+    func append(record: Int64, toMembersOf note: Int64) throws {
+        let members = "SELECT account FROM members WHERE note = ?"
+        try run("UPDATE accounts SET newest = newest + 1 WHERE id IN (\(members))", [note])
+        try run(
+            """
+            INSERT INTO feed (account, position, record, time)
+            SELECT id, newest, ?, ? FROM accounts WHERE id IN (\(members))
+            """, [record, time, note])
+        for row in try database.rows(members, [note]) { changed.insert(try row.integer(0)) }
+    }
+
+    /// Adds all that every member of a note has learned to a feed: the log, the revisions, the children.
+    func appendHistory(of note: Int64, to account: Int64) throws {
+        try run(
+            """
+            INSERT INTO feed (account, position, record, time)
+            SELECT accounts.id, accounts.newest + ROW_NUMBER() OVER (ORDER BY kind, number, records.id), records.id, ?
+            FROM records JOIN accounts ON accounts.id = ? WHERE note = ? AND kind <= 3
+            """, [time, account, note])
+        try run(
+            """
+            UPDATE accounts SET newest = newest + (SELECT COUNT(*) FROM records WHERE note = ? AND kind <= 3)
+            WHERE id = ?
+            """, [note, account])
+        changed.insert(account)
+    }
+
     /// Adds something to a feed that is no record; of what only the last counts, older ones go.
     func append(_ item: FeedNotice, to account: Int64) throws {
         if item.onlyLastCounts {
