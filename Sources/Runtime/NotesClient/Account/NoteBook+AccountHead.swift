@@ -83,12 +83,13 @@ extension NoteBook {
     private func accept(
         _ heads: [AccountHead], _ notes: NoteHeads, _ row: AccountRow
     ) async throws(NotesError) -> NoteHeads {
-        let own = AuthorKeys(try await ownLookup())
+        // What was accepted before needs no authority again.
+        let own = heads.isEmpty ? AuthorKeys(pinned: [], of: author.handle) : AuthorKeys(try await ownLookup())
         let newest: AccountHead
         do {
             newest = try AccountHeadVerifier.verify(heads, committingTo: notes, knowing: row.head, keys: own)
         } catch { throw .accountHead(error) }
-        try keep(newest, notes)
+        if newest != row.head { try keep(newest, notes) }
         return notes
     }
 
