@@ -78,10 +78,8 @@ public final class PaperNoteServer: Sendable {
             return held.withLock { $0.put(keys, author.handle).encoded }
         case .accountHeads:
             let after = try AccountHeadsRequest(decoding: body).after
-            let heads = state.heads[author.handle] ?? []
-            return AccountHeadsAnswer(
-                heads: heads.map(\.head).filter { $0.number > after }, notes: heads.last?.notes
-            ).encoded
+            let heads = (state.heads[author.handle] ?? []).filter { $0.head.number > after }
+            return AccountHeadsAnswer(heads: heads.map(\.head), notes: heads.last?.notes).encoded
         case .putAccountHead:
             let change = try AccountHeadChange(decoding: body)
             return held.withLock { $0.put(change, author.handle).encoded }
