@@ -271,8 +271,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NotesClient",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes",
-            "SignetAPI", "SignetClient", crypto, sqlite,
+            "CanonicalCoding", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes", "SignetAPI",
+            "SignetClient", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
     .target(
@@ -452,7 +452,7 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
-            "NotesClient", "NoteLog", "SealedNotes",
+            "NotesClient", "NoteLog", "SealedNotes", "SecureCell", crypto, sqlite,
         ],
         swiftSettings: strict),
 ]

@@ -5,7 +5,6 @@ import OPAQUE
 public import SealedNotes
 import SignetAPI
 public import SignetClient
-import TransparencyLog
 
 /// How much work a guess at a password costs. Whoever logs in says the same as when the password was set: the server is
 /// never asked.
@@ -175,10 +174,8 @@ extension NoteBook {
     }
 
     private func loginParameters() throws(NotesError) -> LoginParameters {
-        let origin = client.profile.trust.policy.logs.first?.name.bytes
-        return try login { () throws(OPAQUEError) in
-            try LoginParameters(
-                context: LoginBinding.context, serverIdentity: origin, clientIdentity: author.handle.bytes)
+        try login { () throws(OPAQUEError) in
+            try LoginParameters(context: LoginBinding.context, clientIdentity: author.handle.bytes)
         }
     }
 
