@@ -16,7 +16,9 @@ import Testing
                 + Row.fetchAll(db, sql: "SELECT * FROM chunks ORDER BY id")
         }
         #expect(!rows.isEmpty)
-        return rows.map { row in row.map { name, value in "\(name)=\(value.storage.hexadecimal)" }.joined(separator: " ") }
+        return rows.map { row in
+            row.map { name, value in "\(name)=\(value.storage.hexadecimal)" }.joined(separator: " ")
+        }
     }
 
     private static func addDevice(_ town: Town, _ home: String) async throws {

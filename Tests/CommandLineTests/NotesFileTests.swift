@@ -94,8 +94,12 @@ import Testing
                     "body": post["body_field"] ?? "", "starCount": "0",
                 ]
             }
-            export["-Lzclear"] = ["uid": posts[0]["uid"] ?? "", "author": "user 0", "title": "clear", "body": "in clear"]
-            export["-Lzclosed"] = ["uid": "somebody", "author": "x", "title": "closed", "body": posts[0]["body_field"] ?? ""]
+            export["-Lzclear"] = [
+                "uid": posts[0]["uid"] ?? "", "author": "user 0", "title": "clear", "body": "in clear",
+            ]
+            export["-Lzclosed"] = [
+                "uid": "somebody", "author": "x", "title": "closed", "body": posts[0]["body_field"] ?? "",
+            ]
             let file = try JSONSerialization.data(withJSONObject: ["posts": export])
             try town.write(file, to: "export.json")
             let many = try await town.signet("alice", "notes", "import", "export.json", "--offline")

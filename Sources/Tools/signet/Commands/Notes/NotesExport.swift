@@ -31,7 +31,8 @@ extension Notes {
             if markdown {
                 guard
                     try yes
-                        || Question.confirm("Everybody who gets at \(target) can read the notes there. Write them?", option: "--yes")
+                        || Question.confirm(
+                            "Everybody who gets at \(target) can read the notes there. Write them?", option: "--yes")
                 else { throw CommandFailure(.needsDecision, "Nothing was written.", "") }
                 try write(notes, into: target)
             } else {
@@ -39,7 +40,10 @@ extension Notes {
             }
             let closed = all.count - notes.count
             output.emit(
-                ["closed": .number(UInt64(closed)), "exported": .number(UInt64(notes.count)), "target": .string(target)],
+                [
+                    "closed": .number(UInt64(closed)), "exported": .number(UInt64(notes.count)),
+                    "target": .string(target),
+                ],
                 "\(Paint.output.good("✓")) \(Moment.count(UInt64(notes.count), "note")) in \(JSONValue.printable(target))"
                     + (closed > 0 ? "; \(closed) closed here and left out." : "."))
         }
@@ -107,11 +111,19 @@ extension NoteFacts {
 
     fileprivate var markdown: String {
         var lines = ["# \(heading)", ""]
-        lines.append("From \(owner?.description ?? "somebody")" + (members.isEmpty ? "" : ", shared with " + members.map { "\($0.handle) (\($0.role.name))" }.joined(separator: ", ")))
-        if let tags = document?.tags, !tags.isEmpty { lines.append("Tags: " + tags.map(NoteText.line).joined(separator: ", ")) }
+        lines.append(
+            "From \(owner?.description ?? "somebody")"
+                + (members.isEmpty
+                    ? "" : ", shared with " + members.map { "\($0.handle) (\($0.role.name))" }.joined(separator: ", ")))
+        if let tags = document?.tags, !tags.isEmpty {
+            lines.append("Tags: " + tags.map(NoteText.line).joined(separator: ", "))
+        }
         lines += ["", String(decoding: document?.body ?? [], as: UTF8.self)]
         for comment in comments {
-            lines += ["", "---", "\(comment.author), \(Moment.date(comment.time)):", "", String(decoding: comment.text, as: UTF8.self)]
+            lines += [
+                "", "---", "\(comment.author), \(Moment.date(comment.time)):", "",
+                String(decoding: comment.text, as: UTF8.self),
+            ]
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -7,8 +7,10 @@ extension Notes {
     /// `signet notes import`
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take the posts out of an export of the SecureNotes app of 2018, each under a new key of its own.",
-            discussion: "The file is what Firebase exports of its database. It says how many posts its server could have read.")
+            abstract:
+                "Take the posts out of an export of the SecureNotes app of 2018, each under a new key of its own.",
+            discussion:
+                "The file is what Firebase exports of its database. It says how many posts its server could have read.")
 
         @Argument(help: "The exported JSON file.") var file: String
         @Option(help: "Whose posts: a user id, or an author's name. Needed when there are several.") var user: String?
@@ -63,7 +65,8 @@ extension Notes {
             }
             let posts = export.posts.filter { $0.user == user || $0.author == user }
             guard !posts.isEmpty else {
-                throw CommandFailure(.usage, "The export has no posts of '\(JSONValue.printable(user))'.", "Check the name.")
+                throw CommandFailure(
+                    .usage, "The export has no posts of '\(JSONValue.printable(user))'.", "Check the name.")
             }
             return posts
         }
@@ -89,7 +92,8 @@ extension Notes {
 extension SeedExportError {
     fileprivate func sentence(_ path: String) -> Sentence {
         switch self {
-        case .notAnExport: Sentence("\(path) is not an export of the app's database.", "Firebase exports it as one JSON file.")
+        case .notAnExport:
+            Sentence("\(path) is not an export of the app's database.", "Firebase exports it as one JSON file.")
         case .noPosts: Sentence("There are no posts in \(path).", "Check that it is the export of the whole database.")
         }
     }
