@@ -37,12 +37,16 @@ enum Passphrase {
     }
 
     /// A new secret; typed, it is asked for twice.
-    static func newSecret(file: String?, variable: String, prompt: String) throws -> SecretBytes {
+    ///
+    /// - Parameter noun: what it is, in the plural.
+    static func newSecret(
+        file: String?, variable: String, prompt: String, noun: String = "passphrases"
+    ) throws -> SecretBytes {
         if let given = try given(file, variable) { return given }
         let secret = try typed(prompt)
         let again = try typed("The same once more: ")
         guard equal(secret, again) else {
-            throw CommandFailure(.usage, "The two differ.", "Try again; nothing was made.")
+            throw CommandFailure(.usage, "The two \(noun) differ.", "Try again; nothing was made.")
         }
         return secret
     }

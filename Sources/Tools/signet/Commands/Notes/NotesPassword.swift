@@ -127,7 +127,8 @@ struct PasswordOptions: ParsableArguments {
     /// Typed, it is asked for twice.
     func new() throws -> SecretBytes {
         let password = try Passphrase.newSecret(
-            file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "New notes password: ")
+            file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "New notes password: ",
+            noun: "passwords")
         guard password.count > 0 else {
             throw CommandFailure(.usage, "The password is empty.", "Choose one with at least a few words.")
         }
