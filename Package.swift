@@ -340,7 +340,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetTesting",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI",
             "KeyDirectory", "SignetServer", "SignetClient", crypto, logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
@@ -452,6 +452,7 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
+            "NotesClient", "NoteLog", "SealedNotes", "SecureCell", crypto, sqlite,
         ],
         swiftSettings: strict),
 ]

@@ -66,29 +66,40 @@ extension NoteBook {
     /// What the newest head commits to; nil before the first.
     private func newestHeads() async throws(NotesError) -> NoteHeads? {
         let row = try read { try $0.account() }
+        // The known head is asked for again: a server that was put back does not have it.
+        var after = (row.head?.number ?? 1) - 1
         var heads: [AccountHead] = []
         while true {
-            let after = heads.last?.number ?? row.head?.number ?? 0
             let answer: AccountHeadsAnswer = try await calls.call(
                 .accountHeads, AccountHeadsRequest(after: after))
             heads += answer.heads
-            if let notes = answer.notes { return try await accept(heads, notes, row) }
-            guard !answer.heads.isEmpty else {
-                guard row.head == nil else { throw .serverWentBack }
+            if let notes = answer.notes { return try await accept(try news(heads, row.head), notes, row) }
+            guard let last = answer.heads.last, last.number > after else {
+                guard row.head == nil, heads.isEmpty else { throw .serverWentBack }
                 return nil
             }
+            after = last.number
         }
+    }
+
+    /// The heads after the known one, which comes first.
+    private func news(_ heads: [AccountHead], _ known: AccountHead?) throws(NotesError) -> [AccountHead] {
+        guard let known else { return heads }
+        guard let first = heads.first, first.number == known.number else { throw .serverWentBack }
+        guard first == known else { throw .accountHead(.fork(number: known.number)) }
+        return Array(heads.dropFirst())
     }
 
     private func accept(
         _ heads: [AccountHead], _ notes: NoteHeads, _ row: AccountRow
     ) async throws(NotesError) -> NoteHeads {
-        let own = AuthorKeys(try await ownLookup())
+        // What was accepted before needs no authority again.
+        let own = heads.isEmpty ? AuthorKeys(pinned: [], of: author.handle) : AuthorKeys(try await ownLookup())
         let newest: AccountHead
         do {
             newest = try AccountHeadVerifier.verify(heads, committingTo: notes, knowing: row.head, keys: own)
         } catch { throw .accountHead(error) }
-        try keep(newest, notes)
+        if newest != row.head { try keep(newest, notes) }
         return notes
     }
 

@@ -57,8 +57,7 @@ struct NoteOpener: Sendable {
         guard let last = entries.last else { return nil }
         let control = try verified(entries, file.note, upTo: last)
         let readable = try readable(control, entries, file.note)
-        let all = file.accepted.revisions + file.pendingRevisions
-        let revisions = try verified(all, readable)
+        let revisions = try revisions(file, readable, entries, isLost: readable.state.head != control.state.head)
         let keys = keys(of: file, readable)
         let children = children(file, readable, keys)
         return HeldNote(
@@ -66,6 +65,18 @@ struct NoteOpener: Sendable {
             sentRevisionCount: file.accepted.revisions.count, children: children, keys: keys,
             document: revisions.head.map { document($0, keys) }, isPending: !whole.outbox.isEmpty,
             fault: fault ?? file.standingFault, sentHead: file.sentHead)
+    }
+
+    /// Of a note that was lost, the server may have shown the log only: then there is nothing to read.
+    private func revisions(
+        _ file: NoteFile, _ control: VerifiedControl, _ entries: [ControlEntry], isLost: Bool
+    ) throws(NoteLock) -> VerifiedRevisions {
+        do throws(NoteLock) {
+            return try verified(file.accepted.revisions + file.pendingRevisions, control)
+        } catch {
+            guard isLost, file.accepted.revisions.isEmpty, let first = entries.first else { throw error }
+            return try verified([], try verified([first], file.note, upTo: first))
+        }
     }
 
     /// What is remembered needs no authority: that was looked at when it was accepted.

@@ -5,13 +5,15 @@ import SignetClient
 extension NoteBook {
     /// Makes a note. It is on the disk, sealed, when this returns, and sent by the next ``sync()``.
     ///
+    /// - Parameter created: when it was begun, in seconds since 1970, if that was before now.
     /// - Throws: ``NotesError``; ``NotesError/noAccountKey`` before the first ``sync()`` of this device.
     @discardableResult
     public func create(
-        title: [UInt8], body: [UInt8], tags: [[UInt8]] = []
+        title: [UInt8], body: [UInt8], tags: [[UInt8]] = [], created: UInt64? = nil
     ) throws(NotesError) -> NoteID {
         let now = surroundings.now()
-        return try create(NoteDocument(title: title, body: body, tags: tags, created: now, modified: now))
+        return try create(
+            NoteDocument(title: title, body: body, tags: tags, created: min(created ?? now, now), modified: now))
     }
 
     /// Makes a note of a whole document.

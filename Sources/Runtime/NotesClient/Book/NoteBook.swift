@@ -21,16 +21,21 @@ public actor NoteBook<Store: ClientStore> {
     var broken: [NoteID: NoteLock] = [:]
     /// Verified keys of people, for the length of one sync.
     var keysOfPeople: [Handle: AuthorKeys] = [:]
+    /// The own account, for as long.
+    var own: VerifiedLookup?
     /// Those of them whose devices have changed, without the user's word.
     var changedPeople: Set<Handle> = []
     var index: SearchIndex?
 
     /// Opens everything that this device has.
     ///
-    /// - Parameter secrets: the device's keys; whoever has them reads the notes.
+    /// - Parameters:
+    ///   - secrets: the device's keys; whoever has them reads the notes.
+    ///   - isUnlocking: whether a locked book is wanted, which can only be unlocked.
     /// - Throws: ``NotesError``; ``NotesError/isLocked``.
     public init(
-        _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings = .system
+        _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings = .system,
+        isUnlocking: Bool = false
     ) async throws(NotesError) {
         self.client = client
         self.secrets = secrets
@@ -39,7 +44,10 @@ public actor NoteBook<Store: ClientStore> {
         author = Author(handle: secrets.handle, device: secrets.keys.signing)
         device = try DeviceAgreementKeys(secrets)
         calls = NoteCalls(client: client, secrets: secrets, surroundings: surroundings)
-        guard try !read({ try $0.account().isLocked }) else { throw .isLocked }
+        guard try !read({ try $0.account().isLocked }) else {
+            guard isUnlocking else { throw .isLocked }
+            return
+        }
         try openStoredAccountKey()
         try loadAll()
     }

@@ -38,6 +38,10 @@ public enum NotesError: Error, Hashable, Sendable {
     case wrongPassword
     /// The user locked the notes on this device.
     case isLocked
+    /// A file was changed while it was read.
+    case fileChanged
+    /// A lock that nothing opens: the account has neither a notes password nor a recovery key.
+    case nothingUnlocks
     /// The server refuses the change, and will.
     case refused(PushRefusal)
     /// There is no more room for it.

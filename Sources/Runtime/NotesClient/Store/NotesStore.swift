@@ -7,16 +7,27 @@ public import SignetClient
 /// One book at a time has the file; another program waits ten seconds for it, and is told then.
 public final class NotesStore: Sendable {
     private let queue: DatabaseQueue
+    /// Called before every transaction that writes; tests make it throw.
+    private let hook: @Sendable () throws(StoreError) -> Void
 
     /// Opens the file, or makes it.
     ///
     /// - Throws: `StoreError`; `StoreError.busy`: another program has it.
     public static func open(at path: String) throws(StoreError) -> NotesStore {
-        do { try DurableFile(path: path).makeEmptyUnlessThere() } catch { throw .file(error) }
-        do { return NotesStore(queue: try NotesSchema.open(path)) } catch { throw StoreError(error) }
+        try open(at: path) { () throws(StoreError) in }
     }
 
-    private init(queue: DatabaseQueue) { self.queue = queue }
+    package static func open(
+        at path: String, hook: @escaping @Sendable () throws(StoreError) -> Void
+    ) throws(StoreError) -> NotesStore {
+        do { try DurableFile(path: path).makeEmptyUnlessThere() } catch { throw .file(error) }
+        do { return NotesStore(queue: try NotesSchema.open(path), hook: hook) } catch { throw StoreError(error) }
+    }
+
+    private init(queue: DatabaseQueue, hook: @escaping @Sendable () throws(StoreError) -> Void) {
+        self.queue = queue
+        self.hook = hook
+    }
 
     /// Ends all use of the file.
     ///
@@ -31,6 +42,7 @@ public final class NotesStore: Sendable {
 
     /// One transaction.
     func write<Value>(_ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
+        try hook()
         do { return try queue.write { try body(NotesTables(db: $0)) } } catch { throw StoreError(stored: error) }
     }
 }
@@ -93,10 +105,6 @@ enum NotesSchema {
         CREATE TABLE outbox (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT, note BLOB NOT NULL, kind INTEGER NOT NULL,
             bytes BLOB NOT NULL, own_wrap BLOB
-        ) STRICT;
-        CREATE TABLE chunk (
-            blob BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL, is_sent INTEGER NOT NULL,
-            UNIQUE (blob, number)
         ) STRICT;
         """
 }

@@ -60,14 +60,21 @@ extension NoteBook {
 
     /// The own account as this device knows and accepts it.
     func ownLookup() async throws(NotesError) -> VerifiedLookup {
+        if let own { return own }
         let verdict = try await verdict(author.handle)
         switch verdict.outcome {
-        case .matched, .firstPinned, .accepted: return verdict.lookup
+        case .matched, .firstPinned, .accepted:
+            own = verdict.lookup
+            keysOfPeople[author.handle] = AuthorKeys(verdict.lookup)
+            return verdict.lookup
         case .stranger: throw .client(.misuse(.deviceNotAddedYet))
         case .changed(let change): throw .client(.ownAccountChanged(change))
         case .contradicted(let contradiction): throw .client(.contradicted(contradiction))
         }
     }
+
+    /// Forgets the answers of an earlier sync.
+    func forgetPeople() { (own, keysOfPeople, changedPeople) = (nil, [:], []) }
 
     private func verdict(_ handle: Handle) async throws(NotesError) -> LookupVerdict {
         do { return try await client.lookup(handle).verdict } catch { throw .client(error) }

@@ -90,14 +90,14 @@ extension NoteOpener {
         do throws(NoteLock) {
             let control = try judged(candidate.control, file, authors)
             let readable = try readable(control, candidate.control, file.note)
-            let isMember = control.state.role(of: owner) != nil
+            let isMember = control.state.role(of: owner) != nil && !control.state.isDeleted
             do throws(NoteLock) {
                 try judge(candidate.revisions, readable, authors, file.accepted.revisionView)
                 verdict.accepted += file.incoming.revisions.map { .revision($0) }
             } catch {
                 // Who lost the note needs no revisions to see that.
                 guard !isMember else { throw error }
-                verdict.fault = error
+                if !file.incoming.revisions.isEmpty { verdict.fault = error }
             }
             verdict.accepted += file.incoming.control.map { .control($0) }
             judge(file, readable, authors, &verdict)

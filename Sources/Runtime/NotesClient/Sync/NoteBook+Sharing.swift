@@ -11,6 +11,7 @@ extension NoteBook {
     ///
     /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen.
     public func share(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
+        forgetPeople()
         let recipients = try await newRecipients(handle)
         try await step(note) { held throws(NotesError) in
             guard handle != held.control.state.owner, held.role(of: handle).map({ $0 < role }) ?? true else {
@@ -58,6 +59,7 @@ extension NoteBook {
     // MARK: One step
 
     private func rekey(_ note: NoteID, without removed: Handle?) async throws(NotesError) {
+        forgetPeople()
         try await settleAccountKey()
         var known: [Handle: [WrapRecipient]] = [:]
         for handle in try heldNote(note).control.state.members.keys where handle != removed {

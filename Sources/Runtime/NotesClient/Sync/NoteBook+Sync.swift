@@ -21,7 +21,7 @@ extension NoteBook {
     /// - Throws: ``NotesError``. Whatever was done until then stays done.
     public func sync() async throws(NotesError) -> SyncReport {
         let before = Set(held.keys)
-        (keysOfPeople, changedPeople) = ([:], [])
+        forgetPeople()
         try await settleAccountKey()
         var received = try await pull()
         received.formUnion(try await checkAccountHead())

@@ -70,6 +70,12 @@ extension NotesError {
             Sentence(
                 "The password is wrong, or there is none for this account.",
                 "Try again. If it was set with --strong, say so here too.")
+        case .fileChanged: Sentence("The file was changed while it was read.", "Try again when nobody writes it.")
+        case .nothingUnlocks:
+            Sentence(
+                "Nothing could unlock the notes again.",
+                "Set a notes password first ('signet notes password'), or print a recovery key ('signet notes recovery')."
+            )
         case .refused(let refusal): refusal.sentence
         case .noRoom(let limit): PushProblem.noRoom(limit).sentence
         case .keepsMoving: PushProblem.keepsMoving.sentence

@@ -16,34 +16,48 @@ enum Passphrase {
     ///
     /// - Parameter purpose: what it is asked for, such as `to sign in at shop.example`.
     static func existing(_ options: HomeOptions, _ purpose: String? = nil) throws -> SecretBytes {
-        try given(options) ?? typed(purpose.map { "Passphrase, \($0): " } ?? "Passphrase: ")
+        try secret(
+            file: options.passphraseFile, variable: "SIGNET_PASSPHRASE",
+            prompt: purpose.map { "Passphrase, \($0): " } ?? "Passphrase: ")
     }
 
     /// A passphrase for a new keystore; typed, it is asked for twice.
     static func new(_ options: HomeOptions) throws -> SecretBytes {
-        let passphrase: SecretBytes
-        if let given = try given(options) {
-            passphrase = given
-        } else {
-            passphrase = try typed("New passphrase: ")
-            let again = try typed("The same once more: ")
-            guard equal(passphrase, again) else {
-                throw CommandFailure(.usage, "The two passphrases differ.", "Try again; nothing was made.")
-            }
-        }
+        let passphrase = try newSecret(
+            file: options.passphraseFile, variable: "SIGNET_PASSPHRASE", prompt: "New passphrase: ")
         guard passphrase.count > 0 else {
             throw CommandFailure(.usage, KeystoreError.emptyPassphrase.sentence(""))
         }
         return passphrase
     }
 
-    private static func given(_ options: HomeOptions) throws -> SecretBytes? {
-        if let path = options.passphraseFile {
+    /// A secret that is there.
+    static func secret(file: String?, variable: String, prompt: String) throws -> SecretBytes {
+        try given(file, variable) ?? typed(prompt)
+    }
+
+    /// A new secret; typed, it is asked for twice.
+    ///
+    /// - Parameter noun: what it is, in the plural.
+    static func newSecret(
+        file: String?, variable: String, prompt: String, noun: String = "passphrases"
+    ) throws -> SecretBytes {
+        if let given = try given(file, variable) { return given }
+        let secret = try typed(prompt)
+        let again = try typed("The same once more: ")
+        guard equal(secret, again) else {
+            throw CommandFailure(.usage, "The two \(noun) differ.", "Try again; nothing was made.")
+        }
+        return secret
+    }
+
+    private static func given(_ file: String?, _ variable: String) throws -> SecretBytes? {
+        if let path = file {
             var bytes = try InputFile.read(path, maximumByteCount: maximumByteCount)
             defer { bytes.wipe() }
             return SecretBytes(copying: bytes.prefix { $0 != UInt8(ascii: "\n") })
         }
-        guard let value = getenv("SIGNET_PASSPHRASE") else { return nil }
+        guard let value = getenv(variable) else { return nil }
         return SecretBytes(copying: UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 

@@ -17,6 +17,8 @@ struct Notes: AsyncParsableCommand {
         subcommands: [
             New.self, List.self, Show.self, Edit.self, Comment.self, Star.self, Search.self, Share.self,
             Unshare.self, Members.self, Rekey.self, Transfer.self, Remove.self, History.self, Sync.self,
+            Password.self, Recovery.self, Unlock.self, Lock.self, Attach.self, Fetch.self, Export.self,
+            Import.self,
         ])
 }
 
@@ -26,23 +28,29 @@ struct NotesSession {
     private(set) var book: NoteBook<SQLiteStore>
     private var store: NotesStore
     private let secrets: DeviceSecrets
+    private let isUnlocking: Bool
 
     /// Opens the keystore and the notes.
-    init(_ options: HomeOptions) async throws {
+    ///
+    /// - Parameter isUnlocking: whether locked notes are wanted, which can only be unlocked.
+    init(_ options: HomeOptions, isUnlocking: Bool = false) async throws {
         session = try Session(options)
         secrets = try session.secrets()
-        (book, store) = try await Self.open(session, secrets)
+        self.isUnlocking = isUnlocking
+        (book, store) = try await Self.open(session, secrets, isUnlocking)
     }
 
     private static func open(
-        _ session: Session, _ secrets: DeviceSecrets
+        _ session: Session, _ secrets: DeviceSecrets, _ isUnlocking: Bool
     ) async throws -> (NoteBook<SQLiteStore>, NotesStore) {
         let path = session.home.notesPath
         let store: NotesStore
         do { store = try NotesStore.open(at: path) } catch { throw CommandFailure(error, path: path) }
-        do { return (try await NoteBook(session.client, secrets: secrets, store: store), store) } catch {
-            throw CommandFailure(error, session: session)
-        }
+        do {
+            let book = try await NoteBook(
+                session.client, secrets: secrets, store: store, isUnlocking: isUnlocking)
+            return (book, store)
+        } catch { throw CommandFailure(error, session: session) }
     }
 
     /// Runs something of the book's and says what went wrong. Changes of the directory's keys are followed on the way.
@@ -54,7 +62,7 @@ struct NotesSession {
             session = caughtUp
             // One book at a time has the file.
             do { try store.close() } catch { throw CommandFailure(error, path: session.home.notesPath) }
-            (book, store) = try await Self.open(session, secrets)
+            (book, store) = try await Self.open(session, secrets, isUnlocking)
             attempt = await self.attempt(body)
         }
         switch attempt {

@@ -14,13 +14,15 @@ extension Notes {
         @Option(help: "Only notes with this tag.") var tag: String?
         @Flag(help: "Only notes that others share with you.") var shared = false
         @Flag(help: "Only your own notes.") var mine = false
+        @Flag(help: "Deleted notes too.") var all = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let notes = await (try await NotesSession(home)).book.notes().filter { note in
                 (tag.map { note.document?.tags.contains(Array($0.utf8)) ?? false } ?? true)
-                    && (!shared || note.standing != .owner) && (!mine || note.standing == .owner)
+                    && (all || note.standing != .deleted) && (!shared || note.standing != .owner)
+                    && (!mine || note.standing == .owner)
             }
             output.emit(["notes": .array(notes.map(\.json))], NotesPage.list(notes))
         }

@@ -1,0 +1,241 @@
+import Crypto
+import KeyTransparency
+import NoteLog
+import OPAQUE
+public import SealedNotes
+import SignetAPI
+public import SignetClient
+
+/// How much work a guess at a password costs. Whoever logs in says the same as when the password was set: the server is
+/// never asked.
+public enum PasswordStrength: Hashable, Sendable {
+    /// Argon2id, 3 passes over 64 MiB.
+    case standard
+    /// Argon2id, 3 passes over 256 MiB.
+    case strong
+}
+
+extension NoteBook {
+    /// Sets the notes password, or puts another in its place: the account's key is wrapped anew, and no note is touched.
+    ///
+    /// The server learns neither the password nor anything it could check a guess with.
+    ///
+    /// - Parameter password: UTF-8 in normal form C, as the person types it everywhere.
+    /// - Throws: ``NotesError``.
+    public func setPassword(
+        _ password: SecretBytes, strength: PasswordStrength = .standard
+    ) async throws(NotesError) {
+        try await settleAccountKey()
+        guard let account else { throw .noAccountKey }
+        let registration = try login { () throws(OPAQUEError) in try ClientRegistration(password: password) }
+        let evaluation: RegistrationEvaluation = try await calls.call(
+            .beginRegistration,
+            try body { () throws(NoteBodyError) in
+                try RegistrationBeginning(message: registration.request.encoded)
+            })
+        let parameters = try loginParameters()
+        let (record, exportKey) = try login { () throws(OPAQUEError) in
+            try registration.finish(
+                RegistrationResponse(decoding: evaluation.message), password: password, parameters: parameters,
+                stretching: strength.stretching)
+        }
+        let wrap = try sealed { () throws(SealedNoteError) in try AccountKeyWrap(account, exportKey: exportKey) }
+        try await end(record, wrap)
+    }
+
+    private func end(_ record: RegistrationRecord, _ wrap: AccountKeyWrap) async throws(NotesError) {
+        for _ in 0..<8 {
+            let version = try await calls.accountKeys().version
+            let end = try body { () throws(NoteBodyError) in
+                try RegistrationEnd(version: version, record: record.encoded, wrap: wrap.encoded)
+            }
+            let outcome: AccountKeysOutcome = try await calls.call(.endRegistration, end)
+            if case .applied = outcome { return }
+        }
+        throw .keepsMoving
+    }
+
+    /// Gets the account's key with the notes password, on a device that does not have it or was locked.
+    ///
+    /// - Throws: ``NotesError``; ``NotesError/wrongPassword``.
+    public func unlock(
+        password: SecretBytes, strength: PasswordStrength = .standard
+    ) async throws(NotesError) {
+        let login = try login { () throws(OPAQUEError) in try ClientLogin(password: password) }
+        let beginning = try body { () throws(NoteBodyError) in
+            try LoginBeginning(handle: author.handle, message: login.request.encoded)
+        }
+        let challenge: LoginChallenge = try await calls.call(.beginLogin, beginning, isSigned: false)
+        let parameters = try loginParameters()
+        let outcome = try self.login { () throws(OPAQUEError) in
+            try login.finish(
+                LoginResponse(decoding: challenge.message), password: password, parameters: parameters,
+                stretching: strength.stretching)
+        }
+        let end = try body { () throws(NoteBodyError) in
+            try LoginEnd(login: challenge.login, message: outcome.proof.encoded)
+        }
+        let answer: LoginAnswer = try await calls.call(.endLogin, end, isSigned: false)
+        guard case .granted(let bytes) = answer else { throw .wrongPassword }
+        let grant: LoginGrant
+        do {
+            grant = try LoginGrant(opening: bytes, with: outcome.sessionKey, login: challenge.login)
+        } catch { throw .malformedAnswer }
+        let key = try sealed { () throws(SealedNoteError) in
+            try AccountKeyWrap(decoding: grant.wrap).open(exportKey: outcome.exportKey, of: author.handle)
+        }
+        try await takeAccountKey(key)
+    }
+
+    // MARK: Recovery key
+
+    /// Makes a recovery key to be printed and put away. An earlier one opens nothing any more.
+    ///
+    /// - Throws: ``NotesError``.
+    public func makeRecoveryKey() async throws(NotesError) -> RecoveryKey {
+        try await settleAccountKey()
+        guard let account else { throw .noAccountKey }
+        let recovery = RecoveryKey.generate()
+        let wrap = try sealed { () throws(SealedNoteError) in try AccountKeyWrap(account, recoveryKey: recovery) }
+        try await changeAccountKeys { keys throws(NotesError) in
+            AccountKeys(
+                version: keys.version, password: keys.password, recovery: wrap.encoded, devices: keys.devices)
+        }
+        return recovery
+    }
+
+    /// Gets the account's key with the printed recovery key.
+    ///
+    /// - Throws: ``NotesError``; ``NotesError/wrongPassword``: it opens nothing of this account.
+    public func unlock(recoveryKey: RecoveryKey) async throws(NotesError) {
+        guard let bytes = try await calls.accountKeys().recovery else { throw .wrongPassword }
+        let key: AccountMasterKey
+        do {
+            key = try AccountKeyWrap(decoding: bytes).open(recoveryKey: recoveryKey, of: author.handle)
+        } catch { throw .wrongPassword }
+        try await takeAccountKey(key)
+    }
+
+    // MARK: Lock
+
+    /// Forgets the account's key on this device, and opens no note before ``unlock(password:strength:)`` or
+    /// ``unlock(recoveryKey:)``.
+    ///
+    /// - Throws: ``NotesError/nothingUnlocks``: the account has neither a password nor a recovery key.
+    ///
+    /// Security: a lock for whoever uses this device, not for whoever takes its keys: what was encrypted to the device
+    /// opens with them.
+    public func lock() async throws(NotesError) {
+        let keys = try await calls.accountKeys()
+        guard keys.password != nil || keys.recovery != nil else { throw .nothingUnlocks }
+        try write { tables in
+            var row = try tables.account()
+            (row.deviceWrap, row.isLocked) = (nil, true)
+            try tables.set(row)
+        }
+        (account, held, broken, index) = (nil, [:], [:], nil)
+    }
+
+    // MARK: Steps
+
+    /// Keeps the key, wrapped to this device, and sees to it that the server has that wrap too.
+    private func takeAccountKey(_ key: AccountMasterKey) async throws(NotesError) {
+        forgetPeople()
+        let own = try await ownLookup()
+        guard let recipient = WrapRecipient.devices(of: own).first(where: { $0.author == author }) else {
+            throw .client(.misuse(.deviceNotAddedYet))
+        }
+        let wrap = try sealed { () throws(SealedNoteError) in
+            try AccountDeviceWrap(key, to: recipient, sender: author, with: secrets.sign)
+        }
+        try write { tables in
+            var row = try tables.account()
+            (row.deviceWrap, row.isLocked) = (wrap, false)
+            try tables.set(row)
+        }
+        account = key
+        try await settleAccountKey()
+        try loadAll()
+    }
+
+    func changeAccountKeys(
+        _ change: (AccountKeys) throws(NotesError) -> AccountKeys
+    ) async throws(NotesError) {
+        for _ in 0..<8 {
+            let next = try change(try await calls.accountKeys())
+            let outcome: AccountKeysOutcome = try await calls.call(.putAccountKeys, AccountKeysChange(next))
+            switch outcome {
+            case .applied: return
+            case .conflict: continue
+            case .notRegistered: throw .malformedAnswer
+            }
+        }
+        throw .keepsMoving
+    }
+
+    private func loginParameters() throws(NotesError) -> LoginParameters {
+        try login { () throws(OPAQUEError) in
+            try LoginParameters(context: LoginBinding.context, clientIdentity: author.handle.bytes)
+        }
+    }
+
+    private func login<Value>(_ step: () throws(OPAQUEError) -> Value) throws(NotesError) -> Value {
+        do { return try step() } catch {
+            switch error {
+            case .notOpened, .invalidPassword: throw .wrongPassword
+            case .outOfMemory: throw .client(.keystore(.notEnoughMemory))
+            case .unavailable, .invalidParameters: throw .client(.keystore(.unavailable))
+            case .malformed, .serverNotAuthentic, .clientNotAuthentic: throw .malformedAnswer
+            }
+        }
+    }
+
+    private func body<Body>(_ make: () throws(NoteBodyError) -> Body) throws(NotesError) -> Body {
+        do { return try make() } catch { throw .malformedAnswer }
+    }
+
+    func sealed<Value>(_ make: () throws(SealedNoteError) -> Value) throws(NotesError) -> Value {
+        do { return try make() } catch { throw .sealed(error) }
+    }
+}
+
+extension PasswordStrength {
+    fileprivate var stretching: KeyStretching { self == .standard ? .standard : .strong }
+}
+
+extension ClientRegistration {
+    fileprivate init(password: SecretBytes) throws(OPAQUEError) {
+        self = try password.lent { span throws(OPAQUEError) in try ClientRegistration(password: span) }
+    }
+
+    fileprivate func finish(
+        _ response: RegistrationResponse, password: SecretBytes, parameters: LoginParameters,
+        stretching: KeyStretching
+    ) throws(OPAQUEError) -> (record: RegistrationRecord, exportKey: SymmetricKey) {
+        try password.lent { span throws(OPAQUEError) in
+            try finish(response, password: span, parameters: parameters, stretching: stretching)
+        }
+    }
+}
+
+extension ClientLogin {
+    fileprivate init(password: SecretBytes) throws(OPAQUEError) {
+        self = try password.lent { span throws(OPAQUEError) in try ClientLogin(password: span) }
+    }
+
+    fileprivate func finish(
+        _ response: LoginResponse, password: SecretBytes, parameters: LoginParameters, stretching: KeyStretching
+    ) throws(OPAQUEError) -> Outcome {
+        try password.lent { span throws(OPAQUEError) in
+            try finish(response, password: span, parameters: parameters, stretching: stretching)
+        }
+    }
+}
+
+extension SecretBytes {
+    fileprivate func lent<Result, Failure: Error>(
+        _ use: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withBytes { bytes throws(Failure) in try use(bytes.bindMemory(to: UInt8.self).span) }
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import CanonicalCoding
+import Foundation
+import KeyTransparency
+import NotesClient
+import SealedNotes
+import SecureCell
+import SignetClient
+
+extension Notes {
+    /// `signet notes export`
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write all notes that open here into one sealed file, or readably into a folder.",
+            discussion: """
+                The sealed file is a Themis Secure Cell under a passphrase, so that other programs open it too; \
+                Documentation/notes.md says how. The folder has one Markdown file a note, for everybody to read who gets at it.
+                """)
+
+        @Argument(help: "The file or folder to make.") var target: String
+        @Flag(help: "Write a folder of Markdown files, which are not sealed.") var markdown = false
+        @Flag(help: "Write it without asking.") var yes = false
+        @Option(help: ArgumentHelp("Read the export's passphrase from the first line of this file.", valueName: "file"))
+        var exportPassphraseFile: String?
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let all = await (try await NotesSession(home)).book.notes()
+            let notes = all.filter { $0.document != nil }
+            if markdown {
+                guard
+                    try yes
+                        || Question.confirm(
+                            "Everybody who gets at \(target) can read the notes there. Write them?", option: "--yes")
+                else { throw CommandFailure(.needsDecision, "Nothing was written.", "") }
+                try write(notes, into: target)
+            } else {
+                try write(sealed(notes))
+            }
+            let closed = all.count - notes.count
+            output.emit(
+                [
+                    "closed": .number(UInt64(closed)), "exported": .number(UInt64(notes.count)),
+                    "target": .string(target),
+                ],
+                "\(Paint.output.good("✓")) \(Moment.count(UInt64(notes.count), "note")) in \(JSONValue.printable(target))"
+                    + (closed > 0 ? "; \(closed) closed here and left out." : "."))
+        }
+
+        // MARK: Sealed
+
+        private func sealed(_ notes: [NoteFacts]) throws -> [UInt8] {
+            let passphrase = try Passphrase.newSecret(
+                file: exportPassphraseFile, variable: "SIGNET_EXPORT_PASSPHRASE", prompt: "Passphrase of the export: ")
+            guard passphrase.count > 0 else {
+                throw CommandFailure(.usage, "The passphrase is empty.", "Choose one with at least a few words.")
+            }
+            let text = JSONValue.object(["notes": .array(notes.map(\.export))]).text
+            do {
+                let cell = try passphrase.withBytes { bytes in
+                    try PassphraseSeal.seal(
+                        Array(text.utf8), passphrase: bytes.bindMemory(to: UInt8.self).span,
+                        context: NotesBundle.context)
+                }
+                return NotesBundle.format + cell
+            } catch { throw CommandFailure(.bug, "The export could not be sealed.", CommandFailure.bugRemedy) }
+        }
+
+        private func write(_ bytes: [UInt8]) throws {
+            do { try DurableFile(path: target).create(bytes) } catch { throw CommandFailure(error, path: target) }
+        }
+
+        // MARK: Readable
+
+        private func write(_ notes: [NoteFacts], into folder: String) throws {
+            guard mkdir(folder, 0o700) == 0 else {
+                throw CommandFailure(errno == EEXIST ? .exists : .notPermitted, path: folder)
+            }
+            for note in notes {
+                let path = "\(folder)/\(note.fileName).md"
+                do { try DurableFile(path: path).create(Array(note.markdown.utf8)) } catch {
+                    throw CommandFailure(error, path: path)
+                }
+            }
+        }
+    }
+}
+
+/// The sealed export: this line, then a Secure Cell (Seal, passphrase) with this context. Inside: JSON.
+enum NotesBundle {
+    static let format = Array("signet-notes-bundle/v1\n".utf8)
+    static let context = Array("signet-notes-bundle/v1".utf8)
+}
+
+extension NoteFacts {
+    /// As `show --json`, with texts in base64 as well, byte for byte.
+    fileprivate var export: JSONValue {
+        guard case .object(var members) = json, let document else { return .null }
+        members["body"] = .text(document.body)
+        members["bodyBytes"] = .base64(document.body)
+        members["titleBytes"] = .base64(document.title)
+        return .object(members)
+    }
+
+    /// Letters and digits of the title, and the name.
+    fileprivate var fileName: String {
+        let words = heading.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "-").prefix(60)
+        return words.isEmpty ? shortName : "\(words)-\(shortName)"
+    }
+
+    fileprivate var markdown: String {
+        var lines = ["# \(heading)", ""]
+        lines.append(
+            "From \(owner?.description ?? "somebody")"
+                + (members.isEmpty
+                    ? "" : ", shared with " + members.map { "\($0.handle) (\($0.role.name))" }.joined(separator: ", ")))
+        if let tags = document?.tags, !tags.isEmpty {
+            lines.append("Tags: " + tags.map(NoteText.line).joined(separator: ", "))
+        }
+        lines += ["", String(decoding: document?.body ?? [], as: UTF8.self)]
+        for comment in comments {
+            lines += [
+                "", "---", "\(comment.author), \(Moment.date(comment.time)):", "",
+                String(decoding: comment.text, as: UTF8.self),
+            ]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

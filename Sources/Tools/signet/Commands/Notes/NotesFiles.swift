@@ -1,0 +1,156 @@
+import ArgumentParser
+import Foundation
+import NotesClient
+import SealedNotes
+import SignetClient
+
+extension Notes {
+    /// `signet notes attach`
+    struct Attach: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Attach a file to a note, or take one out.",
+            discussion: "It is sealed piece by piece, with its name. Whoever has the note has the file.")
+
+        @Argument(help: "The note.") var note: String
+        @Argument(help: "The file; with --remove, its name in the note.") var file: String
+        @Option(help: ArgumentHelp("Its media type.", valueName: "type")) var type = "application/octet-stream"
+        @Flag(help: "Take the file out of the note.") var remove = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            let found = try await notes.note(note)
+            if remove {
+                let manifest = try found.file(file)
+                try await notes.run { book throws(NotesError) in try await book.detach(manifest, from: found.note) }
+            } else {
+                let source = try SourceFile(file)
+                let (name, type) = (Array(URL(filePath: file).lastPathComponent.utf8), Array(type.utf8))
+                try await notes.run { book throws(NotesError) in
+                    try await book.attach(
+                        name: name, mediaType: type, byteCount: source.byteCount, to: found.note,
+                        reading: { source.piece($0) })
+                }
+            }
+            let isSent = try await notes.send(unless: false)
+            output.emit(
+                ["file": .string(file), "note": .string(found.name), "sent": .bool(isSent)],
+                "\(Paint.output.good("✓")) \(JSONValue.printable(file)) is \(remove ? "out of" : "in") \(found.heading)."
+            )
+        }
+    }
+
+    /// `signet notes fetch`
+    struct Fetch: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Fetch a file of a note, and open it.")
+
+        @Argument(help: "The note.") var note: String
+        @Argument(help: "The file's name in the note.") var file: String
+        @Argument(help: "Where to put it; - for standard output.") var target: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            let found = try await notes.note(note)
+            let manifest = try found.file(file)
+            if target == "-" {
+                return try await notes.run { book throws(NotesError) in
+                    try await book.fetch(manifest, of: found.note) { bytes in
+                        Output.write(bytes)
+                        return !Output.isUnread
+                    }
+                }
+            }
+            let sink = try TargetFile(target)
+            try await notes.run { book throws(NotesError) in
+                try await book.fetch(manifest, of: found.note) { sink.write($0) }
+            }
+            try sink.finish()
+            Output.line("\(Paint.output.good("✓")) \(JSONValue.printable(target)), \(manifest.byteCount) bytes.")
+        }
+    }
+}
+
+extension NoteFacts {
+    fileprivate func file(_ name: String) throws -> AttachmentManifest {
+        guard let file = document?.attachments.last(where: { $0.name == Array(name.utf8) }) else {
+            throw CommandFailure(
+                .usage, "\(heading) has no file '\(JSONValue.printable(name))'.", "'signet notes show' names its files."
+            )
+        }
+        return file
+    }
+}
+
+/// A file that is read in pieces.
+private struct SourceFile: @unchecked Sendable {
+    let byteCount: UInt64
+    // Used by one reader at a time.
+    private let handle: FileHandle
+
+    init(_ path: String) throws {
+        guard let handle = FileHandle(forReadingAtPath: path), let end = try? handle.seekToEnd() else {
+            throw CommandFailure(.badFile, "There is no file \(JSONValue.printable(path)) to read.", "Check the name.")
+        }
+        guard end <= AttachmentManifest.maximumByteCount else {
+            throw CommandFailure(.badFile, "\(JSONValue.printable(path)) is longer than 4 GiB.", "Split it.")
+        }
+        self.handle = handle
+        byteCount = end
+    }
+
+    /// nil if the file has become shorter.
+    func piece(_ index: Int) -> [UInt8]? {
+        let start = UInt64(index) * UInt64(AttachmentManifest.chunkByteCount)
+        let count = min(UInt64(AttachmentManifest.chunkByteCount), byteCount - start)
+        guard count > 0 else { return [] }
+        guard (try? handle.seek(toOffset: start)) != nil, let bytes = try? handle.read(upToCount: Int(count)),
+            bytes.count == count
+        else { return nil }
+        return Array(bytes)
+    }
+}
+
+/// A file that is written in pieces beside its place, and put there when it is whole.
+private final class TargetFile: @unchecked Sendable {
+    private let path: String
+    private let temporary: String
+    // Used by one writer at a time.
+    private let handle: FileHandle
+    private var hasFailed = false
+
+    init(_ path: String) throws {
+        self.path = path
+        temporary = path + ".part"
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure(FileFault.exists, path: path)
+        }
+        guard
+            FileManager.default.createFile(
+                atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let handle = FileHandle(forWritingAtPath: temporary)
+        else { throw CommandFailure(FileFault.notPermitted, path: path) }
+        self.handle = handle
+    }
+
+    func write(_ bytes: [UInt8]) -> Bool {
+        do { try handle.write(contentsOf: bytes) } catch { hasFailed = true }
+        return !hasFailed
+    }
+
+    func finish() throws {
+        do {
+            guard !hasFailed else { throw FileFault.noSpace }
+            try handle.synchronize()
+            try handle.close()
+            try FileManager.default.moveItem(atPath: temporary, toPath: path)
+        } catch {
+            try? FileManager.default.removeItem(atPath: temporary)
+            throw CommandFailure(FileFault.noSpace, path: path)
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: temporary) }
+}

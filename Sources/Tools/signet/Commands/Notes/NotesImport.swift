@@ -1,0 +1,100 @@
+import ArgumentParser
+import NotesClient
+import SealedNotes
+import SignetClient
+
+extension Notes {
+    /// `signet notes import`
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Take the posts out of an export of the SecureNotes app of 2018, each under a new key of its own.",
+            discussion:
+                "The file is what Firebase exports of its database. It says how many posts its server could have read.")
+
+        @Argument(help: "The exported JSON file.") var file: String
+        @Option(help: "Whose posts: a user id, or an author's name. Needed when there are several.") var user: String?
+        @OptionGroup var offline: OfflineOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let export: SeedExport
+            do {
+                export = try SeedExport(
+                    decoding: InputFile.read(file, maximumByteCount: SeedExport.maximumByteCount))
+            } catch let error as SeedExportError { throw CommandFailure(.badFile, error.sentence(file)) }
+            let posts = try chosen(export)
+            var notes = try await NotesSession(home)
+            let isOffline = offline.offline
+            let taken = try await notes.run(isWatching: !isOffline) { book throws(NotesError) in
+                if await !book.hasAccountKey, !isOffline { _ = try await book.sync() }
+                var taken = 0
+                for post in posts {
+                    guard let body = post.body else { continue }
+                    try await Self.take(post, body, into: book)
+                    taken += 1
+                }
+                return taken
+            }
+            let isSent = try await notes.send(unless: isOffline)
+            say(export, posts.count, taken, isSent)
+        }
+
+        private static func take(
+            _ post: SeedPost, _ body: [UInt8], into book: NoteBook<SQLiteStore>
+        ) async throws(NotesError) {
+            let note = try await book.create(
+                title: post.title, body: body, tags: [Array("securenotes".utf8)], created: post.created)
+            for comment in post.comments {
+                try await book.comment(Array("\(comment.author): \(comment.text)".utf8), on: note)
+            }
+            if post.isStarred { try await book.star(note) }
+        }
+
+        private func chosen(_ export: SeedExport) throws -> [SeedPost] {
+            let users = Set(export.posts.map(\.user))
+            guard let user else {
+                guard users.count == 1 else {
+                    let names = Set(export.posts.map { "\($0.user) (\($0.author))" }).sorted()
+                    throw CommandFailure(
+                        .usage, "The export has posts of \(users.count) users.",
+                        "Say whose are yours with --user: \(JSONValue.printable(names.joined(separator: ", ")))")
+                }
+                return export.posts
+            }
+            let posts = export.posts.filter { $0.user == user || $0.author == user }
+            guard !posts.isEmpty else {
+                throw CommandFailure(
+                    .usage, "The export has no posts of '\(JSONValue.printable(user))'.", "Check the name.")
+            }
+            return posts
+        }
+
+        private func say(_ export: SeedExport, _ chosen: Int, _ taken: Int, _ isSent: Bool) {
+            let total = export.posts.count
+            output.emit(
+                [
+                    "imported": .number(UInt64(taken)), "notOpened": .number(UInt64(chosen - taken)),
+                    "posts": .number(UInt64(total)), "sent": .bool(isSent),
+                    "serverCouldRead": .number(UInt64(export.readableCount)),
+                ],
+                """
+                \(Paint.output.good("✓")) \(Moment.count(UInt64(taken), "note")) imported, each sealed under a new key.\
+                \(chosen > taken ? " \(chosen - taken) did not open and were left out." : "")
+                  \(export.readableCount) of \(total) posts in that file could be read by its server: their keys follow from \
+                the users' ids, or they stood there in clear. Whoever has that file reads them still.
+                """)
+        }
+    }
+}
+
+extension SeedExportError {
+    fileprivate func sentence(_ path: String) -> Sentence {
+        switch self {
+        case .notAnExport:
+            Sentence("\(path) is not an export of the app's database.", "Firebase exports it as one JSON file.")
+        case .noPosts: Sentence("There are no posts in \(path).", "Check that it is the export of the whole database.")
+        }
+    }
+}

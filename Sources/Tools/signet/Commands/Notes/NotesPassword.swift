@@ -1,0 +1,161 @@
+import ArgumentParser
+import Foundation
+import NotesClient
+import SealedNotes
+import SignetClient
+
+extension Notes {
+    /// `signet notes password`
+    struct Password: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set or change your notes password, which opens your notes on a new device.",
+            discussion: """
+                The server learns neither the password nor anything to check a guess with. A new password is one new wrap of \
+                your account's key; no note is touched. It is another password than the passphrase of this device.
+                """)
+
+        @OptionGroup var secret: PasswordOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            let password = try secret.new()
+            let strength = secret.strength
+            try await notes.run { book throws(NotesError) in
+                try await book.setPassword(password, strength: strength)
+            }
+            output.emit(
+                ["password": "set"],
+                "\(Paint.output.good("✓")) Your notes password is set. 'signet notes unlock' takes it on a new device.")
+        }
+    }
+
+    /// `signet notes recovery`
+    struct Recovery: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a recovery key to print and put away; an earlier one opens nothing any more.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            let key = try await notes.run { book throws(NotesError) in try await book.makeRecoveryKey() }
+            key.withPrinted { text in
+                output.emit(
+                    ["recoveryKey": .text(text)],
+                    """
+                    \(String(decoding: text, as: UTF8.self))
+                      Whoever has this key and your account's row at the server reads your notes. It is shown once.
+                    """)
+            }
+        }
+    }
+
+    /// `signet notes unlock`
+    struct Unlock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open your notes on a new device, or a locked one.",
+            discussion: "With the notes password, or with the recovery key in a file.")
+
+        @Option(help: ArgumentHelp("Use the recovery key in this file.", valueName: "file"))
+        var recoveryKeyFile: String?
+        @OptionGroup var secret: PasswordOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home, isUnlocking: true)
+            if let file = recoveryKeyFile {
+                let key = try recoveryKey(in: file)
+                try await notes.run { book throws(NotesError) in try await book.unlock(recoveryKey: key) }
+            } else {
+                let (password, strength) = (try secret.existing(), secret.strength)
+                try await notes.run { book throws(NotesError) in
+                    try await book.unlock(password: password, strength: strength)
+                }
+            }
+            _ = try await notes.send(unless: false)
+            output.emit(["unlocked": true], "\(Paint.output.good("✓")) Your notes open on this device.")
+        }
+
+        private func recoveryKey(in path: String) throws -> RecoveryKey {
+            var bytes = try InputFile.read(path, maximumByteCount: 4096)
+            defer { bytes.wipe() }
+            do { return try RecoveryKey(typed: Array(bytes)) } catch {
+                throw CommandFailure(.badFile, error.sentence)
+            }
+        }
+    }
+
+    /// `signet notes lock`
+    struct Lock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Forget the key to your notes on this device, until 'signet notes unlock'.",
+            discussion: """
+                A lock for whoever uses this device, not for whoever takes its keys and knows its passphrase. No command leaves \
+                opened notes behind, locked or not.
+                """)
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            try await notes.run { book throws(NotesError) in try await book.lock() }
+            output.emit(["locked": true], "\(Paint.output.good("✓")) Your notes are locked on this device.")
+        }
+    }
+}
+
+/// Where the notes password comes from: `--password-file`, else `SIGNET_NOTES_PASSWORD`, else the terminal.
+struct PasswordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the notes password from the first line of this file.", valueName: "file"))
+    var passwordFile: String?
+
+    @Flag(help: "Make each guess at it cost 256 MiB instead of 64; say the same wherever you use it.")
+    var strong = false
+
+    var strength: PasswordStrength { strong ? .strong : .standard }
+
+    func existing() throws -> SecretBytes {
+        try Passphrase.secret(file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "Notes password: ")
+            .composed
+    }
+
+    /// Typed, it is asked for twice.
+    func new() throws -> SecretBytes {
+        let password = try Passphrase.newSecret(
+            file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "New notes password: ",
+            noun: "passwords")
+        guard password.count > 0 else {
+            throw CommandFailure(.usage, "The password is empty.", "Choose one with at least a few words.")
+        }
+        return password.composed
+    }
+}
+
+extension SecretBytes {
+    /// In normal form C, so that a password is the same on every keyboard. ASCII is that already.
+    fileprivate var composed: SecretBytes {
+        withBytes { bytes in
+            guard bytes.contains(where: { $0 >= 0x80 }) else { return self }
+            return SecretBytes(
+                copying: String(decoding: bytes, as: UTF8.self).precomposedStringWithCanonicalMapping.utf8)
+        }
+    }
+}
+
+extension RecoveryKeyError {
+    var sentence: Sentence {
+        switch self {
+        case .invalidCharacter:
+            Sentence("No recovery key has such a character.", "Type what was printed: letters and digits.")
+        case .wrongLength(let count):
+            Sentence("A recovery key has 65 letters and digits, this one \(count).", "Type all 13 groups.")
+        case .wrongGroup(let number):
+            Sentence("There is a typing error in group \(number).", "Compare it with what was printed.")
+        }
+    }
+}

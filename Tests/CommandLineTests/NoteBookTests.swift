@@ -1,0 +1,283 @@
+import Foundation
+import KeyTransparency
+import NoteLog
+import NotesClient
+import SealedNotes
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Testing
+
+/// A client of notes over a real directory and a notes server on paper.
+@Suite(.serialized) struct NoteBookTests {
+    private static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    /// A note of alice's that bob may write, on the devices of both.
+    private static func shared(
+        _ town: Town, _ server: PaperNoteServer, body: String = "one\ntwo\nthree\n"
+    ) async throws -> NoteID {
+        let note = try await NoteDesk.with(town, "alice", server) { book in
+            _ = try await book.sync()
+            let note = try await book.create(title: bytes("Note"), body: bytes(body), tags: [bytes("tag")])
+            try await book.share(note, with: handle(Town.bob), as: .writer)
+            _ = try await book.sync()
+            return note
+        }
+        for home in ["bob", "phone"] { try await sync(town, home, server) }
+        return note
+    }
+
+    @discardableResult
+    private static func sync(_ town: Town, _ home: String, _ server: PaperNoteServer) async throws -> SyncReport {
+        try await NoteDesk.with(town, home, server) { try await $0.sync() }
+    }
+
+    private static func facts(_ book: NoteBook<SQLiteStore>, _ note: NoteID) async throws -> NoteFacts {
+        try await book.facts(note)
+    }
+
+    private static func sent(_ book: NoteBook<SQLiteStore>) async throws -> Int { try await book.sync().sentCount }
+
+    private static func body(_ facts: NoteFacts) -> String? {
+        facts.document.map { String(decoding: $0.body, as: UTF8.self) }
+    }
+
+    private static func edit(
+        _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID, _ body: String
+    ) async throws {
+        try await NoteDesk.with(town, home, server) { book in try await book.edit(note) { $0.body = bytes(body) } }
+    }
+
+    // MARK: Without a network
+
+    @Test func whatIsWrittenOfflineIsThereAtOnceAndSentLater() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            try await Self.sync(town, "alice", server)
+            let note = try await NoteDesk.with(town, "alice", server, deathAfter: DeathClock(3)) { book in
+                try await book.create(title: Self.bytes("T"), body: Self.bytes("B"))
+            }
+            #expect(server.state.notes.isEmpty)
+            try await NoteDesk.with(town, "alice", server) { book in
+                let facts = try await Self.facts(book, note)
+                #expect(Self.body(facts) == "B" && facts.isPending)
+                #expect(try await Self.sent(book) == 2)
+                #expect(try await !Self.facts(book, note).isPending)
+            }
+            #expect(server.state.notes[note]?.revisions.count == 1)
+        }
+    }
+
+    @Test func changesOfDifferentLinesAreJoined() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await Self.edit(town, "bob", server, note, "ONE\ntwo\nthree\n")
+            try await Self.edit(town, "phone", server, note, "one\ntwo\nTHREE\n")
+            try await Self.sync(town, "bob", server)
+            let report = try await Self.sync(town, "phone", server)
+            #expect(report.copies.isEmpty)
+            for home in ["bob", "phone", "alice"] {
+                try await NoteDesk.with(town, home, server) { book in
+                    _ = try await book.sync()
+                    #expect(Self.body(try await Self.facts(book, note)) == "ONE\ntwo\nTHREE\n", "\(home)")
+                    #expect(await book.notes().count == 1)
+                }
+            }
+        }
+    }
+
+    @Test func changesOfOneLineBecomeTwoNotes() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await Self.edit(town, "bob", server, note, "bob\ntwo\nthree\n")
+            try await Self.edit(town, "phone", server, note, "phone\ntwo\nthree\n")
+            try await Self.sync(town, "bob", server)
+            let report = try await Self.sync(town, "phone", server)
+            let copy = try #require(report.copies.first)
+            try await Self.sync(town, "bob", server)
+            for home in ["bob", "phone"] {
+                try await NoteDesk.with(town, home, server) { book in
+                    #expect(Self.body(try await Self.facts(book, note)) == "bob\ntwo\nthree\n", "\(home)")
+                    let other = try await Self.facts(book, copy)
+                    #expect(Self.body(other) == "phone\ntwo\nthree\n" && other.document?.conflictOf == note, "\(home)")
+                }
+            }
+        }
+    }
+
+    @Test func aChangeOutlivesTheLossOfTheNote() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await Self.edit(town, "bob", server, note, "mine")
+            try await NoteDesk.with(town, "alice", server) { try await $0.unshare(note, from: Self.handle(Town.bob)) }
+            let report = try await Self.sync(town, "bob", server)
+            let copy = try #require(report.copies.first)
+            try await NoteDesk.with(town, "bob", server) { book in
+                let kept = try await book.facts(copy)
+                #expect(Self.body(kept) == "mine" && kept.standing == .owner)
+                let lost = try await book.facts(note)
+                #expect(lost.standing == .removed)
+            }
+        }
+    }
+
+    @Test func commentsAndStarsOfMembersAreSeenByAll() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await NoteDesk.with(town, "bob", server) { book in
+                try await book.comment(Self.bytes("hear, hear"), on: note)
+                try await book.star(note)
+                _ = try await book.sync()
+            }
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                let facts = try await Self.facts(book, note)
+                #expect(facts.comments.map(\.text) == [Self.bytes("hear, hear")])
+                #expect(facts.stars == [try Self.handle(Town.bob)])
+                #expect(await book.search(Self.bytes("HEAR")).map(\.place) == [.comment])
+                #expect(await book.search(Self.bytes("wo"), atWordStart: true).isEmpty)
+                #expect(await book.search(Self.bytes("tw"), atWordStart: true).map(\.place) == [.body])
+            }
+        }
+    }
+
+    // MARK: Z6
+
+    /// Everything that bob's devices have, and everything that the server has later, opens nothing that was written later.
+    @Test func whoWasRemovedOpensNothingLater() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server, body: "before")
+            try await NoteDesk.with(town, "alice", server) { book in
+                try await book.unshare(note, from: Self.handle(Town.bob))
+                try await book.edit(note) { $0.body = Self.bytes("after") }
+                try await book.comment(Self.bytes("also after"), on: note)
+                _ = try await book.sync()
+            }
+            let later = try #require(server.state.notes[note])
+            #expect(later.revisions.count == 3 && later.snapshot.control.epoch == 2)
+            // The server hands bob's devices all of it: entries, revisions, comments, and all wraps there are.
+            var state = server.state
+            var items: [FeedItem] = later.control.map { .control($0.entry, children: $0.children) }
+            items += later.revisions.map { .revision($0) } + later.children.map { .child($0) }
+            items += later.wraps.map { .wrap($0) }
+            items += try (state.feeds[Self.handle(Town.alice)] ?? []).filter {
+                if case .ownWrap = $0 { true } else { false }
+            }
+            state.feeds[try Self.handle(Town.bob), default: []] += items
+            server.state = state
+            for home in ["bob", "phone"] {
+                try await NoteDesk.with(town, home, server) { book in
+                    _ = try await book.sync()
+                    let facts = try await Self.facts(book, note)
+                    #expect(Self.body(facts) == "before", "what was read is kept")
+                    #expect(facts.comments.isEmpty && facts.standing == .removed)
+                    for number in UInt64(2)...3 {
+                        await #expect(throws: NotesError.self) { try await book.document(note, revision: number) }
+                    }
+                }
+                let desk = try await NoteDesk(town, home, server)
+                for wrap in later.wraps where wrap.header.epoch == 2 {
+                    #expect(wrap.header.recipient.handle != desk.secrets.handle)
+                }
+                try desk.close()
+            }
+        }
+    }
+
+    // MARK: A server that lies
+
+    @Test func aServerThatWasPutBackIsNoticed() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            let old = server.state
+            try await Self.edit(town, "bob", server, note, "new")
+            for home in ["bob", "phone"] { try await Self.sync(town, home, server) }
+            server.state = old
+            for home in ["bob", "phone"] {
+                await #expect(throws: NotesError.serverWentBack) { try await Self.sync(town, home, server) }
+            }
+        }
+    }
+
+    @Test func whatIsWithheldFromOneDeviceIsNoticedByAnother() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            let bob = try Self.handle(Town.bob)
+            let feed = server.state.feeds[bob]
+            try await Self.edit(town, "bob", server, note, "new")
+            try await Self.sync(town, "bob", server)
+            var lying = server.state
+            lying.feeds[bob] = feed
+            server.state = lying
+            try await NoteDesk.with(town, "phone", server) { book in
+                _ = try await book.sync()
+                #expect(try await Self.facts(book, note).fault == .withheld)
+            }
+        }
+    }
+
+    @Test func aMemberWhomTheOwnerDidNotAddIsNone() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            // Bob, who may write, signs an entry that makes him the owner.
+            let desk = try await NoteDesk(town, "bob", server)
+            var state = server.state
+            let control = try #require(state.notes[note]?.snapshot.control)
+            let secrets = desk.secrets
+            let forged = try ControlEntry(
+                note: note, number: control.number + 1, previous: control.head, time: 1,
+                author: Author(handle: secrets.handle, device: secrets.keys.signing), action: .transfer(secrets.handle),
+                with: { try secrets.sign($0) })
+            try desk.close()
+            for name in [Town.alice, Town.bob] {
+                state.feeds[try Self.handle(name), default: []].append(.control(forged, children: nil))
+            }
+            server.state = state
+            for home in ["alice", "phone"] {
+                try await NoteDesk.with(town, home, server) { book in
+                    _ = try await book.sync()
+                    let facts = try await Self.facts(book, note)
+                    #expect(facts.fault == .control(.refused(number: forged.number, .authorIsOwner)), "\(home)")
+                    #expect(facts.owner == (try Self.handle(Town.alice)) && Self.body(facts) == "one\ntwo\nthree\n")
+                }
+            }
+        }
+    }
+
+    // MARK: Keys that change
+
+    @Test func aNewDeviceOfAMemberGetsNothingBeforeTheUserAccepts() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await town.addDeviceOfBob("tablet")
+            let bob = try Self.handle(Town.bob)
+            try await NoteDesk.with(town, "alice", server) { book in
+                let mine = try await book.create(title: Self.bytes("Other"), body: [])
+                await #expect {
+                    try await book.share(mine, with: bob, as: .reader)
+                } throws: { error in
+                    guard case .changedKeys(bob, _) = error as? NotesError else { return false }
+                    return true
+                }
+                try await book.rekey(note)
+            }
+            func recipients(_ epoch: UInt32) -> Int {
+                server.state.notes[note]?.wraps.count { $0.header.epoch == epoch } ?? 0
+            }
+            #expect(recipients(2) == 2, "the two devices that alice accepted")
+            expect(0, try await town.signet("alice", "people", "trust", Town.bob, "--yes"))
+            try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+            #expect(recipients(3) == 3)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// Notes as people use them: each with a home of their own, one server, real processes.
+@Suite(.serialized) struct NotesTests {
+    /// A note's name out of what `new --json` says.
+    private static func write(_ town: Town, _ home: String, _ title: String, _ body: String) async throws -> String {
+        let exit = try await town.signet(home, "notes", "new", title, body, "--json")
+        expect(0, exit, "new")
+        let object = try exit.object()
+        #expect(object["sent"] as? Bool == true)
+        return try #require(object["note"] as? String)
+    }
+
+    private static func show(_ town: Town, _ home: String, _ note: String) async throws -> [String: Any] {
+        let exit = try await town.signet(home, "notes", "show", note, "--json")
+        expect(0, exit, "show")
+        return try exit.object()
+    }
+
+    private static func sync(_ town: Town, _ home: String) async throws {
+        expect(0, try await town.signet(home, "notes", "sync"), "sync of \(home)")
+    }
+
+    /// The whole story, with the server killed after every step of it and started again.
+    @Test func twoPeopleWriteShareReadCommentAndTakeBack() async throws {
+        try await Town.with { town in
+            var server = try await town.start()
+            func restart() async throws {
+                try await server.stop(SIGKILL)
+                server = try await town.start()
+            }
+            do {
+                let note = try await Self.write(town, "alice", "Plan", "We meet at nine.\n")
+                try await restart()
+                expect(0, try await town.signet("alice", "notes", "share", "Plan", Town.bob))
+                try await restart()
+
+                try await Self.sync(town, "bob")
+                let read = try await Self.show(town, "bob", note)
+                #expect(read["body"] as? String == "We meet at nine.\n")
+                #expect(read["standing"] as? String == "reader")
+                #expect(read["owner"] as? String == Town.alice)
+                let refused = try await town.signet("bob", "notes", "edit", note, "We meet at ten.")
+                expect(64, refused, "a reader does not write")
+                #expect(refused.complaint.contains("not change it"))
+
+                expect(0, try await town.signet("bob", "notes", "comment", note, "I bring cake."))
+                try await restart()
+                try await Self.sync(town, "alice")
+                let comments = try await Self.show(town, "alice", note)["comments"] as? [[String: Any]]
+                #expect(comments?.map { $0["text"] as? String } == ["I bring cake."])
+                #expect(comments?.map { $0["author"] as? String } == [Town.bob])
+
+                let taken = try await town.signet("alice", "notes", "unshare", note, Town.bob)
+                expect(0, taken, "unshare")
+                #expect(taken.output.contains("cannot be taken back"))
+                try await restart()
+                expect(0, try await town.signet("alice", "notes", "edit", note, "We meet at midnight.\n"))
+                try await restart()
+
+                try await Self.sync(town, "bob")
+                let left = try await Self.show(town, "bob", note)
+                #expect(left["body"] as? String == "We meet at nine.\n", "what was read stays")
+                #expect(left["standing"] as? String == "removed")
+                let late = try await town.signet("bob", "notes", "comment", note, "Still there?")
+                expect(64, late, "who is no member does not comment")
+
+                let own = try await Self.show(town, "alice", note)
+                #expect(own["body"] as? String == "We meet at midnight.\n")
+                #expect(own["epoch"] as? UInt64 == 2)
+                #expect((own["members"] as? [Any])?.isEmpty == true)
+                try await server.stop()
+            } catch {
+                try await server.stop(SIGKILL)
+                throw error
+            }
+        }
+    }
+
+    @Test func aLaterDeviceReadsWhatWasSharedBefore() async throws {
+        try await Town.withServer { town, _ in
+            let note = try await Self.write(town, "alice", "For bob", "both devices")
+            expect(0, try await town.signet("alice", "notes", "share", note, Town.bob, "--write"))
+            try await Self.sync(town, "bob")
+            try await town.addDeviceOfBob("tablet")
+            try await Self.sync(town, "bob")
+            expect(0, try await town.signet("phone", "people", "trust", Town.bob, "--yes"), "the new device is bob's")
+            for home in ["phone", "tablet"] {
+                // The account's key, and with it the note's, comes from bob's first device.
+                let sync = try await town.signet(home, "notes", "sync")
+                expect(0, sync, home)
+                #expect(try await Self.show(town, home, note)["body"] as? String == "both devices", "\(home)")
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import KeyTransparency
+import NoteLog
+import NotesClient
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Synchronization
+
+/// A device's book of notes in this process: a home of the town's, its real directory, and a notes server on paper.
+struct NoteDesk {
+    let book: NoteBook<SQLiteStore>
+    let client: Client<SQLiteStore>
+    let secrets: DeviceSecrets
+    private let store: NotesStore
+    private let trustStore: SQLiteStore
+
+    init(
+        _ town: Town, _ home: String, _ server: PaperNoteServer, deathAfter limit: DeathClock = DeathClock()
+    ) async throws {
+        let folder = HomeFolder(path: town[home].path())
+        let profile = try folder.profile()
+        secrets = try Self.secrets(folder)
+        let author = Author(handle: secrets.handle, device: secrets.keys.signing)
+        trustStore = try SQLiteStore.open(at: folder.storePath)
+        let transport = PaperNoteTransport(
+            to: server, as: author, otherwise: try NIOTransport(to: profile), fate: { limit.request($0) })
+        let surroundings = Surroundings(
+            now: Surroundings.system.now, wait: { _ in }, randomBytes: Surroundings.system.randomBytes)
+        client = try Client(
+            of: profile, over: transport, remembering: trustStore,
+            owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing), in: surroundings)
+        store = try NotesStore.open(at: folder.path + "/notes.sqlite") { () throws(StoreError) in try limit.write() }
+        book = try await NoteBook(client, secrets: secrets, store: store, in: surroundings)
+    }
+
+    /// Each keystore is opened once.
+    private static let opened = Mutex<[[UInt8]: DeviceSecrets]>([:])
+
+    private static func secrets(_ folder: HomeFolder) throws -> DeviceSecrets {
+        let bytes = try folder.keystore.read(maximumByteCount: Keystore.maximumByteCount, isSecret: true)
+        if let known = opened.withLock({ $0[bytes] }) { return known }
+        let secrets = try Keystore(decoding: bytes).open(with: SecretBytes(copying: Program.passphrase.utf8))
+        opened.withLock { $0[bytes] = secrets }
+        return secrets
+    }
+
+    /// What is in memory is gone; the files are as they are.
+    func close() throws {
+        try store.close()
+        try trustStore.close()
+    }
+
+    /// Opens a book, uses it, and closes it.
+    static func with<Value: Sendable>(
+        _ town: Town, _ home: String, _ server: PaperNoteServer, deathAfter limit: DeathClock = DeathClock(),
+        _ body: (NoteBook<SQLiteStore>) async throws -> Value
+    ) async throws -> Value {
+        let desk = try await NoteDesk(town, home, server, deathAfter: limit)
+        do {
+            let value = try await body(desk.book)
+            try desk.close()
+            return value
+        } catch {
+            try desk.close()
+            throw error
+        }
+    }
+}
+
+/// Lets a program live for so many steps, a step being a request of the notes or a transaction, and nothing after: as if
+/// it had been killed there.
+final class DeathClock: Sendable {
+    private let limit: Int
+    private let isAnswerLost: Bool
+    private let state = Mutex((steps: 0, hasChangedTheServer: false))
+
+    /// - Parameters:
+    ///   - limit: how many steps are done.
+    ///   - isAnswerLost: whether a request behind the limit that changes something is done too, and its answer lost.
+    init(_ limit: Int = .max, isAnswerLost: Bool = false) {
+        self.limit = limit
+        self.isAnswerLost = isAnswerLost
+    }
+
+    /// Whether the limit was reached.
+    var hasStruck: Bool { state.withLock { $0.steps > limit } }
+    /// Whether an answer was lost.
+    var hasLostAnswer: Bool { state.withLock(\.hasChangedTheServer) }
+
+    func request(_ route: NoteRoute) -> PaperNoteTransport.Fate {
+        state.withLock { state in
+            state.steps += 1
+            if state.steps <= limit { return .arrives }
+            let changes: [NoteRoute] = [.push, .ownWraps, .putAccountKeys, .putAccountHead, .putChunks]
+            guard isAnswerLost, state.steps == limit + 1, changes.contains(route) else { return .isLost }
+            state.hasChangedTheServer = true
+            return .answerIsLost
+        }
+    }
+
+    func write() throws(StoreError) {
+        let step = state.withLock { state in
+            state.steps += 1
+            return state.steps
+        }
+        guard step <= limit else { throw .noSpace }
+    }
+}
