@@ -1,4 +1,5 @@
 import Foundation
+import KeyTransparency
 import NoteDrafting
 import NoteLog
 import SignetAPI
@@ -136,6 +137,38 @@ import Testing
             #expect(newest == nil || newest == 2)
         }
         #expect(end.status == 0 && !end.wasKilled)
+    }
+
+    @Test func erasingAPersonErasesTheirNotes() async throws {
+        try await withDataDirectory { data in
+            let profile = try StoredDirectory.readProfile(data)
+            let daemon = try Daemon(data)
+            let notes = NotesClient(TestClient(port: try #require(await daemon.port()), root: profile.tlsRoot))
+            let alice = try await notes.join("alice")
+            let draft = try Draft(by: alice.writer)
+            _ = try await notes.push(draft.creation(), by: alice)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.ended().status == 0)
+            func isThere(_ bytes: [UInt8]) -> Bool {
+                FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(bytes)) != nil
+            }
+            #expect(isThere(draft.note.bytes) && isThere(alice.writer.handle.bytes))
+            #expect(try await erase(String(decoding: alice.writer.handle.bytes, as: UTF8.self), data) == 0)
+            #expect(!isThere(draft.note.bytes) && !isThere(alice.writer.handle.bytes))
+        }
+    }
+
+    /// The exit status of `signetd erase`.
+    private func erase(_ handle: String, _ data: DataDirectory) async throws -> Int32 {
+        let process = Process()
+        process.executableURL = Daemon.executable
+        process.arguments = ["erase", handle, "--data", data.path]
+        process.standardOutput = Pipe()
+        let (ends, reportEnd) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { reportEnd.yield($0.terminationStatus) }
+        try process.run()
+        for await status in ends { return status }
+        return -1
     }
 
     @Test func theServersRemarksNameNobodyAndNoNote() async throws {
