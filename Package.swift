@@ -314,10 +314,20 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/LogAuditor", swiftSettings: strict),
     .target(
+        name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", crypto, sqlite],
+        path: "Sources/Runtime/RecoveryStore", swiftSettings: strict),
+    .target(
+        name: "RecoveryClient",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
+            "SignetClient", crypto,
+        ],
+        path: "Sources/Runtime/RecoveryClient", swiftSettings: strict),
+    .target(
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI",
-            "KeyDirectory", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
+            "KeyDirectory", "LogWitness", "CallSignalling", "SignalBroker", "RecoveryStore", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -343,7 +353,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
             "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "RelyingParty",
-            "DeviceKeystores", "SitesClient",
+            "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -351,6 +361,7 @@ let runtimeTargets: [Target] = [
         name: "signetd",
         dependencies: [
             "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "LogWitness", "SignalBroker",
+            "RecoveryStore",
             "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
@@ -397,6 +408,15 @@ let runtimeTargets: [Target] = [
         dependencies: ["TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor"] + nio,
         swiftSettings: strict),
     .testTarget(
+        name: "RecoveryClientTests",
+        dependencies: [
+            "TransparencyLog", "VRF", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
+            "KeyDirectory",
+            "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", crypto, logging,
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+        ] + nio,
+        swiftSettings: strict),
+    .testTarget(
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
@@ -435,7 +455,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
-            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
+            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "DeviceIdentity", "SecretSharing",
+            "SocialRecovery", "RecoveryClient",
         ],
         swiftSettings: strict),
 ]

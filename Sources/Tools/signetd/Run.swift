@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeyDirectory
 import Logging
+import RecoveryStore
 import SignetServer
 
 /// `signetd run`
@@ -64,15 +65,26 @@ struct Run: AsyncParsableCommand {
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
+        let parts = try parts(beside: stored.directory)
         let server: HTTPSServer
         do {
             server = try HTTPSServer(
-                stored.directory, signals: try StoredSignals.open(DataDirectory(path: data.data)),
+                stored.directory, and: parts, signals: try StoredSignals.open(DataDirectory(path: data.data)),
                 identity: stored.identity, configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
+        for part in parts { await part.close() }
         await stored.directory.close()
         logger.info("stopped")
+    }
+
+    /// What answers beside the directory.
+    private func parts(beside directory: Directory) throws -> [any PartAnswering] {
+        let data = DataDirectory(path: data.data)
+        do {
+            let recovery = try MailboxStore(at: data.recovery)
+            return [RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
+        } catch { throw Diagnostics.exit(error) }
     }
 
     private func serve(
