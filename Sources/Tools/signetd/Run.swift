@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeyDirectory
 import Logging
+import RecoveryStore
 import SignetServer
 
 /// `signetd run`
@@ -69,7 +70,7 @@ struct Run: AsyncParsableCommand {
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
-        let parts = try await parts(logger)
+        let parts = try await parts(beside: stored.directory, logger)
         let server: HTTPSServer
         do {
             server = try HTTPSServer(
@@ -83,13 +84,16 @@ struct Run: AsyncParsableCommand {
         logger.info("stopped")
     }
 
-    /// What is served beside the directory.
-    private func parts(_ logger: Logger) async throws -> [any PartAnswering] {
+    /// What answers beside the directory.
+    private func parts(beside directory: Directory, _ logger: Logger) async throws -> [any PartAnswering] {
+        let data = DataDirectory(path: data.data)
         var login = LoginLimits()
         login.account.burst = loginAttempts
         if loginAttempts == 0 { login.address.burst = 0 }
         do {
-            return [try await StoredNotes.open(DataDirectory(path: data.data), login: login, logger: logger)]
+            let notes = try await StoredNotes.open(data, login: login, logger: logger)
+            let recovery = try MailboxStore(at: data.recovery)
+            return [notes, RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
         } catch { throw Diagnostics.exit(error) }
     }
 
