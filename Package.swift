@@ -451,9 +451,9 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
-            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
-            "NotesClient", "NoteLog", "SealedNotes", "SecureCell", crypto, sqlite,
-        ],
+            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell",
+            "NoteLog", "SealedNotes", "NotesClient", "CanaryScan", crypto, sqlite,
+        ] + nio,
         swiftSettings: strict),
 ]
 
