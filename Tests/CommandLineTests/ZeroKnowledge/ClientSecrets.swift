@@ -9,40 +9,57 @@ import NoteLog
 @testable import SecureCell
 @testable import SignetClient
 
-/// Every secret that a home has made or was given, read from it after the fact with its own passphrase.
-struct ClientSecrets {
-    private(set) var canaries: [Canary] = []
+/// A home's keys and notes, opened beside the program with the home's own passphrase.
+struct OpenedHome {
+    let keystore: Keystore
+    let device: DeviceSecrets
+    let account: AccountMasterKey?
+    let notes: [HeldNote]
 
     /// - Parameter home: where the keystore and the notes are.
-    init(of home: URL) throws {
-        let name = home.lastPathComponent
-        func add(_ what: String, _ bytes: [UInt8]) { canaries.append(Canary("\(name): \(what)", bytes)) }
+    init(_ home: URL) throws {
         let folder = HomeFolder(path: home.path())
-        let keystore = try Keystore(decoding: folder.keystore.read(maximumByteCount: 1 << 16))
-        let passphrase = SecretBytes(copying: Program.passphrase.utf8)
-        let device = try keystore.open(with: passphrase)
-        add("passphrase", Array(Program.passphrase.utf8))
-        add("stretched passphrase", bytes(try keystore.key(from: passphrase)))
-        add("device's signing key", bytes(device.signing))
-        add("device's agreement key", bytes(device.agreement))
-        add("device's X-Wing key", bytes(device.kem))
-        if let identity = device.identity { add("identity key", bytes(identity)) }
+        keystore = try Keystore(decoding: folder.keystore.read(maximumByteCount: 1 << 16))
+        device = try keystore.open(with: Self.passphrase)
         let store = try NotesStore.open(at: home.path() + "/notes.sqlite")
         let (row, files) = try store.read { tables in
             (try tables.account(), try tables.notes().map { try tables.file(of: $0) })
         }
         try store.close()
         let agreement = try DeviceAgreementKeys(device)
-        let account = try row.deviceWrap.map {
-            try $0.open(with: agreement, own: AuthorKeys(pinned: [$0.sender.device], of: device.handle))
+        let handle = device.handle
+        account = try row.deviceWrap.map {
+            try $0.open(with: agreement, own: AuthorKeys(pinned: [$0.sender.device], of: handle))
         }
-        if let account {
+        let opener = NoteOpener(owner: handle, device: agreement, account: account)
+        notes = try files.compactMap { try opener.open($0) }
+    }
+
+    static var passphrase: SecretBytes { SecretBytes(copying: Program.passphrase.utf8) }
+
+    var author: Author { Author(handle: device.handle, device: device.keys.signing) }
+}
+
+/// Every secret that a home has made or was given.
+struct ClientSecrets {
+    private(set) var canaries: [Canary] = []
+
+    init(of home: URL) throws {
+        let name = home.lastPathComponent
+        func add(_ what: String, _ bytes: [UInt8]) { canaries.append(Canary("\(name): \(what)", bytes)) }
+        let opened = try OpenedHome(home)
+        let device = opened.device
+        add("passphrase", Array(Program.passphrase.utf8))
+        add("stretched passphrase", bytes(try opened.keystore.key(from: OpenedHome.passphrase)))
+        add("device's signing key", bytes(device.signing))
+        add("device's agreement key", bytes(device.agreement))
+        add("device's X-Wing key", bytes(device.kem))
+        if let identity = device.identity { add("identity key", bytes(identity)) }
+        if let account = opened.account {
             add("account master key", bytes(account.secret))
             add("key of own notes", bytes(account.key(for: "signet-own-wrap/v1")))
         }
-        let opener = NoteOpener(owner: device.handle, device: agreement, account: account)
-        for file in files {
-            guard let note = try opener.open(file) else { continue }
+        for note in opened.notes {
             for (epoch, key) in note.keys { add("note key of epoch \(epoch)", bytes(key.secret)) }
             for revision in note.revisions.revisions.map(\.record) {
                 if let key = note.keys[revision.epoch] { add("content key", Self.contentKey(revision, under: key)) }
