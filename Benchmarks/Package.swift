@@ -67,7 +67,6 @@ let package = Package(
             ],
             path: "Sources/notes-bench", swiftSettings: strict),
         .executableTarget(
-<<<<<<< ours
             name: "pin-bench",
             dependencies: [
                 "Measuring", signet("KeyPinning"), signet("PinnedChains"), signet("SignetAPI"), signet("SignetClient"),
@@ -79,14 +78,13 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Sources/pin-bench", swiftSettings: strict),
-=======
+        .executableTarget(
             name: "book-bench",
             dependencies: [
                 "Measuring", signet("TransparencyLog"), signet("KeyTransparency"), signet("SignetAPI"),
                 signet("SignetClient"), signet("NotesClient"),
             ],
             path: "Sources/book-bench", swiftSettings: strict),
->>>>>>> theirs
         .executableTarget(
             name: "append-bench",
             dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],

@@ -65,11 +65,7 @@ public func median(_ figures: [Double]) -> Double {
 /// Nanoseconds of processor time of this thread: other processes do not count.
 public func threadTime() -> Double { time(CLOCK_THREAD_CPUTIME_ID) }
 
-<<<<<<< ours
 /// Nanoseconds of processor time of this process, all its threads: for work that is handed around.
-=======
-/// Nanoseconds of processor time of this process, all threads together.
->>>>>>> theirs
 public func processTime() -> Double { time(CLOCK_PROCESS_CPUTIME_ID) }
 
 /// Nanoseconds of a clock that never goes back: for work that waits for a disk.
