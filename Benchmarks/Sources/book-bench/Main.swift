@@ -13,7 +13,11 @@ import TransparencyLog
 
     static func main() async throws {
         let (home, passphrase) = (HomeFolder(path: CommandLine.arguments[2]), CommandLine.arguments[3])
-        if CommandLine.arguments[1] == "fill" { try await fill(home, passphrase) } else { try await measure(home, passphrase) }
+        if CommandLine.arguments[1] == "fill" {
+            try await fill(home, passphrase)
+        } else {
+            try await measure(home, passphrase)
+        }
     }
 
     private static func fill(_ home: HomeFolder, _ passphrase: String) async throws {

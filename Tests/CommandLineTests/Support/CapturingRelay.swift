@@ -86,7 +86,9 @@ final class CapturingRelay: Sendable {
                 }
             }
             .connect(host: "127.0.0.1", port: record.serverPort.withLock { $0 })
-            .flatMapThrowing { peer in try child.pipeline.syncOperations.addHandler(PassHandler(to: peer)); return peer }
+            .flatMapThrowing { peer in
+                try child.pipeline.syncOperations.addHandler(PassHandler(to: peer)); return peer
+            }
             .flatMap { peer in
                 peer.setOption(.autoRead, value: true).and(child.setOption(.autoRead, value: true)).map { _ in }
             }

@@ -10,7 +10,8 @@ import Testing
 
     /// The handles: the server may know them, so that a scan which does not find them is no scan.
     private func control() throws -> CanaryScanner {
-        try #require(CanaryScanner([Canary(Town.alice, Array(Town.alice.utf8)), Canary(Town.bob, Array(Town.bob.utf8))]))
+        try #require(
+            CanaryScanner([Canary(Town.alice, Array(Town.alice.utf8)), Canary(Town.bob, Array(Town.bob.utf8))]))
     }
 
     /// The capture is one: inside TLS stands whom a client asks about, on the wire does not.
