@@ -452,7 +452,7 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell",
-            "NoteLog", "SealedNotes", "NotesClient", "CanaryScan", crypto, sqlite,
+            "OPAQUE", "NoteLog", "SealedNotes", "NotesClient", "CanaryScan", crypto, sqlite,
         ] + nio,
         swiftSettings: strict),
 ]

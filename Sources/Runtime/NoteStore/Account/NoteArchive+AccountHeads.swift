@@ -42,8 +42,7 @@ extension NoteArchive {
                 "SELECT head FROM heads WHERE account = ? AND number > ? ORDER BY number LIMIT ?",
                 [account, Int64(clamping: request.after), AccountHeadsAnswer.maximumCount]
             ).map { try AccountHead(decoding: $0.bytes(0)) }
-            // Also to whoever has the last one already.
-            guard let newest = try database.lastHead(of: account), heads.last ?? newest == newest else {
+            guard let newest = heads.last, newest == (try database.lastHead(of: account)) else {
                 return AccountHeadsAnswer(heads: heads, notes: nil)
             }
             let notes = try database.row("SELECT head_notes FROM accounts WHERE id = ?", [account])?.optionalBytes(0)
