@@ -485,10 +485,10 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
-            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
-            "NotesClient", "NoteLog", "SealedNotes", "SecureCell", crypto, sqlite,
-            "DeviceIdentity", "SecretSharing", "SocialRecovery", "RecoveryClient",
-        ],
+            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
+            "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
+            "RecoveryClient", crypto, sqlite,
+        ] + nio,
         swiftSettings: strict),
 ]
 

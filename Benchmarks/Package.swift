@@ -79,6 +79,13 @@ let package = Package(
             ],
             path: "Sources/pin-bench", swiftSettings: strict),
         .executableTarget(
+            name: "book-bench",
+            dependencies: [
+                "Measuring", signet("TransparencyLog"), signet("KeyTransparency"), signet("SignetAPI"),
+                signet("SignetClient"), signet("NotesClient"),
+            ],
+            path: "Sources/book-bench", swiftSettings: strict),
+        .executableTarget(
             name: "append-bench",
             dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],
             path: "Sources/append-bench", swiftSettings: strict),

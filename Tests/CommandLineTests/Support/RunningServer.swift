@@ -16,12 +16,16 @@ final class RunningServer: Sendable {
     }
 
     /// Starts a server and waits for the line that says it listens.
-    static func start(_ program: Program, _ arguments: [String], in folder: URL) async throws -> RunningServer {
-        try await start(program.file, arguments, in: folder)
+    static func start(
+        _ program: Program, _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    ) async throws -> RunningServer {
+        try await start(program.file, arguments, in: folder, environment: environment)
     }
 
-    static func start(_ file: URL, _ arguments: [String], in folder: URL) async throws -> RunningServer {
-        let process = Process(file, arguments, in: folder, environment: [:])
+    static func start(
+        _ file: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+    ) async throws -> RunningServer {
+        let process = Process(file, arguments, in: folder, environment: environment)
         let pipe = Pipe()
         process.standardOutput = pipe
         let complaints = folder.appending(component: ".\(UUID().uuidString).err")

@@ -6,24 +6,25 @@ import SignetClient
 extension NoteBook {
     /// Fetches and judges the account's heads, and looks for every note where the newest says it stands.
     ///
-    /// - Returns: the notes of which something came while looking.
+    /// - Returns: the notes of which something came while looking, and those that the server holds back.
     /// - Throws: ``NotesError/accountHead(_:)``: the server shows two histories, or an old one.
     func checkAccountHead() async throws(NotesError) -> Set<NoteID> {
         guard let notes = try await newestHeads() else { return [] }
         guard !missing(of: notes).isEmpty else { return [] }
         // Another device may have been quicker than the last pull.
         let received = try await pull()
-        for note in missing(of: notes) {
+        let withheld = missing(of: notes)
+        for note in withheld {
             if held[note] == nil { broken[note] = .withheld } else { try load(note, fault: .withheld) }
         }
-        return received
+        return received.union(withheld)
     }
 
     /// Signs where the notes stand now, unless the newest head says so already.
     func advanceAccountHead() async throws(NotesError) {
         for _ in 0..<8 {
             let row = try read { try $0.account() }
-            let notes = NoteHeads(standing)
+            let notes = NoteHeads(standing(at: row.heads))
             guard notes != row.heads || row.head == nil && !notes.heads.isEmpty else { return }
             let (number, overflow) = (row.head?.number ?? 0).addingReportingOverflow(1)
             guard !overflow else { throw .accountHead(.gap(after: row.head?.number ?? 0)) }
@@ -44,14 +45,19 @@ extension NoteBook {
         throw .keepsMoving
     }
 
-    /// Where the notes stand that this account has and the server has been shown.
-    private var standing: [NoteID: NoteHeads.Head] {
-        held.compactMapValues { held in
+    /// Where the notes stand that this account has and the server has been shown. What it holds back from this device stands
+    /// where another has seen it: this device never signs less, or it would be taken for the server's word.
+    private func standing(at newest: NoteHeads) -> [NoteID: NoteHeads.Head] {
+        var standing = held.compactMapValues { held -> NoteHeads.Head? in
             guard held.fault != .erased, held.role(of: author.handle) != nil, !held.control.state.isDeleted else {
                 return nil
             }
             return held.sentHead
         }
+        for (note, head) in newest.heads where held[note]?.fault == .withheld || broken[note] == .withheld {
+            standing[note] = head
+        }
+        return standing
     }
 
     /// Notes that are not here as another device has seen them.

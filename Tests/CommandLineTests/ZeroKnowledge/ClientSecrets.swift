@@ -1,0 +1,82 @@
+import CanaryScan
+import Crypto
+import Foundation
+import KeyTransparency
+import NoteLog
+
+@testable import NotesClient
+@testable import SealedNotes
+@testable import SecureCell
+@testable import SignetClient
+
+/// A home's keys and notes, opened beside the program with the home's own passphrase.
+struct OpenedHome {
+    let keystore: Keystore
+    let device: DeviceSecrets
+    let account: AccountMasterKey?
+    let notes: [HeldNote]
+
+    /// - Parameter home: where the keystore and the notes are.
+    init(_ home: URL) throws {
+        let folder = HomeFolder(path: home.path())
+        keystore = try Keystore(decoding: folder.keystore.read(maximumByteCount: 1 << 16))
+        device = try keystore.open(with: Self.passphrase)
+        let store = try NotesStore.open(at: home.path() + "/notes.sqlite")
+        let (row, files) = try store.read { tables in
+            (try tables.account(), try tables.notes().map { try tables.file(of: $0) })
+        }
+        try store.close()
+        let agreement = try DeviceAgreementKeys(device)
+        let handle = device.handle
+        account = try row.deviceWrap.map {
+            try $0.open(with: agreement, own: AuthorKeys(pinned: [$0.sender.device], of: handle))
+        }
+        let opener = NoteOpener(owner: handle, device: agreement, account: account)
+        notes = try files.compactMap { try opener.open($0) }
+    }
+
+    static var passphrase: SecretBytes { SecretBytes(copying: Program.passphrase.utf8) }
+
+    var author: Author { Author(handle: device.handle, device: device.keys.signing) }
+}
+
+/// Every secret that a home has made or was given.
+struct ClientSecrets {
+    private(set) var canaries: [Canary] = []
+
+    init(of home: URL) throws {
+        let name = home.lastPathComponent
+        func add(_ what: String, _ bytes: [UInt8]) { canaries.append(Canary("\(name): \(what)", bytes)) }
+        let opened = try OpenedHome(home)
+        let device = opened.device
+        add("passphrase", Array(Program.passphrase.utf8))
+        add("stretched passphrase", bytes(try opened.keystore.key(from: OpenedHome.passphrase)))
+        add("device's signing key", bytes(device.signing))
+        add("device's agreement key", bytes(device.agreement))
+        add("device's X-Wing key", bytes(device.kem))
+        if let identity = device.identity { add("identity key", bytes(identity)) }
+        if let account = opened.account {
+            add("account master key", bytes(account.secret))
+            add("key of own notes", bytes(account.key(for: "signet-own-wrap/v1")))
+        }
+        for note in opened.notes {
+            for (epoch, key) in note.keys { add("note key of epoch \(epoch)", bytes(key.secret)) }
+            for revision in note.revisions.revisions.map(\.record) {
+                if let key = note.keys[revision.epoch] { add("content key", Self.contentKey(revision, under: key)) }
+            }
+            for attachment in (try? note.document?.get())?.attachments ?? [] { add("file key", bytes(attachment.key)) }
+        }
+    }
+
+    /// What a revision's cell is sealed under.
+    private static func contentKey(_ revision: RevisionRecord, under key: NoteKey) -> [UInt8] {
+        let context = SealingContext.revision(
+            note: revision.note, epoch: revision.epoch, number: revision.number, parent: revision.parent,
+            author: revision.author)
+        let length = UInt32(revision.sealed.count - Seal.overhead)
+        return bytes(SoterKDF.messageKey(from: key.secret, length: length, context: context, byteCount: 32))
+    }
+}
+
+private func bytes(_ key: SymmetricKey) -> [UInt8] { key.withUnsafeBytes { Array($0) } }
+private func bytes(_ secret: SecretBytes) -> [UInt8] { secret.withBytes { Array($0) } }

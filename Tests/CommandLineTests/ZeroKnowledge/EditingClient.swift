@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+/// A `signet notes edit` whose editor does not end.
+final class EditingClient {
+    private let process: Process
+    private let ended: AsyncStream<Void>
+
+    var processIdentifier: Int32 { process.processIdentifier }
+
+    /// Starts one, and waits until its editor runs.
+    static func start(_ note: String, in town: Town, home: String) async throws -> EditingClient {
+        try town.write("echo ready; cat >/dev/null\n".utf8, to: "editor.sh")
+        let process = Process(
+            Program.signet.file, ["notes", "edit", note, "--home", home], in: town.folder,
+            environment: ["EDITOR": "sh \(town["editor.sh"].path())"])
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        let ended = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ended.continuation.finish() }
+        try process.run()
+        let client = EditingClient(process, ended.stream)
+        let line = await withCheckedContinuation { continuation in
+            let output = UncheckedBox(output.fileHandleForReading)
+            Thread.detachNewThread { continuation.resume(returning: output.value.availableData) }
+        }
+        try #require(line == Data("ready\n".utf8), "\(String(decoding: line, as: UTF8.self))")
+        return client
+    }
+
+    private init(_ process: Process, _ ended: AsyncStream<Void>) {
+        self.process = process
+        self.ended = ended
+    }
+
+    /// By the signal after which it takes the file away.
+    func stop() async {
+        process.terminate()
+        for await _ in ended {}
+    }
+}

@@ -1,0 +1,44 @@
+import CanaryScan
+import Crypto
+import Foundation
+import GRDB
+import KeyTransparency
+import OPAQUE
+import SignetAPI
+import Testing
+
+@testable import SealedNotes
+
+/// What a login by password makes on the client, made once more with the server's own secrets and rows.
+struct LoginSecrets {
+    let canaries: [Canary]
+
+    init(of account: String, password: Canary, server: URL) throws {
+        let keys = try LoginServerKeys(
+            decoding: Array(Data(contentsOf: server.appending(path: "notes/login.key"))).span)
+        let handle = try Handle(typed: Array(account.utf8))
+        let queue = try DatabaseQueue(path: server.appending(path: "notes/notes.sqlite").path())
+        let rows = try queue.read { db in
+            try Row.fetchAll(
+                db, sql: "SELECT login, password FROM accounts WHERE handle = ?", arguments: [Data(handle.bytes)])
+        }
+        try queue.close()
+        let row = try #require(rows.first)
+        let record: Data = try #require(row["login"]), wrap: Data = try #require(row["password"])
+        let parameters = try LoginParameters(context: LoginBinding.context, clientIdentity: handle.bytes)
+        let client = try ClientLogin(password: password.bytes.span)
+        let answer = try ServerLogin(
+            client.request, record: RegistrationRecord(decoding: Array(record)), credential: handle.bytes, keys: keys,
+            parameters: parameters)
+        let outcome = try client.finish(
+            answer.response, password: password.bytes.span, parameters: parameters, stretching: .standard)
+        // It is the key that the row opens with.
+        _ = try AccountKeyWrap(decoding: Array(wrap)).open(exportKey: outcome.exportKey, of: handle)
+        canaries = [Canary("export key", outcome.exportKey.withUnsafeBytes { Array($0) })]
+    }
+
+    /// Under which a printed key keeps the account master key.
+    static func wrapKey(of printed: Canary) throws -> [UInt8] {
+        try RecoveryKey(typed: printed.bytes).wrapKey.withUnsafeBytes { Array($0) }
+    }
+}
