@@ -1,12 +1,13 @@
 import Foundation
 import KeyTransparency
 import NoteLog
-import NotesClient
 import SealedNotes
 import SignetAPI
 import SignetClient
 import SignetTesting
 import Testing
+
+@testable import NotesClient
 
 /// A client of notes over a real directory and a notes server on paper.
 @Suite(.serialized) struct NoteBookTests {
@@ -188,6 +189,54 @@ import Testing
                 try desk.close()
             }
         }
+    }
+
+    /// The thief of a device, with the server on their side, after the device was revoked and the keys were changed.
+    @Test func aLostDeviceOpensNothingAfterARotation() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            try await town.addDeviceOfAlice("tablet")
+            let note = try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                let note = try await book.create(title: Self.bytes("T"), body: Self.bytes("before"))
+                _ = try await book.sync()
+                return note
+            }
+            try await Self.sync(town, "tablet", server)
+            expect(0, try await town.signet("alice", "devices", "revoke", "2"))
+            let later = try await NoteDesk.with(town, "alice", server) { book in
+                #expect(try await Self.rotated(book) == 1)
+                try await book.edit(note) { $0.body = Self.bytes("after") }
+                let later = try await book.create(title: Self.bytes("New"), body: Self.bytes("after"))
+                _ = try await book.sync()
+                return later
+            }
+            try await NoteDesk.with(town, "tablet", server) { book in
+                let before = try await book.facts(note)
+                #expect(Self.body(before) == "before")
+                await #expect(throws: NotesError.self) { try await book.sync() }
+                // The server gives it everything, and its own program looks away.
+                try await book.pull()
+                for name in [note, later] {
+                    let facts = try await book.facts(name)
+                    #expect(facts.document == nil, "\(name == note ? "edited" : "new")")
+                }
+                await #expect(throws: NotesError.locked(.noKey(epoch: 2))) {
+                    try await book.document(note, revision: 2)
+                }
+            }
+            try await NoteDesk.with(town, "alice", server) { book in
+                let facts = try await book.facts(note)
+                #expect(Self.body(facts) == "after" && facts.epoch == 2)
+                #expect(try await Self.text(book, note, 1) == "before", "older revisions open still")
+            }
+        }
+    }
+
+    private static func rotated(_ book: NoteBook<SQLiteStore>) async throws -> Int { try await book.rotate() }
+
+    private static func text(_ book: NoteBook<SQLiteStore>, _ note: NoteID, _ revision: UInt64) async throws -> String {
+        String(decoding: try await book.document(note, revision: revision).body, as: UTF8.self)
     }
 
     // MARK: A server that lies

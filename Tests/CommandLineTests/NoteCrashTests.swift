@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized) struct NoteCrashTests {
     /// What is done, and what of the note it changes.
     enum Deed: CaseIterable {
-        case share, unshare, rekey, edit, comment, merge
+        case share, unshare, rekey, rotate, edit, comment, merge
     }
 
     private struct Prepared {
@@ -80,6 +80,7 @@ import Testing
                 case .share: try await book.share(note, with: handle(Town.bob), as: .reader)
                 case .unshare: try await book.unshare(note, from: handle(Town.bob))
                 case .rekey: try await book.rekey(note)
+                case .rotate: _ = try await book.rotate()
                 case .edit: try await book.edit(note) { $0.body = Array("new".utf8) }
                 case .comment: try await book.comment(Array("said".utf8), on: note)
                 case .merge: try await book.edit(note) { $0.body = Array("ALICE\ntwo\nthree\n".utf8) }

@@ -21,14 +21,6 @@ import Testing
         }
     }
 
-    private static func addDevice(_ town: Town, _ home: String) async throws {
-        try town.prepareHome(home, Town.alice, withIdentity: false)
-        let join = ["account", "join", Town.alice, "--directory", town.profile.path(), "--card", "\(home).card"]
-        expect(0, try await town.signet(join + ["--home", home]))
-        expect(0, try await town.signet("alice", "devices", "add", "\(home).card"))
-        expect(0, try await town.signet(home, "account", "show"))
-    }
-
     private static func password(_ text: String) -> [String: String] { ["SIGNET_NOTES_PASSWORD": text] }
 
     @Test func aNewPasswordTouchesNoNoteAndTheOldOneOpensNothing() async throws {
@@ -42,7 +34,7 @@ import Testing
             expect(0, try await town.signet("alice", "notes", "password", environment: Self.password("second")))
             #expect(try Self.content(town) == before, "a new password is one row, and none of a note's")
 
-            try await Self.addDevice(town, "tablet")
+            try await town.addDeviceOfAlice("tablet")
             let wrong = try await town.signet("tablet", "notes", "unlock", environment: Self.password("first"))
             expect(65, wrong, "the old password")
             expect(0, try await town.signet("tablet", "notes", "unlock", environment: Self.password("second")))
@@ -57,7 +49,7 @@ import Testing
     @Test func aDeviceThatIsRevokedGetsNothingMoreAndNoRowChanges() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
-            try await Self.addDevice(town, "tablet")
+            try await town.addDeviceOfAlice("tablet")
             expect(0, try await town.signet("alice", "notes", "sync"), "hands the key to the tablet")
             expect(0, try await town.signet("tablet", "notes", "sync"))
             expect(0, try await town.signet("tablet", "notes", "show", "Diary"))
@@ -70,6 +62,9 @@ import Testing
             #expect(try await town.signet("tablet", "notes", "sync").status != 0)
             let old = try await town.signet("tablet", "notes", "show", "Diary", "--body")
             #expect(old.output == "dear diary", "what was read stays")
+            expect(0, try await town.signet("alice", "notes", "rotate"))
+            let own = try await town.signet("alice", "notes", "show", "Diary", "--json").object()
+            #expect(own["body"] as? String == "later" && own["epoch"] as? UInt64 == 2)
         }
     }
 
@@ -93,6 +88,17 @@ import Testing
             expect(65, wrong)
             #expect(wrong.complaint.contains("group 1"))
         }
+    }
+}
+
+extension Town {
+    /// Makes a further device of alice's and adds it.
+    func addDeviceOfAlice(_ home: String) async throws {
+        try prepareHome(home, Self.alice, withIdentity: false)
+        let join = ["account", "join", Self.alice, "--directory", profile.path(), "--card", "\(home).card"]
+        expect(0, try await signet(join + ["--home", home]))
+        expect(0, try await signet("alice", "devices", "add", "\(home).card"))
+        expect(0, try await signet(home, "account", "show"))
     }
 }
 

@@ -5,15 +5,15 @@ import SignetAPI
 import SignetClient
 
 /// The account master key on this device: made once by the first device, handed from device to device, and kept here
-/// encrypted to this device.
+/// encrypted to this device. After a device was lost there is another, of the next epoch.
 extension NoteBook {
     /// Opens what an earlier sync has kept.
-    func openStoredAccountKey() throws(NotesError) {
-        let wrap = try read { try $0.account() }.deviceWrap
-        guard let wrap else { return }
-        // It was judged when it was kept.
-        let own = AuthorKeys(pinned: [wrap.sender.device], of: author.handle)
-        do { account = try wrap.open(with: device, own: own) } catch { throw .accountKey(error) }
+    func openStoredAccountKeys() throws(NotesError) {
+        for wrap in try read({ try $0.accountKeys() }) {
+            // It was judged when it was kept.
+            let own = AuthorKeys(pinned: [wrap.sender.device], of: author.handle)
+            do { accounts[wrap.epoch] = try wrap.open(with: device, own: own) } catch { throw .accountKey(error) }
+        }
     }
 
     /// Fetches the key, or makes it if the account has none, and hands it to own devices that lack it.
@@ -21,14 +21,13 @@ extension NoteBook {
         for _ in 0..<8 {
             let own = try await ownLookup()
             let there = try await calls.accountKeys()
-            if account == nil { try fetchAccountKey(there, own) }
+            try fetchAccountKey(there, own)
             guard let key = account ?? newAccountKey(there) else { throw .noAccountKey }
             let next = try handed(key, to: own, there)
-            let isSettled = next == there
-            if isSettled { return try keepAccountKey(key, own, there) }
+            if next == there { return try keep(key, next) }
             let outcome: AccountKeysOutcome = try await calls.call(.putAccountKeys, AccountKeysChange(next))
             switch outcome {
-            case .applied: return try keepAccountKey(key, own, next)
+            case .applied: return try keep(key, next)
             case .conflict: continue
             case .notRegistered: throw .malformedAnswer
             }
@@ -36,28 +35,61 @@ extension NoteBook {
         throw .keepsMoving
     }
 
-    /// Takes the key that another own device, or an earlier try of this one, has left for this device.
+    /// Gives the account another master key, of which a lost device knows nothing, and every note of one's own another key.
+    ///
+    /// The notes password and the recovery key open nothing any more: they are to be set anew.
+    ///
+    /// - Returns: how many notes have a new key.
+    /// - Throws: ``NotesError``. Interrupted, it may be done again; every note opens meanwhile.
+    public func rotate() async throws(NotesError) -> Int {
+        _ = try await sync()
+        guard let old = account else { throw .noAccountKey }
+        let (epoch, overflow) = old.epoch.addingReportingOverflow(1)
+        guard !overflow else { throw .keepsMoving }
+        let key = AccountMasterKey.generate(for: author.handle, epoch: epoch)
+        let own = try await ownLookup()
+        let bare = try handed(key, to: own, AccountKeys(version: 0))
+        try await changeAccountKeys { there throws(NotesError) in
+            AccountKeys(version: there.version, devices: bare.devices)
+        }
+        try keep(key, bare)
+        _ = try await sync()
+        let mine = held.values.filter {
+            $0.control.state.owner == author.handle && !$0.control.state.isDeleted && $0.currentKey != nil
+        }
+        for held in mine { try await rekey(held.note) }
+        try await advanceAccountHead()
+        return mine.count
+    }
+
+    /// Takes the key that an own device, or an earlier try of this one, has left for this device, if it is newer.
     private func fetchAccountKey(_ there: AccountKeys, _ own: VerifiedLookup) throws(NotesError) {
         guard let bytes = there.devices[author.device] else { return }
         do {
             let wrap = try AccountDeviceWrap(decoding: bytes)
-            account = try wrap.open(with: device, own: AuthorKeys(own))
-        } catch { throw .accountKey(error) }
+            guard wrap.epoch > account?.epoch ?? 0 else { return }
+            let key = try wrap.open(with: device, own: AuthorKeys(own))
+            try keep(key, there)
+        } catch let error as SealedNoteError {
+            throw .accountKey(error)
+        } catch let error as NotesError { throw error } catch { throw .malformedAnswer }
     }
 
     private func newAccountKey(_ there: AccountKeys) -> AccountMasterKey? {
         there.version == 0 ? AccountMasterKey.generate(for: author.handle, epoch: 1) : nil
     }
 
-    /// The stored wraps with one for each own device, and none for others.
+    /// The stored wraps with one for each own device, signed by a device that is one now, and none for others.
     private func handed(
         _ key: AccountMasterKey, to own: VerifiedLookup, _ there: AccountKeys
     ) throws(NotesError) -> AccountKeys {
+        let current = Set(own.state.devices.map(\.keys.signing))
         var devices: [[UInt8]: [UInt8]] = [:]
         for recipient in WrapRecipient.devices(of: own) {
             let device = recipient.author.device
-            if let wrap = there.devices[device] {
-                devices[device] = wrap
+            let old = there.devices[device].flatMap { try? AccountDeviceWrap(decoding: $0) }
+            if let old, current.contains(old.sender.device), old.recipientKeys == recipient.keysHash {
+                devices[device] = old.encoded
             } else {
                 devices[device] = try wrap(key, recipient)
             }
@@ -66,24 +98,19 @@ extension NoteBook {
             version: there.version, password: there.password, recovery: there.recovery, devices: devices)
     }
 
-    func wrap(_ key: AccountMasterKey, _ recipient: WrapRecipient) throws(NotesError) -> [UInt8] {
-        do {
-            return try AccountDeviceWrap(key, to: recipient, sender: author, with: secrets.sign).encoded
-        } catch { throw .sealed(error) }
+    private func wrap(_ key: AccountMasterKey, _ recipient: WrapRecipient) throws(NotesError) -> [UInt8] {
+        try sealed { () throws(SealedNoteError) in
+            try AccountDeviceWrap(key, to: recipient, sender: author, with: secrets.sign).encoded
+        }
     }
 
     /// Keeps the key for offline use, wrapped to this device.
-    func keepAccountKey(
-        _ key: AccountMasterKey, _ own: VerifiedLookup, _ keys: AccountKeys
-    ) throws(NotesError) {
-        let isNew = account == nil
-        account = key
-        try write { tables in
-            var row = try tables.account()
-            guard row.deviceWrap == nil, let bytes = keys.devices[author.device] else { return }
-            row.deviceWrap = try AccountDeviceWrap(decoding: bytes)
-            try tables.set(row)
+    private func keep(_ key: AccountMasterKey, _ keys: AccountKeys) throws(NotesError) {
+        guard accounts[key.epoch] == nil else { return }
+        accounts[key.epoch] = key
+        if let bytes = keys.devices[author.device] {
+            try write { tables in try tables.keep(AccountDeviceWrap(decoding: bytes)) }
         }
-        if isNew { try loadAll() }
+        try loadAll()
     }
 }

@@ -130,10 +130,11 @@ extension NoteBook {
         guard keys.password != nil || keys.recovery != nil else { throw .nothingUnlocks }
         try write { tables in
             var row = try tables.account()
-            (row.deviceWrap, row.isLocked) = (nil, true)
+            row.isLocked = true
             try tables.set(row)
+            try tables.forgetAccountKeys()
         }
-        (account, held, broken, index) = (nil, [:], [:], nil)
+        (accounts, held, broken, index) = ([:], [:], [:], nil)
     }
 
     // MARK: Steps
@@ -150,10 +151,11 @@ extension NoteBook {
         }
         try write { tables in
             var row = try tables.account()
-            (row.deviceWrap, row.isLocked) = (wrap, false)
+            row.isLocked = false
             try tables.set(row)
+            try tables.keep(wrap)
         }
-        account = key
+        accounts[key.epoch] = key
         try await settleAccountKey()
         try loadAll()
     }

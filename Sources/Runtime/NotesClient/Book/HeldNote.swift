@@ -43,7 +43,7 @@ struct NoteOpener: Sendable {
     let owner: Handle
     let device: DeviceAgreementKeys
     /// By epoch; those of earlier epochs open what was wrapped before a device was lost.
-    let account: AccountMasterKey?
+    let accounts: [UInt32: AccountMasterKey]
 
     /// Verifies again what was accepted, adds what waits to be sent, and opens it.
     ///
@@ -113,10 +113,9 @@ struct NoteOpener: Sendable {
     func keys(of file: NoteFile, _ control: VerifiedControl) -> [UInt32: NoteKey] {
         var keys: [UInt32: NoteKey] = [:]
         let ownWraps = file.ownWraps + file.outbox.compactMap(\.ownWrap)
-        if let account {
-            for wrap in ownWraps {
-                keys[wrap.epoch] = keys[wrap.epoch] ?? (try? wrap.open(with: account, control: control))
-            }
+        for wrap in ownWraps where keys[wrap.epoch] == nil {
+            guard let account = accounts[wrap.accountEpoch] else { continue }
+            keys[wrap.epoch] = try? wrap.open(with: account, control: control)
         }
         for wrap in file.wraps where keys[wrap.header.epoch] == nil {
             keys[wrap.header.epoch] = try? NoteKey.open(

@@ -15,7 +15,10 @@ public actor NoteBook<Store: ClientStore> {
     let device: DeviceAgreementKeys
     let calls: NoteCalls<Store>
 
-    var account: AccountMasterKey?
+    /// The account master keys that this device has, by epoch.
+    var accounts: [UInt32: AccountMasterKey] = [:]
+    /// The newest of them.
+    var account: AccountMasterKey? { accounts.max { $0.key < $1.key }?.value }
     var held: [NoteID: HeldNote] = [:]
     /// Notes of which not even the log holds.
     var broken: [NoteID: NoteLock] = [:]
@@ -48,7 +51,7 @@ public actor NoteBook<Store: ClientStore> {
             guard isUnlocking else { throw .isLocked }
             return
         }
-        try openStoredAccountKey()
+        try openStoredAccountKeys()
         try loadAll()
     }
 
@@ -103,7 +106,7 @@ public actor NoteBook<Store: ClientStore> {
 
     // MARK: Loading
 
-    var opener: NoteOpener { NoteOpener(owner: author.handle, device: device, account: account) }
+    var opener: NoteOpener { NoteOpener(owner: author.handle, device: device, accounts: accounts) }
 
     func loadAll() throws(NotesError) {
         for note in try read({ try $0.notes() }) { try load(note) }

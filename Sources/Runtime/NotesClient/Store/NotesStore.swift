@@ -96,8 +96,9 @@ enum NotesSchema {
     private static let tables = """
         CREATE TABLE account (
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), cursor INTEGER NOT NULL, head BLOB, heads BLOB,
-            device_wrap BLOB, is_locked INTEGER NOT NULL
+            is_locked INTEGER NOT NULL
         ) STRICT;
+        CREATE TABLE account_key (epoch INTEGER PRIMARY KEY NOT NULL, wrap BLOB NOT NULL) STRICT;
         CREATE TABLE record (
             note BLOB NOT NULL, kind INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL,
             bytes BLOB NOT NULL, is_accepted INTEGER NOT NULL, UNIQUE (note, kind, number, hash)

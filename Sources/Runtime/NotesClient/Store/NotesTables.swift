@@ -21,18 +21,32 @@ struct NotesTables {
             cursor: UInt64(bitPattern: row["cursor"] as Int64),
             head: try (row["head"] as Data?).map { try AccountHead(decoding: Array($0)) },
             heads: try (row["heads"] as Data?).map { try NoteHeads(decoding: Array($0)) } ?? NoteHeads(),
-            deviceWrap: try (row["device_wrap"] as Data?).map { try AccountDeviceWrap(decoding: Array($0)) },
             isLocked: row["is_locked"])
     }
 
     func set(_ account: AccountRow) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO account VALUES (1, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR REPLACE INTO account VALUES (1, ?, ?, ?, ?)",
             arguments: [
                 Int64(bitPattern: account.cursor), account.head.map { Data($0.encoded) },
-                Data(account.heads.encoded), account.deviceWrap.map { Data($0.encoded) }, account.isLocked,
+                Data(account.heads.encoded), account.isLocked,
             ])
     }
+
+    /// The account master keys of all epochs, each encrypted to this device.
+    func accountKeys() throws -> [AccountDeviceWrap] {
+        try Data.fetchAll(db, sql: "SELECT wrap FROM account_key ORDER BY epoch").map {
+            try AccountDeviceWrap(decoding: Array($0))
+        }
+    }
+
+    func keep(_ wrap: AccountDeviceWrap) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO account_key VALUES (?, ?)",
+            arguments: [Int64(wrap.epoch), Data(wrap.encoded)])
+    }
+
+    func forgetAccountKeys() throws { try db.execute(sql: "DELETE FROM account_key") }
 
     // MARK: Records
 
@@ -130,8 +144,6 @@ struct AccountRow {
     var head: AccountHead?
     /// What it commits to.
     var heads = NoteHeads()
-    /// The account master key, encrypted by this device to itself.
-    var deviceWrap: AccountDeviceWrap?
     /// Whether the user locked the notes on this device.
     var isLocked = false
 }

@@ -44,19 +44,21 @@ extension NoteBook {
         return answer.newest > cursor
     }
 
-    /// A note that came wrapped to this device is wrapped for all own devices, those of later included.
+    /// A note that came wrapped to this device is wrapped for all own devices, those of later included; and anew under a
+    /// newer account key.
     private func keepKeysForOwnDevices() async throws(NotesError) {
         guard let account else { return }
         var changes: [(OwnWrapChange, OwnWrap)] = []
         for note in held.keys.sorted() {
             let file = try file(of: note)
             guard let held = held[note], held.sentHead != nil, held.role(of: author.handle) != nil else { continue }
-            let there = Set(file.ownWraps.map(\.epoch))
-            for (epoch, key) in held.keys.sorted(by: { $0.key < $1.key }) where !there.contains(epoch) {
-                do throws(SealedNoteError) {
-                    let wrap = try OwnWrap(key, under: account)
-                    changes.append((OwnWrapChange(note: note, epoch: epoch, wrap: wrap.encoded), wrap))
-                } catch { throw .sealed(error) }
+            for (epoch, key) in held.keys.sorted(by: { $0.key < $1.key }) {
+                let there = file.ownWraps.filter { $0.epoch == epoch }.max { $0.accountEpoch < $1.accountEpoch }
+                guard there?.accountEpoch != account.epoch else { continue }
+                let wrap = try sealed { () throws(SealedNoteError) in try OwnWrap(key, under: account) }
+                let replaced = there.map { RecordHash(of: $0.encoded) } ?? .none
+                changes.append(
+                    (OwnWrapChange(note: note, epoch: epoch, replaced: replaced, wrap: wrap.encoded), wrap))
             }
         }
         for start in stride(from: 0, to: changes.count, by: OwnWrapChanges.maximumCount) {

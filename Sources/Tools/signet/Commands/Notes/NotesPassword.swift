@@ -53,6 +53,30 @@ extension Notes {
         }
     }
 
+    /// `signet notes rotate`
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give your notes new keys, after a device of yours was lost.",
+            discussion: """
+                Remove the device first, with 'signet devices revoke'. Your notes password and your recovery key end with the \
+                old key: set them anew. Whose notes are shared with you, ask to rekey them.
+                """)
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var notes = try await NotesSession(home)
+            let count = try await notes.run { book throws(NotesError) in try await book.rotate() }
+            output.emit(
+                ["rekeyed": .number(UInt64(count))],
+                """
+                \(Paint.output.good("✓")) \(Moment.count(UInt64(count), "note")) of yours under new keys.
+                  Set your notes password anew, and print a new recovery key.
+                """)
+        }
+    }
+
     /// `signet notes unlock`
     struct Unlock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
