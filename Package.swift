@@ -339,7 +339,8 @@ let runtimeTargets: [Target] = [
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
-            "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
+            "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling", "SignalBroker",
+            crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),

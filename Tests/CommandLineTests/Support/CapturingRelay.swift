@@ -90,7 +90,7 @@ final class CapturingRelay: Sendable {
                 try child.pipeline.syncOperations.addHandler(PassHandler(to: peer)); return peer
             }
             .flatMap { peer in
-                peer.setOption(.autoRead, value: true).and(child.setOption(.autoRead, value: true)).map { _ in }
+                peer.setOption(.autoRead, value: true).flatMap { _ in child.setOption(.autoRead, value: true) }
             }
     }
 }

@@ -13,7 +13,7 @@ import NoteLog
 struct OpenedHome {
     let keystore: Keystore
     let device: DeviceSecrets
-    let account: AccountMasterKey?
+    let accounts: [UInt32: AccountMasterKey]
     let notes: [HeldNote]
 
     /// - Parameter home: where the keystore and the notes are.
@@ -22,16 +22,17 @@ struct OpenedHome {
         keystore = try Keystore(decoding: folder.keystore.read(maximumByteCount: 1 << 16))
         device = try keystore.open(with: Self.passphrase)
         let store = try NotesStore.open(at: home.path() + "/notes.sqlite")
-        let (row, files) = try store.read { tables in
-            (try tables.account(), try tables.notes().map { try tables.file(of: $0) })
+        let (wraps, files) = try store.read { tables in
+            (try tables.accountKeys(), try tables.notes().map { try tables.file(of: $0) })
         }
         try store.close()
         let agreement = try DeviceAgreementKeys(device)
         let handle = device.handle
-        account = try row.deviceWrap.map {
-            try $0.open(with: agreement, own: AuthorKeys(pinned: [$0.sender.device], of: handle))
+        accounts = try wraps.reduce(into: [:]) { keys, wrap in
+            let own = AuthorKeys(pinned: [wrap.sender.device], of: handle)
+            keys[wrap.epoch] = try wrap.open(with: agreement, own: own)
         }
-        let opener = NoteOpener(owner: handle, device: agreement, account: account)
+        let opener = NoteOpener(owner: handle, device: agreement, accounts: accounts)
         notes = try files.compactMap { try opener.open($0) }
     }
 
@@ -55,7 +56,7 @@ struct ClientSecrets {
         add("device's agreement key", bytes(device.agreement))
         add("device's X-Wing key", bytes(device.kem))
         if let identity = device.identity { add("identity key", bytes(identity)) }
-        if let account = opened.account {
+        for account in opened.accounts.values {
             add("account master key", bytes(account.secret))
             add("key of own notes", bytes(account.key(for: "signet-own-wrap/v1")))
         }

@@ -159,7 +159,7 @@ struct LyingNotesServerTests {
             }
             let exit = try await lying.sync("phone")
             #expect(exit.status == 1 && exit.complaint.contains("a key for your notes that none of your devices made"))
-            #expect(try OpenedHome(lying.town["phone"]).account == nil)
+            #expect(try OpenedHome(lying.town["phone"]).accounts.isEmpty)
         }
     }
 }

@@ -107,5 +107,6 @@ enum NotesSchema {
             sequence INTEGER PRIMARY KEY AUTOINCREMENT, note BLOB NOT NULL, kind INTEGER NOT NULL,
             bytes BLOB NOT NULL, own_wrap BLOB
         ) STRICT;
+        CREATE INDEX outbox_of_note ON outbox (note);
         """
 }
