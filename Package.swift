@@ -323,10 +323,21 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", crypto, logging, sqlite],
         path: "Sources/Runtime/NoteStore", swiftSettings: strict),
     .target(
+        name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", crypto, sqlite],
+        path: "Sources/Runtime/RecoveryStore", swiftSettings: strict),
+    .target(
+        name: "RecoveryClient",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
+            "SignetClient", crypto,
+        ],
+        path: "Sources/Runtime/RecoveryClient", swiftSettings: strict),
+    .target(
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
-            "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
+            "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness", "CallSignalling", "SignalBroker", "RecoveryStore",
+            crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -352,7 +363,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
             "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "RelyingParty",
-            "DeviceKeystores", "SitesClient",
+            "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -360,7 +371,7 @@ let runtimeTargets: [Target] = [
         name: "signetd",
         dependencies: [
             "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
-            "SignalBroker",
+            "SignalBroker", "RecoveryStore",
             "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
@@ -413,6 +424,15 @@ let runtimeTargets: [Target] = [
         dependencies: ["TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor"] + nio,
         swiftSettings: strict),
     .testTarget(
+        name: "RecoveryClientTests",
+        dependencies: [
+            "TransparencyLog", "VRF", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
+            "KeyDirectory",
+            "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", crypto, logging,
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+        ] + nio,
+        swiftSettings: strict),
+    .testTarget(
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
@@ -451,7 +471,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
             "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
-            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer",
+            "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "DeviceIdentity", "SecretSharing",
+            "SocialRecovery", "RecoveryClient",
         ],
         swiftSettings: strict),
 ]

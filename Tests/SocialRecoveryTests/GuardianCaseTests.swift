@@ -18,15 +18,17 @@ import Testing
         packet = try world.packet(of: 0)
     }
 
-    private func open(_ timeline: RecoveryTimeline? = nil, at now: UInt64 = World.now) throws -> GuardianCase {
-        try GuardianCase(request, packet: packet, timeline: timeline ?? world.timeline(request), at: now)
+    private func open(_ state: AccountState? = nil, at now: UInt64 = World.now) throws -> GuardianCase {
+        try GuardianCase(
+            request, start: world.start(request), packet: packet, state: state ?? world.asked(request, by: device),
+            at: now)
     }
 
     private func release(
-        _ guardianCase: inout GuardianCase, _ timeline: RecoveryTimeline? = nil, at now: UInt64 = World.afterDelay
+        _ guardianCase: inout GuardianCase, _ state: AccountState? = nil, at now: UInt64 = World.afterDelay
     ) throws -> ShareRelease {
         try guardianCase.release(
-            packet, timeline: timeline ?? world.timeline(request), at: now,
+            packet, state: state ?? world.asked(request, by: device), at: now,
             signing: world.guardians[0].identity.rawSignature)
     }
 
@@ -51,26 +53,53 @@ import Testing
         #expect(guardianCase.stage == .confirmed)
     }
 
+    @Test func theDelayRunsFromWhenTheGuardiansDeviceSawTheRequest() throws {
+        // A server that lets a request begin in the past gains nothing.
+        let seen = World.afterDelay + 500
+        #expect(try open(at: seen).notBefore == seen + UInt64(World.delay))
+        #expect(try open(at: World.now - 500).notBefore == World.afterDelay)
+    }
+
     @Test func noShareLeavesAfterAnObjection() throws {
         var guardianCase = try world.confirmedCase(0, request, device)
-        var timeline = try world.timeline(request)
-        try timeline.take(.cancel(world.label, request: request.hash), at: World.afterDelay - 10, delay: 0)
-        #expect(throws: GuardianCaseError.objected(until: World.afterDelay - 10 + 86_400)) {
-            _ = try release(&guardianCase, timeline)
-        }
-        // After the freeze, too: the request is over for good.
-        #expect(throws: GuardianCaseError.self) {
-            _ = try release(&guardianCase, timeline, at: World.afterDelay + 86_400)
-        }
+        let stopped = try AccountState(
+            stopping: RecoveryStop(device: 1, time: World.now), after: world.asked(request, by: device)
+        ) { Array(try world.device.signature(for: $0)) }
+        #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, stopped) }
     }
 
     @Test func noShareLeavesForARequestThatTheLogDoesNotHold() throws {
         var guardianCase = try world.confirmedCase(0, request, device)
-        #expect(throws: GuardianCaseError.notLogged) {
-            _ = try release(&guardianCase, RecoveryTimeline(label: world.label))
+        #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, world.state) }
+        let other = NewDevice()
+        let asked = try world.asked(other.request(world.scope), by: other)
+        #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, asked) }
+    }
+
+    @Test func aStartOfAnotherRequestOrKeyOpensNoCase() throws {
+        for (hash, key) in [
+            ([UInt8](repeating: 1, count: 32), request.identityKey),
+            (request.hash, NewDevice().identity.publicBytes),
+        ] {
+            let start = try RecoveryStart(
+                request: hash, identityKey: key, commitment: world.setup.commitment, started: World.now,
+                expires: request.expires)
+            #expect(throws: GuardianCaseError.notLogged) {
+                try GuardianCase(
+                    request, start: start, packet: packet, state: world.asked(request, by: device), at: World.now)
+            }
         }
-        let other = try NewDevice().request(world.scope)
-        #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, world.timeline(other)) }
+    }
+
+    @Test func anotherCommitmentThanThePacketsOpensNoCase() throws {
+        // The same account and epoch, and other guardians: the owner set up anew, or somebody shortened the delay.
+        let other = try World(seed: 2)
+        #expect(throws: GuardianCaseError.notCommitted) {
+            try GuardianCase(
+                request, start: other.start(request), packet: packet, state: other.asked(request, by: device),
+                at: World.now)
+        }
+        #expect(throws: GuardianCaseError.notCommitted) { try open(world.before) }
     }
 
     @Test func noShareLeavesForAnExpiredRequest() throws {
@@ -83,12 +112,18 @@ import Testing
         let other = try #require(LabelIndex([UInt8](repeating: 4, count: 32)))
         let elsewhere = try device.request(try #require(RecoveryScope(label: other, epoch: 1)))
         #expect(throws: GuardianCaseError.anotherAccount) {
-            try GuardianCase(elsewhere, packet: packet, timeline: world.timeline(request), at: World.now)
+            try GuardianCase(
+                elsewhere, start: world.start(request), packet: packet, state: world.asked(request, by: device),
+                at: World.now)
         }
-        #expect(throws: GuardianCaseError.anotherAccount) { try open(RecoveryTimeline(label: other)) }
+        let stranger = try World.state(
+            world.guardians[0].handle, world.identity, world.device, version: 2,
+            commitment: world.setup.commitment.hash, previous: world.before)
+        #expect(throws: GuardianCaseError.anotherAccount) { try open(stranger) }
         let later = try device.request(try #require(RecoveryScope(label: world.label, epoch: 2)))
         #expect(throws: GuardianCaseError.anotherEpoch(held: 1)) {
-            try GuardianCase(later, packet: packet, timeline: world.timeline(later), at: World.now)
+            try GuardianCase(
+                later, start: world.start(later), packet: packet, state: world.asked(later, by: device), at: World.now)
         }
     }
 

@@ -27,6 +27,12 @@ import Testing
         return attempt
     }
 
+    private func succeed(_ attempt: inout RecoveryAttempt, at time: UInt64 = World.afterDelay) throws -> AccountState {
+        try attempt.succeed(
+            with: device.agreement, after: world.asked(request, by: device), device: world.record(of: device),
+            at: time, accepting: device.identity.rawSignature)
+    }
+
     private func names(_ positions: [Int]) -> [Handle] { positions.map { world.guardians[$0].handle } }
 
     /// A person, five guardians, a device destroyed; one guardian is dead and one lies.
@@ -34,19 +40,10 @@ import Testing
         var attempt = try attempt(right: [1, 2, 4], lies: [0])
         let standing = attempt.standing(with: device.agreement)
         #expect(standing == RecoveryStanding(right: names([1, 2, 4]), wrong: names([0]), missing: 0))
-        let succession = try attempt.succeed(
-            with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
-        let logged = try world.timeline(request).logged(at: World.afterDelay)
-        let verified = try IdentitySuccessionVerifier.verify(
-            succession, of: world.label, after: world.state, logged: logged, at: World.afterDelay)
-        let (old, new) = (world.identity.publicBytes, device.identity.publicBytes)
-        #expect(IdentityKeyChange(from: old, to: new, by: [verified]) == .recovered)
-        #expect(IdentityKeyChange(from: old, to: new, by: []) == .unexplained)
+        let after = try succeed(&attempt)
+        #expect(after.identityKey == device.identity.publicBytes && after.recoveryCommitment == nil)
         let entries = try attempt.withRecoveryKey(device.agreement) { try world.journal.open(with: $0) }
         #expect(entries.count == 2)
-        let after = try World.state(
-            world.owner, device.identity, device.signing, version: 3, commitment: nil, previous: world.state,
-            number: 2)
         try attempt.succeeded(before: world.state, after: after)
         try attempt.rearmed(by: rearmedSetup())
         #expect(attempt.stage == .done)
@@ -80,8 +77,7 @@ import Testing
         var attempt = try attempt(right: [0, 1])
         #expect(attempt.standing(with: device.agreement).missing == 1)
         #expect(throws: RecoveryAttemptError.notEnough(missing: 1)) {
-            _ = try attempt.succeed(
-                with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
+            _ = try succeed(&attempt)
         }
         #expect(attempt.stage == .collecting && attempt.succession == nil)
     }
@@ -178,12 +174,13 @@ import Testing
         #expect(throws: RecoveryAttemptError.notCommitted) {
             try RecoveryAttempt(
                 request, bundle: world.setup.bundle.encoded, commitment: world.setup.commitment,
-                state: world.before)
+                state: world.before, at: World.now)
         }
         let older = try World()
         #expect(throws: RecoveryAttemptError.bundle(.notCommitted)) {
             try RecoveryAttempt(
-                request, bundle: older.setup.bundle.encoded, commitment: world.setup.commitment, state: world.state)
+                request, bundle: older.setup.bundle.encoded, commitment: world.setup.commitment, state: world.state,
+                at: World.now)
         }
         let other = try device.request(try #require(RecoveryScope(label: world.label, epoch: 2)))
         #expect(throws: RecoveryAttemptError.anotherAccount) { try world.attempt(other) }
@@ -202,38 +199,27 @@ import Testing
     @Test func aSuccessionBeforeTheDelayIsRefusedByEverybodyElse() throws {
         // Enough guardians with changed programs may release early; what they sign does not count before its time.
         var attempt = try attempt(right: [0, 1, 2])
-        let succession = try attempt.succeed(
-            with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
-        let timeline = try world.timeline(request)
-        #expect(throws: IdentitySuccessionError.tooEarly(until: World.afterDelay)) {
-            try IdentitySuccessionVerifier.verify(
-                succession, of: world.label, after: world.state, logged: timeline.logged(at: World.now),
-                at: World.afterDelay - 1)
+        #expect(throws: RecoveryAttemptError.recoveryKeyUnused) {
+            _ = try succeed(&attempt, at: World.afterDelay - 1)
         }
+        #expect(attempt.stage == .collecting)
     }
 
     /// The second run of the story: the owner's old phone is not destroyed, and objects.
     @Test func aVetoStopsEverybody() throws {
-        var timeline = try world.timeline(request)
-        let objection = try RecoveryObjection(
-            label: world.label, request: request.hash, device: 1, time: World.now + 3600
-        ) { Array(try world.device.signature(for: $0)) }
-        let entry = try objection.verify(by: world.state, against: timeline, at: World.now + 3600)
-        try timeline.take(entry, at: World.now + 3600, delay: World.delay)
-        var guardianCase = try world.confirmedCase(0, request, device)
-        #expect(throws: GuardianCaseError.objected(until: World.now + 3600 + 86_400)) {
-            _ = try guardianCase.release(
-                world.packet(of: 0), timeline: timeline, at: World.now + 3700,
-                signing: world.guardians[0].identity.rawSignature)
+        let asked = try world.asked(request, by: device)
+        let stopped = try AccountState(stopping: RecoveryStop(device: 1, time: World.now + 3600), after: asked) {
+            Array(try world.device.signature(for: $0))
         }
+        #expect(asked.isFollowed(by: stopped))
         var attempt = try attempt(right: [0, 1, 2])
         let succession = try attempt.succeed(
-            with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
-        #expect(throws: IdentitySuccessionError.noLoggedRequest) {
-            try IdentitySuccessionVerifier.verify(
-                succession, of: world.label, after: world.state, logged: timeline.logged(at: World.afterDelay),
-                at: World.afterDelay)
+            with: device.agreement, after: stopped, device: world.record(of: device), at: World.afterDelay,
+            accepting: device.identity.rawSignature)
+        #expect(throws: AccountStepError.nothingUnderWay) {
+            try AccountStepVerifier.verify(succession, after: stopped)
         }
+        #expect(!asked.isFollowed(by: succession))
     }
 
     @Test func aRecoveryIsNotDoneBeforeOldDevicesAreGoneAndGuardiansAreSet() throws {
@@ -241,8 +227,7 @@ import Testing
         #expect(throws: RecoveryAttemptError.outOfOrder(.collecting)) {
             try attempt.succeeded(before: world.state, after: world.state)
         }
-        _ = try attempt.succeed(
-            with: device.agreement, after: world.state, accepting: device.identity.rawSignature)
+        _ = try succeed(&attempt)
         #expect(throws: RecoveryAttemptError.notSucceeded) {
             try attempt.succeeded(before: world.state, after: world.state)
         }
@@ -278,14 +263,13 @@ import Testing
                 attempt = try restart(attempt)
             }
         }
-        var successions: Set<IdentitySuccession> = []
+        var successions: Set<AccountState> = []
         for _ in 0..<2 {
             successions.insert(
-                try attempt.succeed(
-                    with: device.agreement, after: world.state, accepting: device.identity.rawSignature))
+                try succeed(&attempt))
             attempt = try restart(attempt)
         }
-        #expect(successions.count == 1)
+        #expect(successions.allSatisfy { (try? world.asked(request, by: device))?.version == $0.version - 1 })
         let after = try World.state(
             world.owner, device.identity, device.signing, version: 3, commitment: nil, previous: world.state)
         for _ in 0..<2 {

@@ -146,21 +146,33 @@ struct World {
             as: guardians[position].handle, from: owner, identityKey: identity.publicBytes)
     }
 
-    /// The log with a request under way since ``now``.
-    func timeline(_ request: RecoveryRequest) throws -> RecoveryTimeline {
-        var timeline = RecoveryTimeline(label: label)
-        try timeline.take(
-            .start(
-                label, request: request.hash, notBefore: Self.now + UInt64(Self.delay), expires: request.expires),
-            at: Self.now, delay: Self.delay)
-        return timeline
+    /// What the log holds of a request that began at ``now``.
+    func start(_ request: RecoveryRequest) throws -> RecoveryStart {
+        try RecoveryStart(
+            request: request.hash, identityKey: request.identityKey, commitment: setup.commitment,
+            started: Self.now, expires: request.expires)
+    }
+
+    /// The account's state once the log holds it.
+    func asked(_ request: RecoveryRequest, by device: NewDevice) throws -> AccountState {
+        try AccountState(
+            starting: start(request), superseding: nil, after: state, with: device.identity.rawSignature)
+    }
+
+    /// The new device as the account's next state lists it.
+    func record(of device: NewDevice) throws -> DeviceRecord {
+        let keys = try DeviceKeys(
+            signing: Array(device.signing.publicKey.rawRepresentation), agreement: device.agreement.publicBytes,
+            kem: [UInt8](repeating: 2, count: 1216))
+        return DeviceRecord(number: 2, addedAt: Self.afterDelay, keys: keys)
     }
 
     /// A guardian's case right before the release.
     func confirmedCase(_ position: Int, _ request: RecoveryRequest, _ device: NewDevice) throws -> GuardianCase {
         var generator = SeededGenerator(seed: UInt64(position))
         var guardianCase = try GuardianCase(
-            request, packet: packet(of: position), timeline: timeline(request), at: Self.now + 60)
+            request, start: start(request), packet: packet(of: position), state: asked(request, by: device),
+            at: Self.now)
         let number = guardianCase.offerNumber(using: &generator)
         let code = SpokenCode(request: request.hash, guardian: number, device: device.reveal)
         try guardianCase.compare(typed: code.text, revealed: device.reveal)
@@ -171,7 +183,7 @@ struct World {
     func release(_ position: Int, _ request: RecoveryRequest, _ device: NewDevice) throws -> ShareRelease {
         var guardianCase = try confirmedCase(position, request, device)
         return try guardianCase.release(
-            packet(of: position), timeline: timeline(request), at: Self.afterDelay,
+            packet(of: position), state: asked(request, by: device), at: Self.afterDelay,
             signing: guardians[position].identity.rawSignature)
     }
 
@@ -187,7 +199,9 @@ struct World {
     }
 
     func attempt(_ request: RecoveryRequest) throws -> RecoveryAttempt {
-        try RecoveryAttempt(request, bundle: setup.bundle.encoded, commitment: setup.commitment, state: state)
+        try RecoveryAttempt(
+            request, bundle: setup.bundle.encoded, commitment: setup.commitment, state: state,
+            at: Self.now)
     }
 
     static var afterDelay: UInt64 { now + UInt64(delay) }

@@ -28,6 +28,9 @@ struct Signet: AsyncParsableCommand {
             DirectoryCommand.self,
             PolicyCommand.self,
             Pins.self,
+            Guardians.self,
+            GuardianCommand.self,
+            Recover.self,
             Call.self,
             Notes.self,
         ])

@@ -2,6 +2,7 @@ import ArgumentParser
 import KeyDirectory
 import KeyTransparency
 import Logging
+import RecoveryStore
 import SignetServer
 
 /// `signetd erase`
@@ -38,6 +39,16 @@ struct Erase: AsyncParsableCommand {
             throw Diagnostics.exit(error)
         }
         await stored.directory.close()
+        try await eraseLetters(of: handle)
         print("erased")
+    }
+
+    /// What guardians, owners and new devices left for each other.
+    private func eraseLetters(of handle: Handle) async throws {
+        do throws(MailboxStoreError) {
+            let store = try MailboxStore(at: DataDirectory(path: data.data).recovery)
+            defer { store.close() }
+            try await store.erase(handle)
+        } catch { throw Diagnostics.exit(error) }
     }
 }

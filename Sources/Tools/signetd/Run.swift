@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeyDirectory
 import Logging
+import RecoveryStore
 import SignetServer
 
 /// `signetd run`
@@ -69,13 +70,12 @@ struct Run: AsyncParsableCommand {
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
-        let parts = try await parts(logger)
+        let parts = try await parts(beside: stored.directory, logger)
         let server: HTTPSServer
         do {
             server = try HTTPSServer(
-                answering: HonestDirectory(stored.directory), and: parts,
-                signals: try StoredSignals.open(DataDirectory(path: data.data)), identity: stored.identity,
-                configuration: configuration, logger: logger)
+                stored.directory, and: parts, signals: try StoredSignals.open(DataDirectory(path: data.data)),
+                identity: stored.identity, configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         for part in parts { await part.close() }
@@ -84,12 +84,17 @@ struct Run: AsyncParsableCommand {
     }
 
     /// What is served beside the directory.
-    private func parts(_ logger: Logger) async throws -> [any PartAnswering] {
+    private func parts(beside directory: Directory, _ logger: Logger) async throws -> [any PartAnswering] {
+        let data = DataDirectory(path: data.data)
         var login = LoginLimits()
         login.account.burst = loginAttempts
         if loginAttempts == 0 { login.address.burst = 0 }
         do {
-            return [try await StoredNotes.open(DataDirectory(path: data.data), login: login, logger: logger)]
+            let recovery = try MailboxStore(at: data.recovery)
+            return [
+                try await StoredNotes.open(data, login: login, logger: logger),
+                RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time),
+            ]
         } catch { throw Diagnostics.exit(error) }
     }
 

@@ -1,6 +1,7 @@
 import KeyDirectory
 import LogWitness
 import NoteStore
+import RecoveryStore
 import SignalBroker
 import SignetAPI
 import SignetServer
@@ -30,6 +31,7 @@ struct Verdict {
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
+            case is MailboxStoreError: Verdict(.diskFailed, "the letters of guardians cannot be read or written")
             case let error as ServerStop: Self.of(error)
             case let error as DirectoryError: Self.of(error)
             case let error as StoredWitnessError: Self.of(error)

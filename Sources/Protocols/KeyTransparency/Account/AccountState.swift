@@ -4,7 +4,7 @@ import Crypto
 /// Everything an account says of itself at one version: who it is and which devices are its own.
 ///
 /// States form a chain: versions step by exactly one, each names the hash of the one before, and the
-/// identity key signs it. The log holds only a ``StateCommitment``, so the state can be erased.
+/// identity key signs it, but for the steps of a recovery (``AccountStep``). The log holds only a ``StateCommitment``, so the state can be erased.
 ///
 /// Wire form, all integers big-endian: `signet-account/v1` LF; u8 handle length, handle; u64 version;
 /// 32-byte hash of the previous state (zeros at version 1); 33-byte identity key; three optional
@@ -33,7 +33,10 @@ public struct AccountState: Hashable, Sendable {
     public let accountHead: [UInt8]?
     /// The devices, in rising order of number; at least one.
     public let devices: [DeviceRecord]
-    /// ECDSA by the identity key over everything before it, r || s, 64 bytes.
+    /// By what right it follows the one before.
+    public let step: AccountStep
+    /// Over everything before it, 64 bytes: ECDSA by the identity key, r || s; in a note about a recovery, by whom it
+    /// names.
     public let signature: [UInt8]
     /// The whole wire form, from which the state was read or into which it was written.
     public let encoded: [UInt8]
@@ -49,6 +52,16 @@ public struct AccountState: Hashable, Sendable {
     /// - Throws: ``AccountStateError``: the sender made a malformed or unsigned state.
     public init(decoding bytes: [UInt8]) throws(AccountStateError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
+        if bytes.starts(with: Self.noteFormat) {
+            try self.init(decodingNote: bytes)
+        } else if bytes.starts(with: Self.recoveredFormat) {
+            try self.init(decodingRecovered: bytes)
+        } else {
+            try self.init(decodingOrdinary: bytes)
+        }
+    }
+
+    private init(decodingOrdinary bytes: [UInt8]) throws(AccountStateError) {
         var reader = ByteReader(bytes)
         let body = try AccountStateBody(from: &reader)
         try body.check()
@@ -57,10 +70,10 @@ public struct AccountState: Hashable, Sendable {
             signature = Array(try reader.bytes(64))
             try reader.end()
         } catch { throw .malformed(error) }
-        guard Self.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
+        guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
             throw .invalidSignature
         }
-        self.init(body, signature: signature, encoded: bytes)
+        self.init(body, step: .ordinary, signature: signature, encoded: bytes)
     }
 
     /// Signs a state.
@@ -75,12 +88,13 @@ public struct AccountState: Hashable, Sendable {
         let unsigned = body.encoded
         let signature: [UInt8]
         do { signature = try sign(unsigned) } catch { throw .signingFailed }
-        guard signature.count == 64, Self.isValid(signature, over: unsigned[...], by: body.identityKey)
+        guard signature.count == 64,
+            AccountSignature.isValid(signature, over: unsigned[...], by: body.identityKey)
         else { throw .invalidSignature }
-        self.init(body, signature: signature, encoded: unsigned + signature)
+        self.init(body, step: .ordinary, signature: signature, encoded: unsigned + signature)
     }
 
-    private init(_ body: AccountStateBody, signature: [UInt8], encoded: [UInt8]) {
+    init(_ body: AccountStateBody, step: AccountStep, signature: [UInt8], encoded: [UInt8]) {
         handle = body.handle
         version = body.version
         previous = body.previous
@@ -89,17 +103,9 @@ public struct AccountState: Hashable, Sendable {
         pendingRecovery = body.pendingRecovery
         accountHead = body.accountHead
         devices = body.devices
+        self.step = step
         self.signature = signature
         self.encoded = encoded
-    }
-
-    private static func isValid(
-        _ signature: [UInt8], over message: ArraySlice<UInt8>, by identityKey: [UInt8]
-    ) -> Bool {
-        guard let key = try? P256.Signing.PublicKey(compressedRepresentation: identityKey),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
-        else { return false }
-        return key.isValidSignature(signature, for: message)
     }
 
     /// The body of the state that follows this one, with other devices and everything else kept.
@@ -113,11 +119,20 @@ public struct AccountState: Hashable, Sendable {
             accountHead: accountHead, devices: devices)
     }
 
-    /// Whether `successor` is the state right after this one: the version one higher, naming this
-    /// state's hash, for the same handle and under the same identity key.
+    /// The body of the state that follows this one, with another commitment to a recovery and everything else kept. A
+    /// recovery under way ends with it.
+    ///
+    /// - Throws: ``AccountStateError/tooManyVersions``: the version counter is at its end.
+    public func next(committingTo recovery: [UInt8]?) throws(AccountStateError) -> AccountStateBody {
+        guard version < UInt64.max else { throw .tooManyVersions }
+        return AccountStateBody(
+            handle: handle, version: version + 1, previous: hash, identityKey: identityKey,
+            recoveryCommitment: recovery, pendingRecovery: nil, accountHead: accountHead, devices: devices)
+    }
+
+    /// Whether `successor` may be the state right after this one: ``AccountStepVerifier``.
     public func isFollowed(by successor: AccountState) -> Bool {
-        version < UInt64.max && successor.version == version + 1 && successor.previous == hash
-            && successor.handle == handle && successor.identityKey == identityKey
+        (try? AccountStepVerifier.verify(successor, after: self)) != nil
     }
 }
 
@@ -153,4 +168,6 @@ public enum AccountStateError: Error, Hashable, Sendable {
     case invalidSignature
     /// The caller's signing closure threw.
     case signingFailed
+    /// A step of a recovery is not as it should be.
+    case invalidRecovery(RecoveryStepFault)
 }

@@ -1,5 +1,4 @@
 import CanonicalCoding
-import Crypto
 
 /// An account state before it is signed. ``AccountState`` says what the fields mean.
 public struct AccountStateBody: Hashable, Sendable {
@@ -47,9 +46,11 @@ public struct AccountStateBody: Hashable, Sendable {
     }
 
     /// The wire form without the signature.
-    var encoded: [UInt8] {
+    var encoded: [UInt8] { Self.format + fields }
+
+    /// The wire form without first line and signature.
+    var fields: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.format)
         writer.write(UInt8(truncatingIfNeeded: handle.bytes.count))
         writer.write(handle.bytes)
         writer.write(version)
@@ -73,6 +74,17 @@ public struct AccountStateBody: Hashable, Sendable {
             guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
                 throw AccountStateError.unknownFormat
             }
+        } catch let error as AccountStateError {
+            throw error
+        } catch let error as CanonicalCodingError {
+            throw .malformed(error)
+        } catch { throw .unknownFormat }
+        try self.init(fields: &reader)
+    }
+
+    /// Reads what ``fields`` writes.
+    init(fields reader: inout ByteReader) throws(AccountStateError) {
+        do {
             let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
             let version = try reader.uint64()
             let previous = Array(try reader.bytes(32))
@@ -108,9 +120,7 @@ public struct AccountStateBody: Hashable, Sendable {
         guard version > 0, (version == 1) == (previous == Self.noPredecessor) else {
             throw .invalidVersion(version)
         }
-        guard identityKey.count == 33,
-            (try? P256.Signing.PublicKey(compressedRepresentation: identityKey)) != nil
-        else { throw .invalidIdentityKey }
+        guard AccountSignature.isKey(identityKey) else { throw .invalidIdentityKey }
         guard (1...AccountState.maximumDeviceCount).contains(devices.count) else {
             throw .invalidDeviceCount(devices.count)
         }

@@ -12,6 +12,8 @@ public enum MonitorAlarm: Hashable, Sendable {
     case reset(version: UInt64)
     /// A recovery was begun.
     case recovery(version: UInt64)
+    /// Guardians gave the identity to another device.
+    case recovered(version: UInt64)
     /// The account was closed.
     case closed(version: UInt64)
     /// The directory broke a rule: versions step by one.
@@ -105,6 +107,7 @@ public struct MonitorDecision: Hashable, Sendable {
 
     private static func alarm(about record: StateRecord, _ state: AccountState) -> MonitorAlarm {
         if record.kind == .reset { return .reset(version: state.version) }
+        if case .recovered = state.step { return .recovered(version: state.version) }
         return state.pendingRecovery == nil ? .unknownVersion(state.version) : .recovery(version: state.version)
     }
 
@@ -116,11 +119,11 @@ public struct MonitorDecision: Hashable, Sendable {
         alarms.append(.wrongStep(expected: version &+ 1, found: found))
     }
 
-    /// A next state names the one before it, and only a reset changes the identity key.
+    /// A next state names the one before it, and only a recovery or a reset changes the identity key.
     private mutating func checkOrder(_ record: StateRecord, _ state: AccountState) {
         let isKnownHash = stateHash != OwnWatch.beginning.stateHash || version == 0
         let follows = !isKnownHash || state.previous == stateHash
-        let keepsIdentity = last.map { $0.identityKey == state.identityKey } ?? true
+        let keepsIdentity = last.map { $0.identityKey == state.identityKey || $0.isFollowed(by: state) } ?? true
         if !follows || (record.kind == .set && !keepsIdentity) { alarms.append(.doesNotFollow(version: state.version)) }
     }
 

@@ -16,11 +16,14 @@ public struct PinnedPeer: Hashable, Sendable {
     public let pinnedAt: UInt64
 
     /// Pins what a lookup proved. Call it for a new friend, or when the user accepted a change.
+    ///
+    /// A note about a recovery changes nothing of the person's: the state that it is about is pinned.
     public init(_ lookup: VerifiedLookup, at now: UInt64) {
+        let state = lookup.state.authored
         self.init(
-            uncheckedHandle: lookup.handle, identityKey: lookup.state.identityKey,
-            version: lookup.state.version, stateHash: lookup.state.hash,
-            devices: lookup.state.devices.map(PinnedDevice.init), history: lookup.history, pinnedAt: now)
+            uncheckedHandle: lookup.handle, identityKey: state.identityKey, version: state.version,
+            stateHash: state.hash, devices: state.devices.map(PinnedDevice.init), history: lookup.history,
+            pinnedAt: now)
     }
 
     /// Takes what the client's own store kept.
@@ -89,15 +92,18 @@ public enum PeerTrustDecision: Hashable, Sendable {
 
     /// Compares a verified answer with what was pinned.
     ///
-    /// - Parameter pinned: the record of the same handle, or nil.
-    public init(_ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?) {
+    /// - Parameters:
+    ///   - pinned: the record of the same handle, or nil.
+    ///   - history: what the log holds of the handle from before the pinned state on, verified; nil when it was not
+    ///     asked for. Only with it another identity key can turn out to be a recovery.
+    public init(_ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil) {
         guard let pinned, pinned.handle == lookup.handle else {
             self = .noCache
             return
         }
-        if let contradiction = PeerContradiction(lookup.state, pinned) {
+        if let contradiction = PeerContradiction(lookup.state.authored, pinned) {
             self = .contradiction(contradiction)
-        } else if let change = PeerKeyChange(lookup.state, pinned) {
+        } else if let change = PeerKeyChange(lookup.state, pinned, history) {
             self = .mismatch(change)
         } else {
             self = .match
@@ -113,10 +119,12 @@ public struct PeerKeyChange: Hashable, Sendable {
     public let removed: [PinnedDevice]
     /// Devices that are known and have other agreement keys: nothing a device does by itself.
     public let rekeyed: [DeviceRecord]
-    /// The identity key is another one: the person set up anew, or somebody pretends to be them.
-    public let identityKeyChanged: Bool
+    /// What became of the identity key.
+    public let identity: IdentityChange
+    /// Whether the identity key is another one.
+    public var identityKeyChanged: Bool { identity != .none }
 
-    init?(_ state: AccountState, _ pinned: PinnedPeer) {
+    init?(_ state: AccountState, _ pinned: PinnedPeer, _ history: VerifiedHistory?) {
         let before = pinned.devices.reduce(into: [:]) { $0[$1.signingKey] = $1.keysHash }
         let now = Set(state.devices.map(\.keys.signing))
         added = state.devices.filter { before[$0.keys.signing] == nil }
@@ -124,8 +132,8 @@ public struct PeerKeyChange: Hashable, Sendable {
         rekeyed = state.devices.filter { device in
             before[device.keys.signing].map { $0 != device.keys.hash } ?? false
         }
-        identityKeyChanged = state.identityKey != pinned.identityKey
-        if added.isEmpty && removed.isEmpty && rekeyed.isEmpty && !identityKeyChanged { return nil }
+        identity = IdentityChange(from: pinned, to: state, by: history)
+        if added.isEmpty && removed.isEmpty && rekeyed.isEmpty && identity == .none { return nil }
     }
 }
 

@@ -5,7 +5,8 @@ public import KeyTransparency
 
 /// The guardian's side of one request: from "somebody asks" to the share on its way, or a no.
 ///
-/// A value; keep ``encoded`` after each step. Times are the log's quorum time, in seconds since 1970.
+/// A value; keep ``encoded`` after each step. Times are the guardian's own, in seconds since 1970. The delay runs from
+/// when this device saw the request in the log: no server can shorten it by writing an earlier time.
 ///
 /// ```
 /// asked → (offer a number) → numbered → (the device reveals, the person's code matches) → matched
@@ -33,6 +34,10 @@ public struct GuardianCase: Hashable, Sendable {
 
     /// The request.
     public let request: RecoveryRequest
+    /// What the log holds of it.
+    public let start: RecoveryStart
+    /// When this device saw that the log holds it.
+    public let seen: UInt64
     /// Whose identity.
     public let owner: Handle
     /// How far it is.
@@ -45,15 +50,25 @@ public struct GuardianCase: Hashable, Sendable {
     /// Opens a case for a request that the log holds.
     ///
     /// - Parameters:
+    ///   - start: what the log should hold of the request, as somebody sent it.
     ///   - packet: what this guardian keeps for the account.
-    ///   - timeline: what the log says, each entry's inclusion verified.
+    ///   - state: the owner's last state, from a verified lookup.
     /// - Throws: ``GuardianCaseError``: there is nothing to ask the guardian about.
     public init(
-        _ request: RecoveryRequest, packet: GuardianPacket, timeline: RecoveryTimeline, at now: UInt64
+        _ request: RecoveryRequest, start: RecoveryStart, packet: GuardianPacket, state: AccountState,
+        at now: UInt64
     ) throws(GuardianCaseError) {
         self.request = request
+        self.start = start
         owner = packet.owner
-        try check(packet, timeline, now)
+        seen = now
+        try check(packet, state, now)
+    }
+
+    /// When the share may be released: the delay after the start, and after this device saw it.
+    public var notBefore: UInt64 {
+        let (own, overflow) = seen.addingReportingOverflow(UInt64(start.commitment.delay))
+        return overflow ? .max : max(start.notBefore, own)
     }
 
     /// The guardian's number for the spoken code, to be sent to the device: 32 random bytes, drawn once.
@@ -99,31 +114,30 @@ public struct GuardianCase: Hashable, Sendable {
     /// - Parameter sign: signs with the guardian's identity key, 64 bytes r || s.
     /// - Throws: ``GuardianCaseError``; ``GuardianCaseError/tooEarly(until:)`` is worth a retry then.
     public mutating func release(
-        _ packet: GuardianPacket, timeline: RecoveryTimeline, at now: UInt64, signing sign: ([UInt8]) throws -> [UInt8]
+        _ packet: GuardianPacket, state: AccountState, at now: UInt64, signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(GuardianCaseError) -> ShareRelease {
         guard stage == .confirmed || stage == .released else { throw .outOfOrder(stage) }
         if stage == .released, let before = try? ShareRelease(decoding: release) { return before }
-        let logged = try check(packet, timeline, now)
-        guard now >= logged.notBefore else { throw .tooEarly(until: logged.notBefore) }
+        try check(packet, state, now)
+        guard now >= notBefore else { throw .tooEarly(until: notBefore) }
         guard let made = ShareRelease(packet, for: request, signing: sign) else { throw .signingFailed }
         release = made.encoded
         stage = .released
         return made
     }
 
-    /// The request is this packet's, and the one that the log has in force.
-    @discardableResult
+    /// The request is this packet's, and the one that the log has in force: the checks in their order.
     private func check(
-        _ packet: GuardianPacket, _ timeline: RecoveryTimeline, _ now: UInt64
-    ) throws(GuardianCaseError) -> LoggedRecovery {
-        guard request.scope.label == packet.scope.label, timeline.label == packet.scope.label else {
-            throw .anotherAccount
-        }
+        _ packet: GuardianPacket, _ state: AccountState, _ now: UInt64
+    ) throws(GuardianCaseError) {
+        guard request.scope.label == packet.scope.label, state.handle == packet.owner else { throw .anotherAccount }
         guard request.scope.epoch == packet.scope.epoch else { throw .anotherEpoch(held: packet.scope.epoch) }
-        guard now < request.expires else { throw .expired }
-        if case .frozen(let end) = timeline.standing(at: now) { throw .objected(until: end) }
-        guard let logged = timeline.logged(at: now), logged.request == request.hash else { throw .notLogged }
-        return logged
+        guard now < start.expires else { throw .expired }
+        guard start.request == request.hash, start.identityKey == request.identityKey else { throw .notLogged }
+        guard state.recoveryCommitment == start.commitment.hash, start.commitment.epoch == packet.scope.epoch,
+            start.commitment.delay == packet.delay, start.commitment.keyHash == packet.recoveryKeyHash
+        else { throw .notCommitted }
+        guard state.pendingRecovery == start.hash else { throw .notLogged }
     }
 }
 
@@ -135,10 +149,10 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
     case anotherEpoch(held: UInt32)
     /// The request is too old.
     case expired
-    /// The log holds no such request that is in force.
+    /// The log holds no such request that is in force: it never did, or one of the owner's devices objected.
     case notLogged
-    /// One of the owner's devices objected. Stop.
-    case objected(until: UInt64)
+    /// The account committed to another recovery than this guardian's packet is for.
+    case notCommitted
     /// The device revealed another number than the request committed to: somebody is in between.
     case notTheCommittedNumber
     /// The person did not read the right code. The case is closed.
@@ -154,13 +168,15 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
 }
 
 extension GuardianCase {
-    /// For the guardian's device: `signet-guardian-case/v1` LF, u8 stage, owner's handle behind a u8 length, u32 length
-    /// and request, number behind a u8 length, u32 length and release.
+    /// For the guardian's device: `signet-guardian-case/v1` LF, u8 stage, owner's handle behind a u8 length, 153 bytes of
+    /// the start, u64 when it was seen, u32 length and request, number behind a u8 length, u32 length and release.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.write(stage.rawValue)
         writer.short(owner.bytes)
+        writer.write(start.encoded)
+        writer.write(seen)
         writer.long(request.encoded)
         writer.short(number)
         writer.long(release)
@@ -178,6 +194,8 @@ extension GuardianCase {
         guard let stage = Stage(rawValue: try reader.uint8()) else { throw RecoveryFormatError.invalidField }
         self.stage = stage
         owner = try reader.handle()
+        start = try RecoveryStart(decoding: reader.array(RecoveryStart.byteCount))
+        seen = try reader.uint64()
         request = try RecoveryRequest(decoding: reader.long())
         number = try reader.short()
         release = try reader.long()

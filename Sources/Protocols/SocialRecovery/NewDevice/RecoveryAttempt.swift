@@ -1,6 +1,5 @@
 import CanonicalCoding
 public import Crypto
-public import DeviceIdentity
 public import KeyTransparency
 public import SecretSharing
 
@@ -33,8 +32,10 @@ public struct RecoveryAttempt: Hashable, Sendable {
     public let bundle: RecoveryBundle
     /// How far it is.
     public private(set) var stage: Stage = .collecting
-    /// The signed succession, once there is one.
-    public private(set) var succession: IdentitySuccession?
+    /// The signed state under the new identity key, once there is one.
+    public private(set) var succession: AccountState?
+    /// What the log holds of the request.
+    public let start: RecoveryStart
     private var releases: [ShareRelease] = []
     private static let format: StaticString = "signet-recovery-attempt/v1\n"
 
@@ -44,15 +45,22 @@ public struct RecoveryAttempt: Hashable, Sendable {
     ///   - bundle: as the server gave it.
     ///   - commitment: as the server gave it.
     ///   - state: the account's last state, from a verified lookup.
+    ///   - now: in seconds since 1970.
     /// - Throws: ``RecoveryAttemptError``.
     public init(
-        _ request: RecoveryRequest, bundle: [UInt8], commitment: RecoveryCommitment, state: AccountState
+        _ request: RecoveryRequest, bundle: [UInt8], commitment: RecoveryCommitment, state: AccountState,
+        at now: UInt64
     ) throws(RecoveryAttemptError) {
         guard state.recoveryCommitment == commitment.hash else { throw .notCommitted }
         do throws(RecoveryBundleError) {
             self.bundle = try RecoveryBundle(decoding: bundle, commitment: commitment)
         } catch { throw .bundle(error) }
         guard self.bundle.scope == request.scope else { throw .anotherAccount }
+        do throws(RecoveryStepFault) {
+            start = try RecoveryStart(
+                request: request.hash, identityKey: request.identityKey, commitment: commitment, started: now,
+                expires: request.expires)
+        } catch { throw .start(error) }
         self.request = request
         self.commitment = commitment
     }
@@ -124,24 +132,30 @@ public struct RecoveryAttempt: Hashable, Sendable {
         do { return try body(SecretScalar(combining: verified)) } catch { throw .recoveryKeyUnused }
     }
 
-    /// Rebuilds the recovery key, signs the succession with it and the new identity key, and lets it go.
+    /// Rebuilds the recovery key, signs the next state with it and the new identity key, and lets it go.
+    ///
+    /// What was signed before is signed anew when the account has another state by now, or the old time is not `time`.
     ///
     /// - Parameters:
     ///   - key: the private half of the request's agreement key.
     ///   - state: the account's last state under the old identity key.
+    ///   - device: the new device, the only one of the next state.
+    ///   - time: when, in seconds since 1970; after the delay.
     ///   - accepting: signs with the new identity key.
     /// - Throws: ``RecoveryAttemptError``.
     public mutating func succeed(
-        with key: P256.KeyAgreement.PrivateKey, after state: AccountState, accepting: ([UInt8]) throws -> [UInt8]
-    ) throws(RecoveryAttemptError) -> IdentitySuccession {
-        if let succession { return succession }
-        let (request, commitment, publicKey) = (request, commitment, bundle.commitments.publicKey)
+        with key: P256.KeyAgreement.PrivateKey, after state: AccountState, device: DeviceRecord, at time: UInt64,
+        accepting: ([UInt8]) throws -> [UInt8]
+    ) throws(RecoveryAttemptError) -> AccountState {
+        guard stage == .collecting || stage == .succeeding else { throw .outOfOrder(stage) }
+        let (start, publicKey) = (start, bundle.commitments.publicKey.encoded)
+        guard state.version < UInt64.max else { throw .notSucceeded }
+        let body = AccountStateBody(
+            handle: state.handle, version: state.version + 1, previous: state.hash, identityKey: request.identityKey,
+            recoveryCommitment: nil, pendingRecovery: nil, accountHead: state.accountHead, devices: [device])
         let signed = try withRecoveryKey(key) { secret in
-            let ground = try RecoveryGround(
-                recoveryKey: publicKey.encoded, commitment: commitment, request: request.hash)
-            return try IdentitySuccession(
-                label: request.scope.label, previousState: state.hash, oldKey: state.identityKey,
-                newKey: request.identityKey, authority: .recovery(ground),
+            try AccountState(
+                recovering: body, by: start, recoveryKey: publicKey, at: time,
                 authorizing: { Array(try secret.signingKey().signature(for: $0).rawRepresentation) },
                 accepting: accepting)
         }
@@ -194,6 +208,8 @@ public struct RecoveryStanding: Hashable, Sendable {
 public enum RecoveryAttemptError: Error, Hashable, Sendable {
     /// The account commits to another recovery, or to none.
     case notCommitted
+    /// The request's times do not fit what the account committed to.
+    case start(RecoveryStepFault)
     /// The bundle is not the account's.
     case bundle(RecoveryBundleError)
     /// The request is for another account or epoch than the bundle.
@@ -217,13 +233,13 @@ public enum RecoveryAttemptError: Error, Hashable, Sendable {
 }
 
 extension RecoveryAttempt {
-    /// For the new device: `signet-recovery-attempt/v1` LF, u8 stage, commitment, then each behind a u32 length:
-    /// request, bundle, succession (or nothing); u8 count and the releases, each behind a u32 length.
+    /// For the new device: `signet-recovery-attempt/v1` LF, u8 stage, 153 bytes of the start, then each behind a u32
+    /// length: request, bundle, next state (or nothing); u8 count and the releases, each behind a u32 length.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.write(stage.rawValue)
-        writer.write(commitment.encoded)
+        writer.write(start.encoded)
         writer.long(request.encoded)
         writer.long(bundle.encoded)
         writer.long(succession?.encoded ?? [])
@@ -242,11 +258,12 @@ extension RecoveryAttempt {
     private init(from reader: inout ByteReader) throws {
         guard let stage = Stage(rawValue: try reader.uint8()) else { throw RecoveryFormatError.invalidField }
         self.stage = stage
-        commitment = try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount))
+        start = try RecoveryStart(decoding: reader.array(RecoveryStart.byteCount))
+        commitment = start.commitment
         request = try RecoveryRequest(decoding: reader.long())
         bundle = try RecoveryBundle(decoding: reader.long(), commitment: commitment)
         let succession = try reader.long()
-        self.succession = succession.isEmpty ? nil : try IdentitySuccession(decoding: succession)
+        self.succession = succession.isEmpty ? nil : try AccountState(decoding: succession)
         for _ in 0..<(try reader.uint8()) { releases.append(try ShareRelease(decoding: reader.long())) }
         guard (stage == .collecting) == (self.succession == nil) else { throw RecoveryFormatError.invalidField }
     }

@@ -9,8 +9,6 @@ import DeviceIdentity
 /// created and u64 expires, in seconds since 1970; u8 length and name that the device gives itself; 64-byte signature
 /// by the new identity key.
 public struct RecoveryRequest: Hashable, Sendable {
-    /// No request lives longer than its delay and this, in seconds: seven days.
-    public static let lifetimeAfterDelay: UInt64 = 7 * 86_400
     /// The longest name, in bytes.
     public static let maximumNameByteCount = 64
     private static let format: StaticString = "signet-recovery-request/v1\n"

@@ -20,6 +20,14 @@ public struct GuardianCheck: Sendable {
         self.challenges = challenges
     }
 
+    /// A check that was begun before.
+    ///
+    /// - Parameter challenges: of this set's guardians; 32 bytes each.
+    public init(of setup: RecoverySetup, asking challenges: [Handle: [UInt8]]) {
+        self.setup = setup
+        self.challenges = challenges
+    }
+
     /// A guardian answered.
     ///
     /// - Throws: ``RecoverySetupError``: no guardian of this set, or the answer proves nothing: their share is lost or

@@ -1,6 +1,7 @@
 import CanonicalCoding
 import Crypto
-public import DeviceIdentity
+import DeviceIdentity
+public import KeyTransparency
 public import SecretSharing
 
 /// Everything that a new device needs besides the guardians, in one file that says little to whoever stores it.

@@ -1,5 +1,4 @@
 import CanonicalCoding
-public import DeviceIdentity
 public import KeyTransparency
 public import SecretSharing
 
@@ -118,6 +117,9 @@ public struct RecoverySetup: Hashable, Sendable {
         self.commitment = commitment
         self.guardians = guardians
     }
+
+    /// How many of them recover the identity.
+    public var threshold: Int { bundle.commitments.threshold }
 
     /// How many guardians have to keep their packet before the set may be published: one more than recover.
     public var neededCount: Int { min(guardians.count, bundle.commitments.threshold + 1) }

@@ -1,5 +1,5 @@
 import Crypto
-import DeviceIdentity
+import KeyTransparency
 import SecretSharing
 
 /// Seals a dealing into packets and a bundle. It and the dealing are gone when the setup is there.

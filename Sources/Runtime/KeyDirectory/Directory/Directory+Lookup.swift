@@ -113,6 +113,12 @@ extension Directory {
         return found
     }
 
+    /// The latest published state of a handle, for the parts beside the directory; nil if there is none.
+    package func publishedState(of handle: Handle) async throws(DirectoryError) -> AccountState? {
+        guard let row = try await account(handle, size: log.published.head.size)?.state else { return nil }
+        do { return try AccountState(decoding: row.encoding) } catch { throw .stopped }
+    }
+
     private func storedAccount(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
         let places = LeafPlaces(log: log, size: size)
         return try await database.read { database in

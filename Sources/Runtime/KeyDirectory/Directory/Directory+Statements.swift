@@ -5,7 +5,8 @@ import TransparencyLog
 import VRF
 
 extension Directory {
-    /// Registers an account: its first state, brought by one of the devices in it.
+    /// Registers an account: its first state, brought by one of the devices in it. Or takes a step of a recovery from a
+    /// device that does not belong to the account yet: what gives it the right is in the state.
     ///
     /// The same submission again gives the same receipt, with the size of the checkpoint published by then.
     ///
@@ -18,12 +19,12 @@ extension Directory {
         let now = clock()
         try check(signature, content, at: now)
         guard content.body == submission.encoded else { throw .refused(.badRequest) }
-        guard submission.state.devices.contains(where: { $0.keys.signing == signature.deviceKey }) else {
-            throw .refused(.notYourAccount)
-        }
+        let isFirst = submission.state.version == 1
+        let isListed = submission.state.devices.contains { $0.keys.signing == signature.deviceKey }
+        guard isListed || (!isFirst && submission.state.isStart) else { throw .refused(.notYourAccount) }
         let statement = Statement(submission: submission, signature: signature, time: now)
         return try await turns.run(submission.state.handle) { () throws(DirectoryError) in
-            try await self.register(statement)
+            isFirst ? try await self.register(statement) : try await self.recover(statement)
         }
     }
 
@@ -101,6 +102,33 @@ extension Directory {
         guard current.devices.contains(where: { $0.keys.signing == statement.signature.deviceKey }) else {
             throw .refused(.notYourAccount)
         }
+        return try await take(statement, after: current, known)
+    }
+
+    /// A step of a recovery, brought by a device that the account does not have yet.
+    private func recover(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
+        guard statement.state.isRecoveryByNewDevice else { throw .refused(.badRequest) }
+        guard let known = try await known(statement) else { throw .refused(.notFound) }
+        if let same = known.same { return try await receipt(for: same, of: known.account) }
+        _ = try await receipt(for: known.newest, of: known.account)
+        if statement.state.isStart { try await demandNoFreeze(of: known.account, at: statement.time) }
+        try takeNonce(of: statement.signature, at: statement.time)
+        return try await take(statement, after: try state(of: known.newest), known)
+    }
+
+    /// For a day after an objection nothing may start; the client sees the objection in its lookup and says so.
+    private func demandNoFreeze(of account: AccountRow, at now: UInt64) async throws(DirectoryError) {
+        let recent = try await database.read { database in
+            try StateRow.encodings(of: account.id, since: now - min(now, SubmissionRules.freeze), in: database)
+        }
+        guard !recent.contains(where: { (try? AccountState(decoding: $0))?.isStop ?? false }) else {
+            throw .refused(.versionConflict)
+        }
+    }
+
+    private func take(
+        _ statement: Statement, after current: AccountState, _ known: Known
+    ) async throws(DirectoryError) -> StateReceipt {
         try rules(at: statement.time).checkUpdate(
             statement.submission, after: current, highestNumber: known.highestNumber)
         let row = StateRow(statement, label: known.account.label)

@@ -1,4 +1,4 @@
-import KeyTransparency
+package import KeyTransparency
 public import SignetAPI
 
 extension Client {
@@ -62,7 +62,7 @@ extension Client {
     }
 
     /// The account as it is logged, if that is how this device left it.
-    private func ownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
+    package func ownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
         guard secrets.identityKey != nil else { throw .misuse(.identityKeyElsewhere) }
         _ = try await finishPending(secrets)
         let verdict = try await lookup(secrets.handle).verdict

@@ -66,7 +66,7 @@ extension Client {
     }
 
     /// A verified answer whose view of the log has been stored.
-    func verifiedAnswer(_ handle: Handle) async throws(ClientError) -> StoredAnswer {
+    package func verifiedAnswer(_ handle: Handle) async throws(ClientError) -> StoredAnswer {
         for _ in 0..<8 {
             let (known, history) = (try await logView(), try await pinnedPeer(handle)?.history)
             let request = LookupRequest(
@@ -126,9 +126,11 @@ extension Client {
             let pinned = try await pinnedPeer(lookup.handle)
             switch PeerTrustDecision(lookup, comparedWith: pinned) {
             case .contradiction(let contradiction): return verdict(found, .contradicted(contradiction))
+            case .mismatch(let change) where change.identityKeyChanged:
+                return try await explained(change, found, pinned)
             case .mismatch(let change): return verdict(found, .changed(change))
             case .match:
-                let isNewer = lookup.state.version > (pinned?.version ?? 0)
+                let isNewer = lookup.state.authored.version > (pinned?.version ?? 0)
                 if isNewer, try await !pin(lookup, replacing: pinned) { continue }
                 return verdict(found, .matched(PeerKeys(lookup)))
             case .noCache:
@@ -138,6 +140,17 @@ extension Client {
             }
         }
         throw .viewKeepsMoving
+    }
+
+    /// What another identity key means, by everything that the log holds under the label.
+    private func explained(
+        _ change: PeerKeyChange, _ found: StoredLookup, _ pinned: PinnedPeer?
+    ) async throws(ClientError) -> LookupVerdict {
+        guard let history = try await history(of: found.lookup.handle, since: OwnWatch.beginning.history),
+            case .registered(let lookup) = history.answer,
+            case .mismatch(let explained) = PeerTrustDecision(lookup, comparedWith: pinned, by: history)
+        else { return verdict(found, .changed(change)) }
+        return verdict(StoredLookup(lookup: lookup, known: found.known), .changed(explained))
     }
 
     /// Keeps that the history of somebody pinned has ended, so that no later answer may go back behind it.
@@ -176,10 +189,10 @@ extension Client {
 }
 
 /// A verified answer after its view of the log was stored.
-struct StoredAnswer {
-    let answer: VerifiedAnswer
+package struct StoredAnswer {
+    package let answer: VerifiedAnswer
     /// The view before it.
-    let known: LogView?
+    package let known: LogView?
 }
 
 /// A verified lookup of somebody registered, after its view of the log was stored.

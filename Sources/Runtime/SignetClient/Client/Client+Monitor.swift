@@ -1,6 +1,6 @@
 public import KeyTransparency
 import SignetAPI
-import TransparencyLog
+package import TransparencyLog
 
 /// What a look at the own account's history came to.
 public struct MonitorReport: Hashable, Sendable {
@@ -33,13 +33,13 @@ extension Client {
         for _ in 0..<8 {
             let record = try await ownRecord()
             let watch = record.watch ?? .beginning
-            guard let history = try await ownHistory(owner.handle, since: watch) else {
+            guard let history = try await history(of: owner.handle, since: watch.history) else {
                 return .vanished(owner.handle, watch)
             }
             if case .absent = history.answer, watch.version > 0 { return .vanished(owner.handle, watch) }
             let isFirst = record.watch == nil
             var decision = MonitorDecision(history, since: watch, acts: record.acts)
-            if isFirst { try await acceptWhatIsPinned(&decision, history) }
+            if isFirst { try await acceptWhatIsPinned(&decision, history, record.acts) }
             let milestones = try await checkMilestones(history, watch, &decision)
             let isSettled = decision.alarms.isEmpty || isAccepting
             if isSettled, try await !keep(decision.watch, in: record) { continue }
@@ -62,19 +62,19 @@ extension Client {
         return day > mark.day || pinned.history.count > watch.history.size
     }
 
-    /// The entries since a watch; nil if the directory now denies an account that it proved.
-    private func ownHistory(
-        _ handle: Handle, since watch: OwnWatch
+    /// The entries of a handle since what is known of it; nil if the directory now denies an account that it proved.
+    package func history(
+        of handle: Handle, since frontier: MerkleFrontier
     ) async throws(ClientError) -> VerifiedHistory? {
         for _ in 0..<8 {
             let (known, now) = (try await logView(), surroundings.now())
             let request = LookupRequest(
-                handle: handle, knownSize: known?.head.size ?? 0, knownCount: watch.history.size)
+                handle: handle, knownSize: known?.head.size ?? 0, knownCount: frontier.size)
             let bytes = try await calls.history(HistoryRequest(request))
             let history: VerifiedHistory
             do {
                 history = try HistoryVerifier(trust: profile.trust).verify(
-                    bytes, for: handle, knowing: known, since: watch.history, at: now)
+                    bytes, for: handle, knowing: known, since: frontier, at: now)
             } catch .lookup(.history(.vanished)) {
                 return nil
             } catch .lookup(let error) {
@@ -90,12 +90,16 @@ extension Client {
 
     /// The first look on a device that joined: the state that is pinned, and what led to it, is taken as it is.
     private func acceptWhatIsPinned(
-        _ decision: inout MonitorDecision, _ history: VerifiedHistory
+        _ decision: inout MonitorDecision, _ history: VerifiedHistory, _ acts: [OwnAct]
     ) async throws(ClientError) {
         switch history.answer {
         case .registered(let lookup):
-            guard try await pinnedPeer(lookup.handle)?.stateHash == lookup.state.hash else { return }
+            guard try await pinnedPeer(lookup.handle)?.stateHash == lookup.state.authored.hash else { return }
             decision.accept()
+            // A recovery under way is nobody's to accept unseen, but for the device that asks.
+            if lookup.state.pendingRecovery != nil, !acts.contains(where: { $0.stateHash == lookup.state.hash }) {
+                decision.raise(.recovery(version: lookup.state.version))
+            }
         case .absent(let absence): throw .notRegistered(absence)
         case .closed: return
         }

@@ -42,6 +42,21 @@ extension Client {
         return friends
     }
 
+    /// What is pinned of the people whom the user added.
+    package func knownPeople() async throws(ClientError) -> [PinnedPeer] {
+        let people = try await stored { () throws(StoreError) in try await store.people() }
+        let pinned = try await stored { () throws(StoreError) in try await store.pinnedPeers() }
+        return pinned.filter { peer in people.contains { $0.handle == peer.handle } }
+    }
+
+    /// Adds people who came back with a recovered identity.
+    package func remember(_ handles: [Handle]) async throws(ClientError) {
+        for handle in handles where handle != owner?.handle {
+            let person = Person(handle: handle, since: surroundings.now())
+            try await stored { () throws(StoreError) in try await store.remember(person) }
+        }
+    }
+
     private func befriend(
         _ handle: Handle, _ route: Route, _ secrets: DeviceSecrets
     ) async throws(ClientError) -> Friendship {

@@ -1,25 +1,38 @@
-import KeyTransparency
-import SignetAPI
+package import KeyTransparency
+package import SignetAPI
 
 /// A state is written to the store before it is sent, and taken out only when the log shows it or can no
 /// longer come to show it: so a crash or a lost answer never leaves the user with a state of unknown fate.
 extension Client {
-    func submit(
+    package func submit(
         _ body: AccountStateBody, cards: [DeviceCard], by secrets: DeviceSecrets
     ) async throws(ClientError) -> LookupVerdict {
-        let submission = try Self.sign(body, cards, secrets, opening: surroundings.randomBytes(32))
+        try await submit(try Self.sign(body, secrets), cards: cards, by: secrets)
+    }
+
+    /// Submits a state that is signed, and waits until the log shows it.
+    ///
+    /// - Throws: ``ClientError``.
+    package func submit(
+        _ state: AccountState, cards: [DeviceCard], by secrets: DeviceSecrets
+    ) async throws(ClientError) -> LookupVerdict {
+        let submission: StateSubmission
+        do { submission = try StateSubmission(state: state, opening: surroundings.randomBytes(32), cards: cards) } catch
+        {
+            throw .submission(error)
+        }
         let record = try await ownRecord()
-        let highest = max(record.highestDeviceNumber, body.devices.last?.number ?? 0)
+        let highest = max(record.highestDeviceNumber, state.devices.last?.number ?? 0)
         let next = OwnRecord(
             pending: submission.encoded, highestDeviceNumber: highest, acts: record.acts,
-            watch: record.watch ?? (body.version == 1 ? .beginning : nil))
+            watch: record.watch ?? (state.version == 1 ? .beginning : nil))
         try await setOwnRecord(next.acting(submission.act), replacing: record)
         guard let verdict = try await send(submission, by: secrets) else { throw .notWhatWasSent }
         return verdict
     }
 
     /// Brings an interrupted submission to its end: confirmed by the log (the verdict), or given up (nil).
-    func finishPending(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict? {
+    package func finishPending(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict? {
         let record = try await ownRecord()
         guard let bytes = record.pending else { return nil }
         guard let submission = try? StateSubmission(decoding: bytes),
@@ -75,16 +88,11 @@ extension Client {
     }
 
     private static func sign(
-        _ body: AccountStateBody, _ cards: [DeviceCard], _ secrets: DeviceSecrets, opening: [UInt8]
-    ) throws(ClientError) -> StateSubmission {
-        do {
-            let state = try AccountState(signing: body) { try secrets.signAsIdentity($0) ?? [] }
-            return try StateSubmission(state: state, opening: opening, cards: cards)
-        } catch let error as AccountStateError {
-            throw .account(error)
-        } catch let error as SubmissionError {
-            throw .submission(error)
-        } catch { throw .misuse(.identityKeyElsewhere) }
+        _ body: AccountStateBody, _ secrets: DeviceSecrets
+    ) throws(ClientError) -> AccountState {
+        do throws(AccountStateError) {
+            return try AccountState(signing: body) { try secrets.signAsIdentity($0) ?? [] }
+        } catch { throw .account(error) }
     }
 
     private func giveUpPending() async throws(ClientError) {

@@ -15,7 +15,7 @@ public struct Client<Store: ClientStore>: Sendable {
 
     let calls: DirectoryCalls
     let verifier: LookupVerifier
-    let surroundings: Surroundings
+    package let surroundings: Surroundings
     let origin: KeyName
 
     /// Who uses this client.

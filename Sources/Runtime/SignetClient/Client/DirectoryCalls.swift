@@ -47,7 +47,7 @@ struct DirectoryCalls: Sendable {
     func submit(
         _ submission: StateSubmission, by device: DeviceSecrets
     ) async throws(ClientError) -> StateReceipt {
-        let route = submission.state.version == 1 ? Route.register : .updateState
+        let route = submission.state.isByNewDevice ? Route.register : .updateState
         let body = try await call(route, body: submission.encoded, signedBy: device)
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
@@ -140,6 +140,17 @@ struct DirectoryCalls: Sendable {
     private func decode<Body: Decodable>(_ body: [UInt8], of route: Route) throws(ClientError) -> Body {
         do { return try JSONDecoder().decode(Body.self, from: Data(body)) } catch {
             throw .malformedAnswer(route)
+        }
+    }
+}
+
+extension AccountState {
+    /// Whether a device brings it that the account did not have before.
+    fileprivate var isByNewDevice: Bool {
+        switch step {
+        case .ordinary: version == 1
+        case .started, .recovered: true
+        case .stopped: false
         }
     }
 }

@@ -97,6 +97,15 @@ public struct DeviceSecrets: Sendable {
         return try DeviceCard(request, proof: proof, sign: sign)
     }
 
+    /// Lends the agreement key, for opening what was sealed to this device.
+    ///
+    /// - Throws: whatever `body` throws, and ``KeystoreError/keysDoNotFit``, a bug.
+    package func withAgreementKey<Value>(_ body: (P256.KeyAgreement.PrivateKey) throws -> Value) throws -> Value {
+        let key: P256.KeyAgreement.PrivateKey
+        do { key = try Self.agreementKey(agreement) } catch { throw KeystoreError.keysDoNotFit }
+        return try body(key)
+    }
+
     private static func signingKey(_ secret: SecretBytes) throws -> Curve25519.Signing.PrivateKey {
         try secret.withBytes { try Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
     }

@@ -47,8 +47,19 @@ public struct HTTPSServer: Sendable {
         logger: Logger
     ) throws(TLSIdentityError) {
         try self.init(
-            answering: HonestDirectory(directory), signals: signals, identity: identity, configuration: configuration,
-            logger: logger)
+            directory, and: [], signals: signals, identity: identity, configuration: configuration, logger: logger)
+    }
+
+    /// A server in front of a directory and of parts beside it.
+    ///
+    /// - Throws: ``TLSIdentityError``: the key and the certificate do not make a TLS server.
+    package init(
+        _ directory: Directory, and parts: [any PartAnswering], signals: SignalHub? = nil, identity: TLSIdentity,
+        configuration: Configuration, logger: Logger
+    ) throws(TLSIdentityError) {
+        try self.init(
+            answering: HonestDirectory(directory), and: parts, signals: signals, identity: identity,
+            configuration: configuration, logger: logger)
     }
 
     /// A server in front of anything that answers like a directory, and of parts beside it.

@@ -14,6 +14,8 @@ public struct DataDirectory: Hashable, Sendable {
     public var records: String { path + "/records" }
     /// Calls, and signals that wait in inboxes, mode 0600.
     public var signals: String { path + "/signals.sqlite" }
+    /// What guardians, owners and new devices leave for each other, SQLite.
+    public var recovery: String { path + "/recovery.sqlite" }
     /// What clients need to trust this server: `DirectoryProfile` of the API.
     public var profile: String { path + "/directory.signet" }
     /// The server's certificate, PEM.

@@ -12,7 +12,7 @@ struct Account: AsyncParsableCommand {
 
 extension Account {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
-    fileprivate static func prepareHome(
+    static func prepareHome(
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
     ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool, lock: HomeLock) {
         let home = options.folder

@@ -73,6 +73,16 @@ struct LookupPage {
 
     private func changeSentence(_ change: PeerKeyChange) -> Sentence {
         if verdict?.isOwn == true { return ClientError.ownAccountChanged(change).sentence("") }
+        if case .recovered(let time) = change.identity {
+            return Sentence(
+                "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log.",
+                "Go on with: signet people trust \(handle). Compare again when you meet.")
+        }
+        if change.identity == .unexplained {
+            return Sentence(
+                "ALARM: \(handle) has another identity, and no recovery in the log explains it.",
+                "Do not use it. Ask them in another way; the directory or a thief may have put it there.")
+        }
         return Sentence(
             "\(handle) is blocked: \(change.words) since you accepted them.",
             "Ask them in another way whether that was them. If so: signet people trust \(handle)")
@@ -127,6 +137,7 @@ struct LookupPage {
         case .accepted: "  \(paint.good("✓")) \(devices), accepted now\(age)"
         case .stranger:
             "  \(paint.warning("–")) \(devices); nobody you added, so nothing was pinned\(age)"
+        case .changed(let change) where change.isRecovery: "  \(paint.warning("! recovered")): \(change.words)"
         case .changed(let change): "  \(paint.bad("✗ blocked")): \(change.words)"
         case .contradicted: "  \(paint.bad("✗ blocked")): this contradicts what was proven before"
         }
@@ -192,7 +203,12 @@ struct LookupPage {
             members["devices"] = .array(
                 keys.devices.map { ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))] })
         }
-        if case .changed(let change) = verdict.outcome { members["change"] = .string(change.words) }
+        if case .changed(let change) = verdict.outcome {
+            members["change"] = .string(change.words)
+            if change.identityKeyChanged {
+                members["identity"] = .string(change.isRecovery ? "recovered" : "unexplained")
+            }
+        }
         return members
     }
 

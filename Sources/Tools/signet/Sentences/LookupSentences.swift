@@ -202,12 +202,19 @@ extension PeerContradiction {
 }
 
 extension PeerKeyChange {
+    /// Whether a logged recovery explains the other identity.
+    var isRecovery: Bool { if case .recovered = identity { true } else { false } }
+
     /// `device 2 was added, 1 device was removed`.
     var words: String {
         var parts = added.map { "device \($0.number) was added" }
         parts += removed.map { "device \($0.number) was removed" }
         parts += rekeyed.map { "device \($0.number) has other encryption keys" }
-        if identityKeyChanged { parts.append("the identity is a new one") }
+        switch identity {
+        case .none: break
+        case .recovered(let time): parts.insert("they recovered their identity on \(Moment.day(time / 86_400))", at: 0)
+        case .unexplained: parts.append("the identity is a new one, and nothing explains it")
+        }
         return parts.joined(separator: ", ")
     }
 }

@@ -10,6 +10,7 @@ extension MonitorAlarm {
         case .withheldVersion: "withheld-version"
         case .reset: "reset"
         case .recovery: "recovery"
+        case .recovered: "recovered"
         case .closed: "closed"
         case .wrongStep: "wrong-step"
         case .doesNotFollow: "does-not-follow"
@@ -43,7 +44,13 @@ extension MonitorAlarm {
         case .recovery(let version):
             Sentence(
                 "A recovery of your account was begun with version \(version).",
-                "If you did not ask your guardians for it, stop it now from one of your devices, and ask them who did.")
+                "If you did not ask your guardians for it, stop it now from one of your devices: signet recover stop. Then ask them who called."
+            )
+        case .recovered(let version):
+            Sentence(
+                "With version \(version) your guardians gave your identity to another device.",
+                "If that was you, this device is done: delete its home folder. If not, tell your friends in another way, and ask your guardians."
+            )
         case .closed(let version):
             Sentence(
                 "Your account was closed with version \(version).",

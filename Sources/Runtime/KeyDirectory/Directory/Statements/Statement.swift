@@ -17,3 +17,17 @@ struct Statement: Sendable {
     /// The cards one after the other; with state and opening they make up the body that was signed.
     var cards: [UInt8] { submission.cards.flatMap(\.encoded) }
 }
+
+extension AccountState {
+    /// Whether a new device asks for the identity.
+    var isStart: Bool { if case .started = step { true } else { false } }
+    /// Whether a device objected.
+    var isStop: Bool { if case .stopped = step { true } else { false } }
+    /// Whether a device that the account did not have brings it.
+    var isRecoveryByNewDevice: Bool {
+        switch step {
+        case .started, .recovered: true
+        case .ordinary, .stopped: false
+        }
+    }
+}

@@ -13,7 +13,7 @@ struct SubmissionRules: Sendable {
 
     /// An account's first state.
     func checkRegistration(_ submission: StateSubmission) throws(DirectoryError) {
-        guard submission.state.version == 1 else { throw .refused(.badRequest) }
+        guard submission.state.version == 1, submission.state.step == .ordinary else { throw .refused(.badRequest) }
         try checkCards(of: submission.state.devices[...], submission)
     }
 
@@ -23,11 +23,32 @@ struct SubmissionRules: Sendable {
     func checkUpdate(
         _ submission: StateSubmission, after current: AccountState, highestNumber: UInt16
     ) throws(DirectoryError) {
-        guard submission.state.identityKey == current.identityKey else { throw .refused(.handleTaken) }
+        if case .recovered = submission.state.step {
+        } else {
+            guard submission.state.identityKey == current.identityKey else { throw .refused(.handleTaken) }
+        }
+        try checkTime(of: submission.state)
         guard current.isFollowed(by: submission.state) else { throw .refused(.versionConflict) }
         let new = submission.state.devices.filter { !current.devices.contains($0) }
         guard new.allSatisfy({ $0.number > highestNumber }) else { throw .refused(.badRequest) }
         try checkCards(of: new[...], submission)
+    }
+
+    /// How long nothing may start after an objection, in seconds: a day.
+    static let freeze: UInt64 = 86_400
+
+    /// Steps of a recovery say when they were made. What comes late or early by more than a request may is refused, and a
+    /// recovery does not end in the future.
+    private func checkTime(of state: AccountState) throws(DirectoryError) {
+        let bound = RequestSignature.maximumClockDifference
+        let (time, latest) =
+            switch state.step {
+            case .ordinary: (now, now)
+            case .started(let start, _, _): (start.started, now + bound)
+            case .stopped(let stop, _): (stop.time, now + bound)
+            case .recovered(let succession): (succession.time, now)
+            }
+        guard time <= latest, now - min(now, time) <= bound else { throw .refused(.wrongTime) }
     }
 
     /// One card for each new device and no other, in any order; each proves that the device holds its keys.

@@ -40,6 +40,13 @@ struct StateRow: Sendable {
         ).map { try StateRow($0) }
     }
 
+    /// What was accepted since a time.
+    static func encodings(of account: Int64, since time: UInt64, in database: Database) throws -> [[UInt8]] {
+        try database.rows(
+            "SELECT encoding FROM states WHERE account = ? AND time >= ?", [account, Int64(clamping: time)]
+        ).map { try $0.bytes(0) }
+    }
+
     /// Reads the columns of ``columns`` from `first` on.
     init(_ row: Row, from first: Int = 0) throws {
         let kindNumber = try row.integer(first + 1)

@@ -31,7 +31,7 @@ public struct RecoveryCommitment: Hashable, Sendable {
     public init(
         epoch: UInt32, delay: UInt32, recoveryKey: [UInt8], bundle: [UInt8]
     ) throws(RecoveryCommitmentError) {
-        guard P256Text.isKey(recoveryKey) else { throw .invalidKey }
+        guard AccountSignature.isKey(recoveryKey) else { throw .invalidKey }
         try self.init(
             epoch: epoch, delay: delay, keyHash: Array(SHA256.hash(data: recoveryKey)),
             bundleHash: Array(SHA256.hash(data: bundle)))
@@ -84,9 +84,4 @@ public enum RecoveryCommitmentError: Error, Hashable, Sendable {
     case invalidEpoch
     /// More than ``RecoveryCommitment/maximumDelay``.
     case delayTooLong(UInt32)
-}
-
-extension RecoveryGround {
-    /// Whether the recovery key is the one whose hash the commitment holds.
-    var isCommittedKey: Bool { Array(SHA256.hash(data: recoveryKey)) == commitment.keyHash }
 }

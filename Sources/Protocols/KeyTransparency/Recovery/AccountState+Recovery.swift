@@ -1,0 +1,209 @@
+import CanonicalCoding
+import Crypto
+
+// The two further forms of an account state; integers big-endian.
+//
+// A note about the last state that the owner signed:
+// `signet-recovery-note/v1` LF; u64 version; 32-byte hash of the previous state; u8 kind; for 1, a start: 153 bytes of
+// `RecoveryStart`, u8 0 or 1 and, if 1, the 153 bytes of the expired one; for 2, a stop: u16 device number, u64 time; u16
+// length and that state; 64-byte signature over all before: by the identity key that asks, or by the device (Ed25519).
+//
+// A state under a recovered identity:
+// `signet-recovered-account/v1` LF; everything as in `signet-account/v1` up to the devices; 153 bytes of
+// `RecoveryStart`; u64 time; 33-byte recovery key; 64-byte signature by the recovery key over all before; 64-byte
+// signature by the new identity key over all before.
+extension AccountState {
+    static let noteFormat = Array("signet-recovery-note/v1\n".utf8)
+    static let recoveredFormat = Array("signet-recovered-account/v1\n".utf8)
+
+    /// The state that notes the start of a recovery.
+    ///
+    /// - Parameters:
+    ///   - state: the account's last state.
+    ///   - superseded: the request that `state` has pending, when it expired.
+    ///   - sign: gives the 64-byte signature of the key that asks.
+    /// - Throws: ``AccountStateError``.
+    public init(
+        starting start: RecoveryStart, superseding superseded: RecoveryStart?, after state: AccountState,
+        with sign: ([UInt8]) throws -> [UInt8]
+    ) throws(AccountStateError) {
+        var writer = try Self.note(after: state, kind: 1)
+        writer.write(start.encoded)
+        writer.write(UInt8(superseded == nil ? 0 : 1))
+        writer.write(superseded?.encoded ?? [])
+        try self.init(signing: writer, about: state.authored, with: sign)
+    }
+
+    /// The state that notes an objection.
+    ///
+    /// - Parameter sign: gives the 64-byte Ed25519 signature of the device.
+    /// - Throws: ``AccountStateError``.
+    public init(
+        stopping stop: RecoveryStop, after state: AccountState, with sign: ([UInt8]) throws -> [UInt8]
+    ) throws(AccountStateError) {
+        var writer = try Self.note(after: state, kind: 2)
+        writer.write(stop.device)
+        writer.write(stop.time)
+        try self.init(signing: writer, about: state.authored, with: sign)
+    }
+
+    private static func note(after state: AccountState, kind: UInt8) throws(AccountStateError) -> ByteWriter {
+        guard state.version < UInt64.max else { throw .tooManyVersions }
+        var writer = ByteWriter()
+        writer.write(noteFormat)
+        writer.write(state.version + 1)
+        writer.write(state.hash)
+        writer.write(kind)
+        return writer
+    }
+
+    private init(
+        signing note: ByteWriter, about base: AccountState, with sign: ([UInt8]) throws -> [UInt8]
+    ) throws(AccountStateError) {
+        var writer = note
+        writer.write(UInt16(truncatingIfNeeded: base.encoded.count))
+        writer.write(base.encoded)
+        let signature: [UInt8]
+        do { signature = try sign(writer.bytes) } catch { throw .signingFailed }
+        try self.init(decoding: writer.bytes + signature)
+    }
+
+    init(decodingNote bytes: [UInt8]) throws(AccountStateError) {
+        do {
+            var reader = ByteReader(bytes)
+            _ = try reader.bytes(Self.noteFormat.count)
+            let version = try reader.uint64()
+            let previous = Array(try reader.bytes(32))
+            let (kind, start, superseded, stop) = try Self.noted(&reader)
+            let base = try AccountState(decoding: Array(reader.bytes(Int(reader.uint16()))))
+            guard base == base.authored, version > base.version, previous != AccountStateBody.noPredecessor else {
+                throw RecoveryStepFault.invalidBase
+            }
+            let signature = Array(try reader.bytes(64))
+            try reader.end()
+            let message = bytes.dropLast(64)
+            switch (kind, start, stop) {
+            case (1, let start?, _):
+                guard AccountSignature.isValid(signature, over: message, by: start.identityKey) else {
+                    throw AccountStateError.invalidSignature
+                }
+                let body = AccountStateBody(base, version: version, previous: previous, pending: start.hash)
+                self.init(
+                    body, step: .started(start, superseded: superseded, base: base), signature: signature,
+                    encoded: bytes)
+            case (2, _, let stop?):
+                guard let device = base.devices.first(where: { $0.number == stop.device }) else {
+                    throw RecoveryStepFault.noSuchDevice(stop.device)
+                }
+                guard AccountSignature.isValid(signature, over: message, byDevice: device.keys.signing) else {
+                    throw AccountStateError.invalidSignature
+                }
+                let body = AccountStateBody(base, version: version, previous: previous, pending: nil)
+                self.init(body, step: .stopped(stop, base: base), signature: signature, encoded: bytes)
+            default: throw RecoveryStepFault.invalidField
+            }
+        } catch { throw AccountStateError(recovery: error) }
+    }
+
+    private static func noted(
+        _ reader: inout ByteReader
+    ) throws -> (kind: UInt8, start: RecoveryStart?, superseded: RecoveryStart?, stop: RecoveryStop?) {
+        let kind = try reader.uint8()
+        guard kind == 1 else {
+            return (kind, nil, nil, RecoveryStop(device: try reader.uint16(), time: try reader.uint64()))
+        }
+        let start = try RecoveryStart(from: &reader)
+        switch try reader.uint8() {
+        case 0: return (kind, start, nil, nil)
+        case 1: return (kind, start, try RecoveryStart(from: &reader), nil)
+        default: throw RecoveryStepFault.invalidField
+        }
+    }
+}
+
+// MARK: A state under a recovered identity
+
+extension AccountState {
+    /// The first state under the identity key that asked.
+    ///
+    /// - Parameters:
+    ///   - body: the new identity key and devices; neither recovery nor pending recovery.
+    ///   - authorizing: gives the recovery key's 64-byte signature.
+    ///   - accepting: gives the new identity key's.
+    /// - Throws: ``AccountStateError``.
+    public init(
+        recovering body: AccountStateBody, by start: RecoveryStart, recoveryKey: [UInt8], at time: UInt64,
+        authorizing: ([UInt8]) throws -> [UInt8], accepting: ([UInt8]) throws -> [UInt8]
+    ) throws(AccountStateError) {
+        var writer = ByteWriter()
+        writer.write(Self.recoveredFormat)
+        writer.write(body.fields)
+        writer.write(start.encoded)
+        writer.write(time)
+        writer.write(recoveryKey)
+        do {
+            writer.write(try authorizing(writer.bytes))
+            writer.write(try accepting(writer.bytes))
+        } catch { throw .signingFailed }
+        try self.init(decoding: writer.bytes)
+    }
+
+    init(decodingRecovered bytes: [UInt8]) throws(AccountStateError) {
+        do {
+            var reader = ByteReader(bytes)
+            _ = try reader.bytes(Self.recoveredFormat.count)
+            let body = try AccountStateBody(fields: &reader)
+            let (start, time) = (try RecoveryStart(from: &reader), try reader.uint64())
+            let succession = RecoverySuccession(
+                start: start, time: time, recoveryKey: Array(try reader.bytes(33)),
+                authority: Array(try reader.bytes(64)))
+            let signature = Array(try reader.bytes(64))
+            try reader.end()
+            try body.check()
+            try Self.check(succession, of: body, over: bytes.dropLast(128))
+            guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
+                throw AccountStateError.invalidSignature
+            }
+            self.init(body, step: .recovered(succession), signature: signature, encoded: bytes)
+        } catch { throw AccountStateError(recovery: error) }
+    }
+
+    /// What can be checked of a succession without the state before it: the checks in their order.
+    private static func check(
+        _ succession: RecoverySuccession, of body: AccountStateBody, over message: ArraySlice<UInt8>
+    ) throws(RecoveryStepFault) {
+        let (start, time) = (succession.start, succession.time)
+        guard body.version > 1 else { throw .invalidBase }
+        guard body.recoveryCommitment == nil, body.pendingRecovery == nil else { throw .stillRecoverable }
+        guard body.identityKey == start.identityKey else { throw .notTheKeyThatAsked }
+        guard time >= start.notBefore, time < start.expires else { throw .outsideItsTime }
+        guard Array(SHA256.hash(data: succession.recoveryKey)) == start.commitment.keyHash else {
+            throw .notTheCommittedKey
+        }
+        guard AccountSignature.isValid(succession.authority, over: message, by: succession.recoveryKey) else {
+            throw .invalidAuthority
+        }
+    }
+}
+
+extension AccountStateError {
+    init(recovery error: any Error) {
+        self =
+            switch error {
+            case let error as AccountStateError: error
+            case let error as RecoveryStepFault: .invalidRecovery(error)
+            case let error as CanonicalCodingError: .malformed(error)
+            default: .invalidRecovery(.invalidField)
+            }
+    }
+}
+
+extension AccountStateBody {
+    /// What a note says of the account: everything as it was, and another pending recovery.
+    init(_ base: AccountState, version: UInt64, previous: [UInt8], pending: [UInt8]?) {
+        self.init(
+            handle: base.handle, version: version, previous: previous, identityKey: base.identityKey,
+            recoveryCommitment: base.recoveryCommitment, pendingRecovery: pending, accountHead: base.accountHead,
+            devices: base.devices)
+    }
+}

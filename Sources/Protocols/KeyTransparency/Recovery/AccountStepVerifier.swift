@@ -1,0 +1,111 @@
+/// Whether a state may be the one right after another: the checks in their order, one line each.
+///
+/// What a state proves by itself (form, bounds, signatures, the time of a succession) was checked when it was read.
+public enum AccountStepVerifier {
+    /// Verifies a step.
+    ///
+    /// - Throws: ``AccountStepError``: the step must not be taken.
+    public static func verify(
+        _ next: AccountState, after state: AccountState
+    ) throws(AccountStepError) {
+        try checkPlace(of: next, after: state)
+        switch next.step {
+        case .ordinary:
+            try checkIdentityKept(by: next, after: state)
+            try checkNothingPending(by: next, after: state)
+        case .started(let start, let superseded, let base):
+            try checkBase(base, after: state)
+            try checkCommitted(start, in: state)
+            try checkFree(for: start, superseded, after: state)
+        case .stopped(_, let base):
+            try checkBase(base, after: state)
+            try checkUnderWay(state)
+        case .recovered(let succession):
+            try checkUnderWay(succession.start, state)
+            try checkCommitted(succession.start, in: state)
+            try checkHeadKept(by: next, after: state)
+            try checkDevicesGone(by: next, after: state)
+        }
+    }
+
+    /// The version is one higher, the state before is named by its hash, the account is the same.
+    private static func checkPlace(of next: AccountState, after state: AccountState) throws(AccountStepError) {
+        guard state.version < UInt64.max, next.version == state.version + 1 else { throw .anotherVersion }
+        guard next.previous == state.hash else { throw .anotherPredecessor }
+        guard next.handle == state.handle else { throw .anotherAccount }
+    }
+
+    private static func checkIdentityKept(by next: AccountState, after state: AccountState) throws(AccountStepError) {
+        guard next.identityKey == state.identityKey else { throw .anotherIdentity }
+    }
+
+    /// The owner may end a recovery, and never begins one.
+    private static func checkNothingPending(
+        by next: AccountState, after state: AccountState
+    ) throws(AccountStepError) {
+        guard next.pendingRecovery == nil || next.pendingRecovery == state.pendingRecovery else {
+            throw .anotherRecovery
+        }
+    }
+
+    /// A note is about the last state that the owner signed.
+    private static func checkBase(_ base: AccountState, after state: AccountState) throws(AccountStepError) {
+        guard base == state.authored else { throw .anotherBase }
+    }
+
+    private static func checkCommitted(_ start: RecoveryStart, in state: AccountState) throws(AccountStepError) {
+        guard state.recoveryCommitment == start.commitment.hash else { throw .notCommitted }
+    }
+
+    /// No other request is in force: there is none, or it has expired.
+    private static func checkFree(
+        for start: RecoveryStart, _ superseded: RecoveryStart?, after state: AccountState
+    ) throws(AccountStepError) {
+        guard state.pendingRecovery == superseded?.hash, superseded.map({ start.started >= $0.expires }) ?? true
+        else { throw .anotherRecovery }
+    }
+
+    private static func checkUnderWay(_ state: AccountState) throws(AccountStepError) {
+        guard state.pendingRecovery != nil else { throw .nothingUnderWay }
+    }
+
+    private static func checkUnderWay(_ start: RecoveryStart, _ state: AccountState) throws(AccountStepError) {
+        guard state.pendingRecovery == start.hash else { throw .nothingUnderWay }
+    }
+
+    private static func checkHeadKept(by next: AccountState, after state: AccountState) throws(AccountStepError) {
+        guard next.accountHead == state.accountHead else { throw .anotherHead }
+    }
+
+    /// Every device from before is revoked, and no number is given twice.
+    private static func checkDevicesGone(by next: AccountState, after state: AccountState) throws(AccountStepError) {
+        let old = Set(state.devices.map(\.keys.signing))
+        guard let highest = state.devices.last?.number,
+            next.devices.allSatisfy({ !old.contains($0.keys.signing) && $0.number > highest })
+        else { throw .oldDevicesRemain }
+    }
+}
+
+/// Why a state does not follow another: one case a check.
+public enum AccountStepError: Error, Hashable, Sendable {
+    /// The version is not one higher.
+    case anotherVersion
+    /// It names another state as the one before.
+    case anotherPredecessor
+    /// It is somebody else's.
+    case anotherAccount
+    /// The identity key changed, and nothing gives it the right to.
+    case anotherIdentity
+    /// Another recovery is under way, or this step may not begin one.
+    case anotherRecovery
+    /// It is about another state than the last one that the owner signed.
+    case anotherBase
+    /// The account committed to another recovery, or to none.
+    case notCommitted
+    /// No such recovery is under way.
+    case nothingUnderWay
+    /// It changes what a recovery leaves as it is.
+    case anotherHead
+    /// A device from before is still there, or its number is.
+    case oldDevicesRemain
+}

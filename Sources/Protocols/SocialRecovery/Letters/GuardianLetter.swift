@@ -1,0 +1,135 @@
+import CanonicalCoding
+public import Crypto
+public import KeyTransparency
+public import SecretSharing
+
+/// What an owner and a guardian write to each other. Sealed, all letters have one length.
+///
+/// Plaintext, 1967 bytes: u8 kind, scope (36), then for a packet 1105 bytes and the 32-byte challenge; for a check the
+/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 72-byte commitment; zeros. With HPKE to the
+/// recipient's device key; purpose `signet-letter/v1`, context the sender's handle, a zero byte, the recipient's.
+public enum GuardianLetter: Hashable, Sendable {
+    /// The owner asks somebody to keep a packet, and to show that they do.
+    case packet(RecoveryScope, sealed: [UInt8], challenge: [UInt8])
+    /// The owner asks whether the share is still kept.
+    case check(RecoveryScope, challenge: [UInt8])
+    /// The guardian shows that it is.
+    case proof(RecoveryScope, challenge: [UInt8], HoldingProof)
+    /// The owner says that this set is in force: once the log confirms it, what came before may be deleted.
+    case inForce(RecoveryScope, RecoveryCommitment)
+
+    /// The sealed form's length in bytes.
+    public static let sealedByteCount = plaintextByteCount + PublicSealing.overhead
+    private static let plaintextByteCount = 1967
+
+    /// Seals it.
+    ///
+    /// - Parameter key: the recipient's agreement key, from a verified lookup, 33 bytes.
+    /// - Returns: nil when the key cannot be sealed to.
+    public func sealed(from sender: Handle, to recipient: Handle, key: [UInt8]) -> [UInt8]? {
+        PublicSealing.seal(
+            plaintext.padded(toMultipleOf: Self.plaintextByteCount), to: key, purpose: "signet-letter/v1",
+            context: Self.context(sender, recipient))
+    }
+
+    /// Opens a letter. It says nothing of who sealed it: what is inside proves itself.
+    ///
+    /// - Throws: ``GuardianLetterError``.
+    public init(
+        opening sealed: [UInt8], from sender: Handle, to recipient: Handle, with key: P256.KeyAgreement.PrivateKey
+    ) throws(GuardianLetterError) {
+        guard sealed.count == Self.sealedByteCount,
+            let plaintext = PublicSealing.open(
+                sealed, with: key, purpose: "signet-letter/v1", context: Self.context(sender, recipient))
+        else { throw .notSealedToThisDevice }
+        do throws(RecoveryFormatError) {
+            self = try RecoveryFormat.read(plaintext, "") { reader in
+                let letter = try GuardianLetter(from: &reader)
+                try reader.padding()
+                return letter
+            }
+        } catch { throw .malformed(error) }
+    }
+
+    private static func context(_ sender: Handle, _ recipient: Handle) -> [UInt8] {
+        sender.bytes + [0] + recipient.bytes
+    }
+
+    private var plaintext: [UInt8] {
+        switch self {
+        case .packet(let scope, let sealed, let challenge): [1] + scope.encoded + sealed + challenge
+        case .check(let scope, let challenge): [2] + scope.encoded + challenge
+        case .proof(let scope, let challenge, let proof): [3] + scope.encoded + challenge + proof.signature
+        case .inForce(let scope, let commitment): [4] + scope.encoded + commitment.encoded
+        }
+    }
+
+    private init(from reader: inout ByteReader) throws {
+        let kind = try reader.uint8()
+        let scope = try RecoveryScope(from: &reader)
+        switch kind {
+        case 1:
+            self = .packet(
+                scope, sealed: try reader.array(GuardianPacket.sealedByteCount), challenge: try reader.array(32))
+        case 2: self = .check(scope, challenge: try reader.array(32))
+        case 3:
+            let challenge = try reader.array(32)
+            guard let proof = HoldingProof(try reader.array(HoldingProof.byteCount)) else {
+                throw RecoveryFormatError.invalidField
+            }
+            self = .proof(scope, challenge: challenge, proof)
+        case 4: self = .inForce(scope, try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount)))
+        default: throw RecoveryFormatError.invalidField
+        }
+    }
+}
+
+/// Why a letter is not read.
+public enum GuardianLetterError: Error, Hashable, Sendable {
+    /// This device's key does not open it, or it came from somebody else than the server says.
+    case notSealedToThisDevice
+    /// What is inside is no letter.
+    case malformed(RecoveryFormatError)
+}
+
+/// What a guardian answers to a new device.
+///
+/// Wire form, 2048 bytes: u8 1 and the 32-byte number, or u8 2, u16 length and ``ShareRelease``; zeros.
+public enum GuardianAnswer: Hashable, Sendable {
+    /// The guardian's number for the spoken code, 32 bytes.
+    case number([UInt8])
+    /// The share, sealed to the device.
+    case release(ShareRelease)
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        switch self {
+        case .number(let number):
+            writer.write(UInt8(1))
+            writer.write(number)
+        case .release(let release):
+            writer.write(UInt8(2))
+            writer.write(UInt16(truncatingIfNeeded: release.encoded.count))
+            writer.write(release.encoded)
+        }
+        return writer.bytes.padded(toMultipleOf: 2048)
+    }
+
+    /// Reads the wire form.
+    ///
+    /// - Throws: ``RecoveryFormatError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
+        self = try RecoveryFormat.read(bytes, "") { reader in
+            let answer: GuardianAnswer
+            switch try reader.uint8() {
+            case 1: answer = .number(try reader.array(SpokenCode.numberByteCount))
+            case 2: answer = .release(try ShareRelease(decoding: reader.array(Int(reader.uint16()))))
+            default: throw RecoveryFormatError.invalidField
+            }
+            try reader.padding()
+            guard bytes.count == 2048 else { throw RecoveryFormatError.invalidField }
+            return answer
+        }
+    }
+}

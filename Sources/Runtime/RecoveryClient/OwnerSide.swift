@@ -1,0 +1,252 @@
+import CanonicalCoding
+import Crypto
+import DeviceIdentity
+public import KeyTransparency
+import SecretSharing
+import SignetAPI
+public import SignetClient
+public import SocialRecovery
+
+/// The owner's side: choosing guardians, and seeing that they keep what they were given.
+///
+/// Every step is on the disk before its message goes out, and may be repeated.
+public struct OwnerSide<Store: ClientStore>: Sendable {
+    let post: RecoveryPost<Store>
+    let files: RecoveryFiles
+
+    /// The owner on a device that holds the identity.
+    public init(_ client: Client<Store>, _ secrets: DeviceSecrets, _ files: RecoveryFiles) {
+        post = RecoveryPost(client, secrets)
+        self.files = files
+    }
+
+    init(_ post: RecoveryPost<Store>, _ files: RecoveryFiles) {
+        self.post = post
+        self.files = files
+    }
+
+    /// The set in force; nil before the first.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func current() throws(RecoveryClientError) -> RecoverySetup? {
+        try files.value(in: files.setup) { try RecoverySetup(decoding: $0) }
+    }
+
+    /// The set that is being asked.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func next() throws(RecoveryClientError) -> RecoverySetup? {
+        try files.value(in: files.nextSetup) { try RecoverySetup(decoding: $0) }
+    }
+
+    /// Cuts a new recovery key among people whom the user knows, and asks them to keep it. Those before, if any, stay in
+    /// force until enough of the new ones have answered. The same call again sends to those who have not answered.
+    ///
+    /// - Parameters:
+    ///   - guardians: each with how the owner and they met.
+    ///   - threshold: how many of them recover the identity.
+    ///   - delay: how long a recovery is open to objection, in seconds.
+    ///   - entries: what a recovery brings back besides the people whom the owner knows.
+    /// - Throws: ``RecoveryClientError``.
+    public func ask(
+        _ guardians: [(handle: Handle, meeting: MeetingEvidence)], threshold: Int, delay: UInt32,
+        isReplacing: Bool, bringingBack entries: [JournalEntry] = []
+    ) async throws(RecoveryClientError) -> RecoverySetup {
+        if let asked = try next() {
+            // The same once more, after an interruption.
+            guard asked.stage == .delivering, asked.guardians.map(\.key.handle) == guardians.map(\.handle),
+                asked.threshold == threshold, asked.bundle.delay == delay
+            else { throw .guardiansThere }
+            return try await deliver(asked)
+        }
+        guard try isReplacing == (current() != nil) else { throw .guardiansThere }
+        let own = try await post.asking { () throws(ClientError) in
+            _ = try await post.client.ownState(post.secrets)
+            return try await post.client.lookup(post.secrets.handle).verdict
+        }
+        var chosen: [(key: GuardianKey, meeting: MeetingEvidence)] = []
+        for (handle, meeting) in guardians {
+            let person = try await post.person(handle)
+            guard let key = GuardianKey(person.lookup) else { throw .notAccepted(handle) }
+            chosen.append((key, meeting))
+        }
+        guard let scope = RecoveryScope(label: LabelIndex(own.lookup.label), epoch: try nextEpoch()) else {
+            throw .damaged
+        }
+        let plan = RecoverySetup.Plan(
+            scope: scope, owner: own.handle, guardians: chosen, threshold: threshold, delay: delay,
+            created: post.now())
+        let device = own.lookup.state.devices.first { $0.keys.signing == post.secrets.keys.signing }
+        let made = try begin(plan, entries + (try await contacts()), device: device?.number ?? 0)
+        try files.write(made.contents.encoded, to: files.nextContents)
+        try files.write(made.setup.encoded, to: files.nextSetup)
+        return try await deliver(made.setup)
+    }
+
+    private func nextEpoch() throws(RecoveryClientError) -> UInt32 {
+        let recovered = try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
+        let last = max(try current()?.bundle.scope.epoch ?? 0, recovered?.attempt.request.scope.epoch ?? 0)
+        return last + 1
+    }
+
+    private func begin(
+        _ plan: RecoverySetup.Plan, _ entries: [JournalEntry], device: UInt16
+    ) throws(RecoveryClientError) -> (setup: RecoverySetup, contents: RecoveryContents) {
+        var generator = SystemRandomNumberGenerator()
+        do throws(RecoverySetupError) {
+            let (setup, journal) = try RecoverySetup.begin(
+                plan, using: &generator, signing: { try post.secrets.signAsIdentity($0) ?? [] },
+                filling: { journal, key throws(RecoveryJournalError) in
+                    for entry in entries {
+                        try journal.append(entry, to: key, device: device) { try post.secrets.sign($0) }
+                    }
+                })
+            let contents = RecoveryContents(
+                commitment: setup.commitment, bundle: setup.bundle.encoded, journal: journal)
+            return (setup, contents)
+        } catch { throw .setup(error) }
+    }
+
+    /// The people whom the owner knows, so that a recovery brings them back.
+    private func contacts() async throws(RecoveryClientError) -> [JournalEntry] {
+        try await post.asking { () throws(ClientError) in
+            try await post.client.knownPeople().map { peer in
+                .contact(
+                    peer.handle, identityHash: Array(SHA256.hash(data: peer.identityKey)),
+                    MeetingEvidence(kind: .none, date: 0))
+            }
+        }
+    }
+
+    /// Stores the file and sends each guardian who has not answered their packet, again if need be.
+    private func deliver(_ setup: RecoverySetup) async throws(RecoveryClientError) -> RecoverySetup {
+        guard let contents = try files.read(files.nextContents) else { throw .damaged }
+        let file = RecoveryFile(commitment: setup.commitment.hash, bytes: contents)
+        _ = try await post.call(.storeFile, file.encoded)
+        for guardian in setup.guardians where !guardian.isKept {
+            let letter = GuardianLetter.packet(
+                setup.bundle.scope, sealed: guardian.packet, challenge: guardian.challenge)
+            try await post.send(letter, to: try await post.person(guardian.key.handle))
+        }
+        return setup
+    }
+
+    /// Sends packets again to those who have not answered.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func remind() async throws(RecoveryClientError) -> RecoverySetup {
+        guard let setup = try next() else { throw .noGuardians }
+        return try await deliver(setup)
+    }
+
+    /// Gives up the set that is being asked.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func giveUp() throws(RecoveryClientError) {
+        guard let setup = try next(), setup.stage == .delivering else { throw .noGuardians }
+        try files.clear(files.nextSetup)
+    }
+
+    /// Takes guardians' answers, and puts the new set in force once enough of them keep their part.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func advance() async throws(RecoveryClientError) {
+        let (letters, last) = try await post.letters()
+        for (sender, letter) in letters { try take(letter, from: sender) }
+        try await GuardianSide(post, files).take(letters)
+        try await post.drop(upTo: last)
+        try await putInForce()
+    }
+
+    /// Proofs that prove nothing are passed over: anybody may write.
+    func take(_ letter: GuardianLetter, from sender: Handle) throws(RecoveryClientError) {
+        guard case .proof(let scope, let challenge, let proof) = letter else { return }
+        if var setup = try next(), setup.bundle.scope == scope, (try? setup.kept(by: sender, proof)) != nil {
+            try files.write(setup.encoded, to: files.nextSetup)
+        }
+        if var check = try check(), (try? check.take(proof, to: challenge, from: sender)) != nil {
+            try files.write(check.encoded, to: files.check)
+        }
+    }
+
+    private func putInForce() async throws(RecoveryClientError) {
+        guard var setup = try next(), setup.keptCount >= setup.neededCount else { return }
+        do throws(RecoverySetupError) { try setup.publish() } catch { throw .setup(error) }
+        try files.write(setup.encoded, to: files.nextSetup)
+        let state = try await commit(to: setup.commitment.hash)
+        do throws(RecoverySetupError) { try setup.activate(by: state) } catch { throw .setup(error) }
+        try files.write(setup.encoded, to: files.setup)
+        try finishRecovery(setup)
+        try files.clear(files.check)
+        for guardian in setup.guardians {
+            let person = try await post.person(guardian.key.handle)
+            try await post.send(.inForce(setup.bundle.scope, setup.commitment), to: person)
+        }
+        try files.clear(files.nextSetup)
+    }
+
+    private func commit(to hash: [UInt8]) async throws(RecoveryClientError) -> AccountState {
+        try await post.asking { () throws(ClientError) in
+            let state = try await post.client.ownState(post.secrets)
+            if state.recoveryCommitment == hash { return state }
+            let body: AccountStateBody
+            do throws(AccountStateError) { body = try state.next(committingTo: hash) } catch { throw .account(error) }
+            return try await post.client.submit(body, cards: [], by: post.secrets).lookup.state
+        }
+    }
+
+    private func finishRecovery(_ setup: RecoverySetup) throws(RecoveryClientError) {
+        guard var record = try files.value(in: files.recovery, { try RecoveryRecord(decoding: $0) }),
+            record.attempt.stage == .rearming
+        else { return }
+        do throws(RecoveryAttemptError) { try record.attempt.rearmed(by: setup) } catch { throw .attempt(error) }
+        try files.write(record.encoded, to: files.recovery)
+    }
+}
+
+// MARK: Do they still keep it?
+
+extension OwnerSide {
+    /// The last check; nil before the first.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func check() throws(RecoveryClientError) -> GuardianCheckRecord? {
+        guard let setup = try current() else { return nil }
+        return try files.value(in: files.check) { try GuardianCheckRecord(decoding: $0, of: setup) }
+    }
+
+    /// Asks every guardian whether they still keep their part.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func beginCheck() async throws(RecoveryClientError) {
+        guard let setup = try current() else { throw .noGuardians }
+        var generator = SystemRandomNumberGenerator()
+        let check = GuardianCheckRecord(of: setup, at: post.now(), using: &generator)
+        try files.write(check.encoded, to: files.check)
+        for (handle, challenge) in check.challenges.sorted(by: { $0.key.description < $1.key.description }) {
+            let person = try await post.person(handle)
+            try await post.send(.check(setup.bundle.scope, challenge: challenge), to: person)
+        }
+    }
+
+    /// Stops a recovery that somebody began: "this was not me". Any device of the account may.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func stopRecovery() async throws(RecoveryClientError) {
+        let secrets = post.secrets
+        _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(secrets) }
+        let state = try await post.lookup(secrets.handle).lookup.state
+        guard state.pendingRecovery != nil else { throw .nothingToStop }
+        guard let device = state.devices.first(where: { $0.keys.signing == secrets.keys.signing }) else {
+            throw .client(.misuse(.deviceNotAddedYet))
+        }
+        let stop = RecoveryStop(device: device.number, time: post.now())
+        let stopped: AccountState
+        do throws(AccountStateError) {
+            stopped = try AccountState(stopping: stop, after: state) { try secrets.sign($0) }
+        } catch { throw .account(error) }
+        _ = try await post.asking { () throws(ClientError) in
+            try await post.client.submit(stopped, cards: [], by: secrets)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+public import KeyTransparency
+public import SignetClient
+public import SocialRecovery
+
+/// Why a step with guardians was not taken.
+public enum RecoveryClientError: Error, Hashable, Sendable {
+    /// The directory did not answer, or not as it should.
+    case client(ClientError)
+    /// A file of the home folder could not be read or written.
+    case file(FileFault)
+    /// A file of the home folder is not what this program wrote.
+    case damaged
+    /// The server's answer has not the form that it should.
+    case malformedAnswer
+    /// This device does not hold the identity.
+    case identityElsewhere
+    /// The person is nobody whom the user added, or a change of theirs waits for the user's word.
+    case notAccepted(Handle)
+    /// The server keeps no more letters for them.
+    case boxFull(Handle)
+    /// There are no guardians, and none are being asked.
+    case noGuardians
+    /// Guardians are there or being asked; replace them instead.
+    case guardiansThere
+    /// The set could not be made, or a guardian's answer proves nothing.
+    case setup(RecoverySetupError)
+    /// The user keeps nothing for this person.
+    case notTheirGuardian(Handle)
+    /// Nobody asks for this person's identity.
+    case nobodyAsks(Handle)
+    /// The device that asks has not shown its number yet.
+    case notRevealed
+    /// The request is not what the log holds, or its step does not come now.
+    case guardianCase(GuardianCaseError)
+    /// The packet cannot be opened.
+    case duty(GuardianDutyError)
+    /// The account has no guardians: it cannot be recovered.
+    case notRecoverable
+    /// Somebody else asks for this identity; until then no other request is taken.
+    case anotherAsks(until: UInt64)
+    /// A device of the account objected; nothing starts before then.
+    case frozen(until: UInt64)
+    /// No recovery is under way on this device.
+    case noRecovery
+    /// One of the owner's devices stopped it.
+    case stopped
+    /// The delay is not over.
+    case tooEarly(until: UInt64)
+    /// The recovery does not go on.
+    case attempt(RecoveryAttemptError)
+    /// The request could not be made; a bug.
+    case request(RecoveryRequestError)
+    /// Nothing is under way that could be stopped.
+    case nothingToStop
+    /// A state cannot be built; a bug.
+    case account(AccountStateError)
+    /// What the server keeps to be brought back is damaged or incomplete.
+    case journal(RecoveryJournalError)
+}

@@ -1,0 +1,48 @@
+import GRDB
+
+/// The tables of the recovery store.
+enum RecoverySchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: files, letters, requests, answers") { database in
+            try database.execute(sql: first)
+        }
+        return migrator
+    }
+
+    private static let first = """
+        CREATE TABLE files (             -- what a new device needs besides guardians: opaque
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            owner BLOB NOT NULL,         -- handle
+            commitment BLOB NOT NULL,    -- 32 bytes: as the account's state names it
+            bytes BLOB NOT NULL,
+            time INTEGER NOT NULL,       -- seconds since 1970
+            UNIQUE (owner, commitment)
+        ) STRICT;
+        CREATE TABLE letters (           -- sealed by an account to another
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            recipient BLOB NOT NULL,
+            sender BLOB NOT NULL,
+            time INTEGER NOT NULL,
+            body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX letters_by_recipient ON letters (recipient, sender);
+        CREATE TABLE requests (          -- of new devices, one for each account
+            owner BLOB PRIMARY KEY,
+            hash BLOB NOT NULL UNIQUE,   -- 32 bytes: SHA-256 of the request
+            box BLOB NOT NULL,           -- 32 bytes: SHA-256 of the secret by which answers are collected
+            start BLOB NOT NULL,
+            request BLOB NOT NULL,
+            reveal BLOB,                 -- 32 bytes
+            time INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE answers (           -- of guardians
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            request BLOB NOT NULL,
+            sender BLOB NOT NULL,
+            time INTEGER NOT NULL,
+            body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX answers_by_request ON answers (request, sender);
+        """
+}

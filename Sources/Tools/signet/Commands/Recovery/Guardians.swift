@@ -1,0 +1,235 @@
+import ArgumentParser
+import KeyTransparency
+import RecoveryClient
+import SignetClient
+import SocialRecovery
+
+/// `signet guardians`
+struct Guardians: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The people who together can give you your identity back.",
+        discussion: """
+            Each of them keeps one part, which alone is useless, and none is told who the others are. If you lose every \
+            device, any three of five (or as you choose) bring your identity back to a new one: 'signet recover'.
+            """,
+        subcommands: [List.self, Add.self, Check.self, Rehearse.self, Remind.self, Replace.self],
+        defaultSubcommand: List.self)
+}
+
+/// Whom to choose, and how.
+struct GuardianChoice: ParsableArguments {
+    @Argument(help: "Their handles; people whom you added and accepted.") var handles: [String]
+    @Option(help: ArgumentHelp("How many of them together recover your identity.", valueName: "n"))
+    var needed: Int = 3
+    @Option(help: "How long your other devices can stop a recovery: 2d, 36h, 10m, 5s.")
+    var wait = Wait(seconds: RecoveryCommitment.standardDelay)
+    @Option(help: ArgumentHelp("Somebody whom you met in person; may be repeated.", valueName: "handle"))
+    var met: [String] = []
+    @Option(help: ArgumentHelp("Somebody with whom you compared a code; may be repeated.", valueName: "handle"))
+    var compared: [String] = []
+
+    func guardians(at now: UInt64) throws -> [(handle: Handle, meeting: MeetingEvidence)] {
+        let (met, compared) = (Set(try met.map(Handle.typed)), Set(try compared.map(Handle.typed)))
+        return try handles.map { text in
+            let handle = try Handle.typed(text)
+            let kind: MeetingEvidence.Kind =
+                met.contains(handle) ? .person : compared.contains(handle) ? .code : .none
+            return (handle, MeetingEvidence(kind: kind, date: kind == .none ? 0 : now))
+        }
+    }
+}
+
+extension Guardians {
+    fileprivate static func ask(
+        _ choice: GuardianChoice, _ home: HomeOptions, _ output: OutputOptions, isReplacing: Bool
+    ) async throws {
+        let session = try Session(home)
+        let side = session.ownerSide(try session.secrets())
+        let guardians = try choice.guardians(at: Surroundings.system.now())
+        let setup = try await session.recovering { () throws(RecoveryClientError) in
+            try await side.ask(
+                guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing)
+        }
+        let asked = setup.guardians.map(\.key.handle.description)
+        output.emit(
+            ["asked": .array(asked.map { .string($0) }), "needed": .number(UInt64(choice.needed))],
+            """
+            \(Paint.output.good("✓")) Asked \(asked.joined(separator: ", ")).
+              Any \(choice.needed) of these \(asked.count) will be able to give you your identity back.
+              Each has to run 'signet guardian' once. Then, here: signet guardians
+            """)
+    }
+
+    /// `signet guardians add`
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Choose your guardians, and ask them.")
+
+        @OptionGroup var choice: GuardianChoice
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws { try await ask(choice, home, output, isReplacing: false) }
+    }
+
+    /// `signet guardians replace`
+    struct Replace: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Choose other guardians in place of those that you have.",
+            discussion: "Those before stay in force until enough of the new ones keep their part.")
+
+        @OptionGroup var choice: GuardianChoice
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws { try await ask(choice, home, output, isReplacing: true) }
+    }
+
+    /// `signet guardians list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Who they are, and who of them keeps their part.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try session.secrets())
+            try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
+            let (current, next, check) = try await session.recovering { () throws(RecoveryClientError) in
+                (try side.current(), try side.next(), try side.check())
+            }
+            guard current != nil || next != nil else {
+                throw CommandFailure(RecoveryClientError.noGuardians, session: session)
+            }
+            output.emit(Self.json(current, next), Self.text(current, next, check))
+        }
+
+        private static func json(_ current: RecoverySetup?, _ next: RecoverySetup?) -> JSONValue {
+            let shown = next ?? current
+            return [
+                "guardians": .array(
+                    (shown?.guardians ?? []).map {
+                        ["handle": .string($0.key.handle.description), "keeps": .bool($0.isKept)]
+                    }), "inForce": .bool(next == nil),
+                "kept": .number(UInt64(shown?.keptCount ?? 0)),
+                "needed": .number(UInt64(shown?.threshold ?? 0)),
+            ]
+        }
+
+        private static func text(
+            _ current: RecoverySetup?, _ next: RecoverySetup?, _ check: GuardianCheckRecord?
+        ) -> String {
+            var lines: [String] = []
+            if let current {
+                lines += set(current, isInForce: true)
+                if let check { lines.append("  \(check.standing.words), asked \(Moment.date(check.asked))") }
+            }
+            if let next { lines += set(next, isInForce: false) }
+            return lines.joined(separator: "\n")
+        }
+
+        private static func set(_ setup: RecoverySetup, isInForce: Bool) -> [String] {
+            let paint = Paint.output
+            let count = "\(setup.keptCount) of \(setup.guardians.count) kept"
+            var lines = [
+                isInForce
+                    ? "\(paint.good("✓")) Your guardians are in force: \(count), any \(setup.threshold) recover you."
+                    : "\(paint.warning("…")) Asked, not in force yet: \(count), \(setup.neededCount) needed to begin."
+            ]
+            lines += setup.guardians.map { guardian in
+                "  \(paint.strong(guardian.key.handle.description))  "
+                    + (guardian.isKept ? "keeps their part" : paint.warning("has not answered yet"))
+            }
+            lines.append("  A recovery can be stopped for \(Moment.span(UInt64(setup.bundle.delay))).")
+            return lines
+        }
+    }
+
+    /// `signet guardians check`
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask all of them whether they still keep their part.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try session.secrets())
+            try await session.recovering { () throws(RecoveryClientError) in try await side.beginCheck() }
+            output.emit(
+                ["outcome": "asked"],
+                "\(Paint.output.good("✓")) Asked. Each has to run 'signet guardian' once. Then, here: signet guardians rehearse"
+            )
+        }
+    }
+
+    /// `signet guardians rehearse`
+    struct Rehearse: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Find out whether those who answered the last check would recover you, without doing it.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try session.secrets())
+            try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
+            let check = try await session.recovering { () throws(RecoveryClientError) in try side.check() }
+            guard let standing = check?.standing else {
+                throw CommandFailure(.usage, "Nobody was asked yet.", "Ask them with 'signet guardians check'.")
+            }
+            let silent = standing.silent.map(\.description)
+            output.emit(
+                [
+                    "kept": .array(standing.kept.map { .string($0.description) }),
+                    "recoverable": .bool(standing.isRecoverable), "silent": .array(silent.map { .string($0) }),
+                ],
+                ([standing.verdict]
+                    + silent.map { "  \(Paint.output.warning("–")) \($0) has not shown that they keep their part" })
+                    .joined(separator: "\n"))
+            guard standing.isRecoverable else {
+                throw CommandFailure(
+                    .needsDecision, "Those who answered would not be enough to recover you.",
+                    "Ask the others to run 'signet guardian', or choose new guardians: signet guardians replace")
+            }
+        }
+    }
+
+    /// `signet guardians remind`
+    struct Remind: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask those again who have not answered since you chose them.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try session.secrets())
+            let setup = try await session.recovering { () throws(RecoveryClientError) in try await side.remind() }
+            let silent = setup.guardians.filter { !$0.isKept }.map(\.key.handle.description)
+            output.emit(
+                ["asked": .array(silent.map { .string($0) })],
+                "\(Paint.output.good("✓")) Asked again: \(silent.joined(separator: ", ")).")
+        }
+    }
+}
+
+extension GuardianStanding {
+    /// `5 of 5 kept`.
+    var words: String { "\(kept.count) of \(kept.count + silent.count) kept" }
+
+    /// In the colour of how many more may fail.
+    fileprivate var verdict: String {
+        let paint = Paint.output
+        guard isRecoverable else { return "\(paint.bad("✗")) \(words): too few" }
+        return switch spare {
+        case 0: "\(paint.bad("!")) \(words): rehearsed, but none may fail any more. Replace those who are silent now."
+        case 1: "\(paint.warning("!")) \(words): rehearsed; one more may fail."
+        default: "\(paint.good("✓")) \(words): rehearsed; \(spare) more may fail."
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import KeyTransparency
+import RecoveryClient
+import SignetClient
+import SocialRecovery
+
+/// `signet recover`
+struct Recover: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Get your identity back on a new device, with the help of your guardians.",
+        subcommands: [Status.self, Start.self, Finish.self, Stop.self], defaultSubcommand: Status.self)
+}
+
+extension Recover {
+    /// `signet recover start`
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Begin, on a device that is not yours yet.",
+            discussion: """
+                The log shows everyone that a recovery began, and your other devices can stop it. Call your guardians \
+                yourself: nobody else tells them. Interrupted? Give the same command again.
+                """)
+
+        @Argument(help: "Your handle.") var handle: String
+        @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
+        var directory: String
+        @Option(help: "What guardians are shown as this device's name.") var name = "new device"
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let handle = try Handle.typed(handle)
+            guard name.utf8.count <= RecoveryRequest.maximumNameByteCount else {
+                throw CommandFailure(
+                    .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
+            }
+            let (session, secrets, _, lock) = try Account.prepareHome(
+                home, handle, directory: directory, withIdentity: true)
+            defer { withExtendedLifetime(lock) {} }
+            let side = session.newDeviceSide(secrets)
+            let progress = try await session.recovering { () throws(RecoveryClientError) in
+                try await side.start(calling: Array(name.utf8))
+            }
+            output.emit(
+                progress.json,
+                """
+                \(Paint.output.good("✓")) The log shows that you ask for \(handle) back.
+                  Call your guardians, and have each run 'signet guardian'. Then, here: signet recover
+                  \(progress.deadline)
+                """)
+        }
+    }
+
+    /// `signet recover status`
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What to read to each guardian, and who has helped.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.newDeviceSide(try session.secrets())
+            let progress = try await session.recovering { () throws(RecoveryClientError) in try await side.status() }
+            output.emit(progress.json, progress.text)
+        }
+    }
+
+    /// `signet recover finish`
+    struct Finish: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make the identity yours again, once enough guardians have helped and the wait is over.",
+            discussion: "Every device from before is removed from the account.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let secrets = try session.secrets()
+            let side = session.newDeviceSide(secrets)
+            let things = try await session.recovering { () throws(RecoveryClientError) in try await side.finish() }
+            let people = things.people.map(\.description)
+            let changed = things.changed.map {
+                "\n  \(Paint.output.warning("!")) \($0) is another than you knew: add them anew, and compare."
+            }
+            output.emit(
+                [
+                    "changed": .array(things.changed.map { .string($0.description) }),
+                    "handle": .string(secrets.handle.description), "people": .array(people.map { .string($0) }),
+                ],
+                """
+                \(Paint.output.good("✓")) \(Paint.output.strong(secrets.handle.description)) is yours again, on this device alone.
+                  Brought back: \(people.isEmpty ? "nobody you knew" : people.joined(separator: ", ")).\(changed.joined())
+                  Your friends are told that you recovered your identity; compare again when you meet.
+                  \(Paint.output.warning("You have no guardians now.")) Choose them: signet guardians add …
+                """)
+        }
+    }
+
+    /// `signet recover stop`
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stop a recovery that was not you. Any of your devices can.",
+            discussion: "Nothing new can begin for a day. Then ask your guardians who called them.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try session.secrets())
+            try await session.recovering { () throws(RecoveryClientError) in try await side.stopRecovery() }
+            output.emit(
+                ["outcome": "stopped"],
+                """
+                \(Paint.output.good("✓")) Stopped, and the log proves it. Nothing new can begin for a day.
+                  Ask your guardians who called them, and think of replacing them: signet guardians replace
+                """)
+        }
+    }
+}
+
+extension RecoveryProgress {
+    fileprivate var json: JSONValue {
+        [
+            "codes": .array(
+                codes.sorted { $0.key.description < $1.key.description }.map {
+                    ["code": .string($0.value), "handle": .string($0.key.description)]
+                }), "missing": .number(UInt64(standing.missing)), "notBefore": .number(start.notBefore),
+            "right": .array(standing.right.map { .string($0.description) }), "stage": .string(stage.name),
+            "wrong": .array(standing.wrong.map { .string($0.description) }),
+        ]
+    }
+
+    fileprivate var deadline: String {
+        "Until \(Moment.date(start.notBefore)) your other devices can stop this; until \(Moment.date(start.expires)) it can be finished."
+    }
+
+    fileprivate var text: String {
+        let paint = Paint.output
+        switch stage {
+        case .rearming:
+            return
+                "\(paint.good("✓")) Your identity is yours again. \(paint.warning("Choose guardians: signet guardians add …"))"
+        case .done: return "\(paint.good("✓")) Your identity is yours again, and guarded."
+        case .succeeding: return "Enough guardians have helped. Finish: signet recover finish"
+        case .collecting: break
+        }
+        var lines = ["\(standing.right.count) helped, \(standing.missing) more needed. \(deadline)"]
+        lines += standing.right.map { "  \(paint.good("✓")) \($0) helped" }
+        lines += standing.wrong.map {
+            "  \(paint.bad("✗")) What \($0) sent is damaged or false. Ask them to look at 'signet guardian', or ask somebody else."
+        }
+        let waiting = codes.filter { !standing.right.contains($0.key) && !standing.wrong.contains($0.key) }
+        lines += waiting.sorted { $0.key.description < $1.key.description }.map {
+            "  Read this to \($0.key), on the telephone or in person: \(paint.strong($0.value))"
+        }
+        let others = guardians.filter { codes[$0] == nil }
+        if !others.isEmpty {
+            lines.append("  You could also ask \(others.map(\.description).joined(separator: ", ")).")
+        }
+        if standing.missing == 0 { lines.append("  Finish, when the wait is over: signet recover finish") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension RecoveryAttempt.Stage {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch self {
+        case .collecting: "asking"
+        case .succeeding: "finishing"
+        case .rearming: "without-guardians"
+        case .done: "done"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import DeviceIdentity
+import KeyTransparency
+import RecoveryClient
+import SignetClient
+import SocialRecovery
+
+extension Session {
+    /// Runs a step with guardians and says what went wrong.
+    func recovering<Value>(
+        _ body: () async throws(RecoveryClientError) -> Value
+    ) async throws -> Value {
+        do throws(RecoveryClientError) {
+            let value = try await body()
+            OwnAccountWatch.arm(client)
+            return value
+        } catch { throw CommandFailure(error, session: self) }
+    }
+
+    /// The owner's side on this device.
+    func ownerSide(_ secrets: DeviceSecrets) -> OwnerSide<SQLiteStore> {
+        OwnerSide(client, secrets, RecoveryFiles(in: home))
+    }
+
+    /// The guardian's side on this device.
+    func guardianSide(_ secrets: DeviceSecrets) -> GuardianSide<SQLiteStore> {
+        GuardianSide(client, secrets, RecoveryFiles(in: home))
+    }
+
+    /// The new device's side.
+    func newDeviceSide(_ secrets: DeviceSecrets) -> NewDeviceSide<SQLiteStore> {
+        NewDeviceSide(client, secrets, RecoveryFiles(in: home))
+    }
+}
+
+/// How long a recovery may be stopped, as people write it: `2d`, `36h`, `10m`, `5s`.
+struct Wait: ExpressibleByArgument {
+    let seconds: UInt32
+
+    init(seconds: UInt32) { self.seconds = seconds }
+
+    init?(argument: String) {
+        let units: [Character: UInt32] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = argument.last.flatMap({ units[$0] }), let number = UInt32(argument.dropLast()) else {
+            return nil
+        }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
+        guard !overflow, seconds <= RecoveryCommitment.maximumDelay else { return nil }
+        self.seconds = seconds
+    }
+
+    var defaultValueDescription: String { seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400)d" : "\(seconds)s" }
+}
+
+/// The person is there: they have just given the passphrase that opened their keys.
+enum PassphrasePresence {
+    /// Leave for one action.
+    static func grant(_ action: PresenceAction, at now: UInt64) throws -> PresenceGrant {
+        var gate = PresenceGate()
+        do throws(PresenceError) {
+            guard case .prompt(let unlock) = gate.ask(.unlock, at: now) else { throw .notAsked }
+            _ = try gate.settle(unlock, .present, at: now)
+            guard case .prompt(let prompt) = gate.ask(action, at: now) else { throw .notAsked }
+            return try gate.settle(prompt, .present, at: now)
+        } catch { throw CommandFailure(.bug, "Your presence could not be noted.", CommandFailure.bugRemedy) }
+    }
+}
+
+extension MeetingEvidence {
+    /// What the guardian's screen says of how sure the keys are.
+    func words(_ owner: Handle) -> String {
+        let day = Moment.day(date / 86_400)
+        return switch kind {
+        case .person: "You met in person on \(day)."
+        case .code: "You compared a code on \(day)."
+        case .none: "You and \(owner) never compared anything: meet or call them before you go on."
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import KeyTransparency
+import RecoveryClient
+import SignetClient
+import SocialRecovery
+
+extension CommandFailure {
+    /// Why a step with guardians was not taken.
+    init(_ error: RecoveryClientError, session: Session) {
+        switch error {
+        case .client(let error): self.init(error, session: session)
+        case .file(let fault): self.init(fault, path: session.home.path)
+        default: self.init(error.status, error.sentence)
+        }
+    }
+}
+
+extension RecoveryClientError {
+    fileprivate var status: ExitStatus {
+        switch self {
+        case .client(let error): error.family.status
+        case .file, .tooEarly: .environment
+        case .damaged: .badFile
+        case .malformedAnswer, .stopped, .journal, .attempt(.notCommitted), .attempt(.bundle),
+            .guardianCase(.notLogged):
+            .notProven
+        case .notAccepted, .anotherAsks, .frozen, .guardianCase(.wrongCode): .needsDecision
+        case .request, .account: .bug
+        default: .usage
+        }
+    }
+
+    fileprivate var sentence: Sentence {
+        switch self {
+        case .client(let error): error.sentence("")
+        case .file: Sentence("A file of the home folder cannot be used.", "Check the disk and its permissions.")
+        case .damaged:
+            Sentence("A file about guardians in the home folder is damaged.", "Restore the folder from a backup.")
+        case .malformedAnswer:
+            Sentence("The directory's answer cannot be read.", "Check that it is the directory, and its version.")
+        case .identityElsewhere:
+            Sentence(
+                "Your identity is on another device.", "Give this command on the device on which the account was made.")
+        case .notAccepted(let handle):
+            Sentence(
+                "\(handle) is nobody whom you added, or changed since you accepted them.",
+                "Add them with 'signet people add', or look at the change: signet people trust \(handle)")
+        case .boxFull(let handle):
+            Sentence("\(handle) has too many letters waiting.", "Ask them to run 'signet guardian', then try again.")
+        case .noGuardians: Sentence("You have no guardians.", "Choose them: signet guardians add …")
+        case .guardiansThere:
+            Sentence(
+                "You have guardians, or are asking some, or have none to replace.",
+                "'signet guardians' shows them; 'signet guardians replace' chooses others.")
+        case .setup(let error): error.sentence
+        case .notTheirGuardian(let handle):
+            Sentence("You keep nothing for \(handle).", "'signet guardian' shows for whom you do.")
+        case .nobodyAsks(let handle):
+            Sentence(
+                "Nobody asks for the identity of \(handle).", "If they say so, ask them to run 'signet recover start'.")
+        case .notRevealed:
+            Sentence("There is no code yet.", "Ask them to run 'signet recover' on the new device; it shows one then.")
+        case .guardianCase(let error): error.sentence
+        case .duty: Sentence("What you keep for them cannot be opened.", "Ask them to choose guardians anew.")
+        case .notRecoverable:
+            Sentence(
+                "This account has no guardians, or the directory does not have what they would open.",
+                "Without guardians nobody can recover it.")
+        case .anotherAsks(let end):
+            Sentence(
+                "Another device asks for this identity, until \(Moment.date(end)).",
+                "If that is not you, 'signet recover stop' on one of your devices ends it.")
+        case .frozen(let end):
+            Sentence(
+                "One of the account's devices stopped a recovery. Nothing new begins before \(Moment.date(end)).",
+                "If that was not you, somebody has one of your devices.")
+        case .noRecovery: Sentence("No recovery is under way here.", "Begin with 'signet recover start HANDLE'.")
+        case .stopped:
+            Sentence(
+                "This recovery is over: one of the account's devices stopped it, or another one took its place.",
+                "If you did not do that, somebody has one of your devices.")
+        case .tooEarly(let time):
+            Sentence(
+                "Your other devices can stop this until \(Moment.date(time)).",
+                "Give the same command again after that.")
+        case .attempt(let error): error.sentence
+        case .request, .account: Sentence("The request cannot be written down.", CommandFailure.bugRemedy)
+        case .nothingToStop: Sentence("Nobody asks for your identity.", "There is nothing to stop.")
+        case .journal:
+            Sentence(
+                "Your identity is yours again, but what the directory kept for you is damaged or incomplete.",
+                "Ask its operator for an older copy, and give the same command again.")
+        }
+    }
+}
+
+extension RecoverySetupError {
+    fileprivate var sentence: Sentence {
+        switch self {
+        case .tooManyGuardians(let count): Sentence("\(count) guardians are too many.", "Choose at most 16.")
+        case .tooFewGuardians(let needed):
+            Sentence("With so few guardians, one who is lost would be one too many.", "Choose at least \(needed).")
+        case .thresholdTooLow:
+            Sentence("One guardian alone must not be able to take your identity.", "Say --needed 2 or more.")
+        case .repeatedGuardian: Sentence("Somebody is named twice.", "Name each guardian once.")
+        case .ownGuardian: Sentence("You cannot guard yourself.", "Choose other people.")
+        case .delayTooLong: Sentence("That wait is too long.", "At most 30 days.")
+        case .invalidGuardianKey(let handle), .notKept(let handle):
+            Sentence("\(handle) cannot keep a part now.", "Choose somebody else.")
+        default: Sentence("Your guardians could not be set up.", "Try again.")
+        }
+    }
+}
+
+extension GuardianCaseError {
+    fileprivate var sentence: Sentence {
+        switch self {
+        case .wrongCode:
+            Sentence(
+                "That is not the code. You do not help with this request any more.",
+                "Either it was read or typed wrongly, or somebody pretends to be them. Call them in another way.")
+        case .notTheCommittedNumber:
+            Sentence(
+                "The device that asks changed its mind about its number.", "Somebody may be in between. Do not help.")
+        case .notLogged, .notCommitted:
+            Sentence("The log does not show this request, or one of their devices stopped it.", "Do not help.")
+        case .expired: Sentence("This request is too old.", "They have to begin anew.")
+        case .anotherEpoch: Sentence("They have other guardians by now.", "Somebody else has to help.")
+        case .tooEarly(let time):
+            Sentence("Your part is not sent before \(Moment.date(time)).", "Run 'signet guardian' then.")
+        case .outOfOrder(.declined), .outOfOrder(.reported):
+            Sentence("You do not help with this request any more.", "If it is them after all, they have to begin anew.")
+        case .outOfOrder: Sentence("You have confirmed this already.", "'signet guardian' shows how it stands.")
+        default: Sentence("This request is not for what you keep.", "Do not help.")
+        }
+    }
+}
+
+extension RecoveryAttemptError {
+    fileprivate var sentence: Sentence {
+        switch self {
+        case .notEnough(let missing):
+            Sentence(
+                "\(Moment.count(UInt64(max(0, missing)), "more guardian")) \(missing == 1 ? "has" : "have") to help.",
+                "'signet recover' shows who helped, and whose part was wrong.")
+        case .notCommitted, .bundle:
+            Sentence(
+                "What the directory gives out is not what the account promised: it is older, or somebody else's.",
+                "Ask its operator. Do not go on with it.")
+        case .recoveryKeyUnused:
+            Sentence("The identity could not be taken over.", "Give the same command again.")
+        default: Sentence("The recovery does not go on.", "'signet recover' shows how it stands.")
+        }
+    }
+}

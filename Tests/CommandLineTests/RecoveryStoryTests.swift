@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+/// The lost phone, on real processes: a person, five guardians, a friend.
+@Suite struct RecoveryStoryTests {
+    /// Ming's phone is destroyed; one guardian is dead and one lies.
+    @Test func threeGuardiansRecoverAgainstOneDeadAndOneLiar() async throws {
+        let heard = Transcript()
+        try await Circle.with { circle in
+            try await circle.setGuardians(heard: heard)
+            let list = try await circle.run("ming", "guardians", heard: heard)
+            #expect(list.output.contains("5 of 5 kept"))
+            try await circle.run("ming", "guardians", "check", heard: heard)
+            for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
+            #expect(try await circle.run("ming", "guardians", "rehearse", heard: heard).output.contains("5 of 5 kept"))
+
+            try FileManager.default.moveItem(at: circle.town["ming"], to: circle.town["ashes"])
+            try await begin(circle, heard)
+            for name in ["ana", "ben"] { try await confirm(name, circle, heard) }
+            try await circle.lie("dan")
+            let standing = try await circle.run("new", "recover", "--json", heard: heard).object()
+            #expect(standing["wrong"] as? [String] == ["dan@example.org"])
+            #expect(standing["right"] as? [String] == ["ana@example.org", "ben@example.org"])
+            #expect(
+                try await circle.run("new", "recover", heard: heard).output.contains(
+                    "What dan@example.org sent is damaged or false"))
+            let early = try await circle.attempt("new", "recover", "finish", heard: heard)
+            expect(64, early)
+            #expect(early.complaint == "1 more guardian has to help.")
+            expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
+
+            try await confirm("cleo", circle, heard)
+            let done = try await circle.run("new", "recover", "finish", heard: heard)
+            #expect(done.output.contains("friend@example.org"))
+            // A second time, after an interruption.
+            try await circle.run("new", "recover", "finish", heard: heard)
+            try await colours(circle, heard)
+            try await rearm(circle, heard)
+        }
+        try await scan(heard)
+    }
+
+    private func begin(_ circle: Circle, _ heard: Transcript) async throws {
+        try circle.makeNewDevice("new")
+        for _ in 0..<2 {  // Interrupted, it is given once more.
+            try await circle.run(
+                "new", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), "--name",
+                "Ming's new phone", heard: heard)
+        }
+        for name in ["ana", "ben", "cleo", "dan"] {
+            let screen = try await circle.run(name, "guardian", heard: heard).output
+            #expect(screen.contains("ming@example.org is asking you to help recover their identity."))
+            #expect(screen.contains(name == "ana" ? "You met in person on" : "never compared anything"))
+        }
+    }
+
+    private func confirm(_ name: String, _ circle: Circle, _ heard: Transcript) async throws {
+        let code = try await circle.code(for: name, on: "new")
+        try await circle.run(name, "guardian", "confirm", Circle.ming, "--code", code, heard: heard)
+        try await circle.send(name, heard: heard)
+    }
+
+    /// Amber for the friend, who may go on; an alarm for the device from before.
+    private func colours(_ circle: Circle, _ heard: Transcript) async throws {
+        let seen = try await circle.attempt("friend", "lookup", Circle.ming)
+        expect(2, seen)
+        #expect(seen.output.contains("! recovered"))
+        #expect(seen.complaint.contains("recovered their identity on"))
+        let facts = try await circle.attempt("friend", "lookup", Circle.ming, "--json")
+        #expect(try facts.object()["identity"] as? String == "recovered")
+        try await circle.run("friend", "people", "trust", Circle.ming, "--yes")
+        expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
+        let old = try await circle.attempt("ashes", "monitor")
+        expect(5, old)
+        #expect(old.output.contains("your guardians gave your identity to another device"))
+        expect(0, try await circle.attempt("new", "monitor"))
+    }
+
+    private func rearm(_ circle: Circle, _ heard: Transcript) async throws {
+        #expect(try await circle.run("new", "recover", heard: heard).output.contains("Choose guardians"))
+        for name in Circle.guardians { try await circle.run(name, "people", "trust", Circle.ming, "--yes") }
+        try await circle.setGuardians(of: "new", heard: heard)
+        #expect(try await circle.run("new", "guardians", heard: heard).output.contains("in force: 5 of 5 kept"))
+        #expect(try await circle.run("new", "recover", heard: heard).output.contains("and guarded"))
+    }
+
+    /// The second run: the phone was not lost, somebody pretends.
+    @Test func aLivingDeviceStopsARecovery() async throws {
+        let heard = Transcript()
+        try await Circle.with { circle in
+            try await circle.setGuardians(heard: heard)
+            try await circle.run("ming", "guardians", heard: heard)
+            try await begin(circle, heard)
+            let code = try await circle.code(for: "ana", on: "new")
+            let alarm = try await circle.attempt("ming", "monitor")
+            expect(5, alarm)
+            #expect(alarm.output.contains("signet recover stop"))
+            try await circle.run("ming", "recover", "stop", heard: heard)
+            expect(64, try await circle.attempt("ming", "recover", "stop", heard: heard))
+
+            let refused = try await circle.attempt(
+                "ana", "guardian", "confirm", Circle.ming, "--code", code, heard: heard)
+            expect(64, refused)
+            #expect(refused.complaint == "Nobody asks for the identity of ming@example.org.")
+            expect(1, try await circle.attempt("new", "recover", heard: heard))
+            expect(1, try await circle.attempt("new", "recover", "finish", heard: heard))
+            expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
+            try circle.makeNewDevice("again")
+            let frozen = try await circle.attempt(
+                "again", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), heard: heard)
+            expect(2, frozen)
+            #expect(frozen.complaint.hasPrefix("One of the account's devices stopped a recovery."))
+        }
+        try await scan(heard)
+    }
+
+    @Test func whoReadsAWrongCodeIsNotHelped() async throws {
+        let heard = Transcript()
+        try await Circle.with { circle in
+            try await circle.setGuardians(heard: heard)
+            try await circle.run("ming", "guardians", heard: heard)
+            try await begin(circle, heard)
+            _ = try await circle.code(for: "ana", on: "new")
+            for (status, complaint) in [
+                (Int32(2), "That is not the code."), (64, "You do not help with this request any more."),
+            ] {
+                let exit = try await circle.attempt(
+                    "ana", "guardian", "confirm", Circle.ming, "--code", "academic acid acne 00", heard: heard)
+                expect(status, exit)
+                #expect(exit.complaint.hasPrefix(complaint))
+            }
+        }
+        try await scan(heard)
+    }
+
+    /// No key, no DID, nothing that looks like one, and none of the words of the trade.
+    private func scan(_ heard: Transcript) async throws {
+        let text = await heard.text
+        #expect(text.count > 2000)
+        #expect(!text.contains("did:"))
+        for word in ["private key", "seed", "secret", "threshold", "epoch", "packet", "bundle", "share "] {
+            #expect(!text.lowercased().contains(word), "\(word)")
+        }
+        let long = try Regex("[A-Za-z0-9+/_=-]{40,}")
+        #expect(text.matches(of: long).isEmpty)
+    }
+}

@@ -1,0 +1,135 @@
+import DeviceIdentity
+import Foundation
+import KeyTransparency
+import SecretSharing
+import SignetAPI
+import SignetClient
+import Testing
+import TransparencyLog
+
+@testable import RecoveryClient
+@testable import SocialRecovery
+
+/// Ming, five guardians and a friend who all know ming, and a server; the guardians are in force.
+struct Circle: Sendable {
+    static let guardians = ["ana", "ben", "cleo", "dan", "eva"]
+    static let ming = "ming@example.org"
+    let town: Town
+
+    static func handle(_ name: String) -> String { name + "@example.org" }
+
+    /// As every test finds it. Removed when the process ends.
+    private static let original = Task {
+        let folder = try temporaryFolder()
+        removedAtExit.append(folder)
+        let town = Town(folder: folder)
+        let made = try await town.signetd(
+            "init", "--data", "server", "--origin", "example.org/signet", "--url", "https://localhost:1")
+        try #require(made.status == 0, "\(made.errors)")
+        try await town.serving { _ in try await Circle(town: town).settle() }
+        return town
+    }
+
+    /// Runs `body` with a circle of its own, whose server runs.
+    static func with(_ body: (Circle) async throws -> Void) async throws {
+        let original = try await original.value
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = try await Exit.of(
+            URL(filePath: "/bin/cp"), ["-a", original.folder.path() + "/.", "."], in: folder)
+        try #require(copy.status == 0, "\(copy.errors)")
+        let town = Town(folder: folder)
+        try await town.serving { _ in try await body(Circle(town: town)) }
+    }
+
+    /// Runs a command that has to succeed, and keeps what it said for the scan.
+    @discardableResult
+    func run(_ home: String, _ arguments: String..., heard: Transcript? = nil) async throws -> Exit {
+        let exit = try await town.signet(arguments + ["--home", home])
+        await heard?.append(exit)
+        try #require(exit.status == 0, "\(home): \(arguments): \(exit.output) \(exit.errors)")
+        return exit
+    }
+
+    /// Runs a command that may fail.
+    func attempt(_ home: String, _ arguments: String..., heard: Transcript? = nil) async throws -> Exit {
+        let exit = try await town.signet(arguments + ["--home", home])
+        await heard?.append(exit)
+        return exit
+    }
+
+    private func settle() async throws {
+        for name in ["ming", "friend"] + Self.guardians {
+            try town.prepareHome(name, Self.handle(name), withIdentity: true)
+            try await run(name, "account", "create", Self.handle(name), "--directory", town.profile.path())
+        }
+        for name in ["friend"] + Self.guardians {
+            try await run("ming", "people", "add", Self.handle(name))
+            try await run(name, "people", "accept", Self.ming)
+        }
+    }
+
+    func makeNewDevice(_ home: String) throws { try town.prepareHome(home, Self.ming, withIdentity: true) }
+
+    /// Chooses the five and lets them answer.
+    func setGuardians(wait: String = "1s", of home: String = "ming", heard: Transcript? = nil) async throws {
+        let handles = Self.guardians.map(Self.handle)
+        let exit = try await town.signet(
+            ["guardians", "add"] + handles + ["--wait", wait, "--met", handles[0], "--home", home])
+        await heard?.append(exit)
+        try #require(exit.status == 0, "\(exit.errors)")
+        for name in Self.guardians { try await run(name, "guardian", heard: heard) }
+    }
+
+    /// The code that the new device shows for a guardian.
+    func code(for name: String, on home: String) async throws -> String {
+        let codes = try await run(home, "recover", "--json").object()["codes"] as? [[String: Any]] ?? []
+        return try #require(codes.first { $0["handle"] as? String == Self.handle(name) }?["code"] as? String)
+    }
+
+    /// Runs `signet guardian` until the delay has passed and the part is on its way.
+    func send(_ name: String, heard: Transcript) async throws {
+        for _ in 0..<100 {
+            let requests = try await run(name, "guardian", "--json").object()["requests"] as? [[String: Any]] ?? []
+            if requests.first?["stage"] as? String == "sent" {
+                try await run(name, "guardian", heard: heard)
+                return
+            }
+        }
+        Issue.record("\(name)'s part was never sent")
+    }
+
+    /// What a guardian who lies sends: a part of their own making, properly signed.
+    func lie(_ name: String) async throws {
+        let home = HomeFolder(path: town[name].path())
+        let keystore = try Keystore(decoding: home.keystore.read(maximumByteCount: Keystore.maximumByteCount))
+        let secrets = try keystore.open(with: SecretBytes(copying: Program.passphrase.utf8))
+        let profile = try home.profile()
+        let store = try SQLiteStore.open(at: home.storePath, of: profile.trust.policy.logs.first?.name)
+        let transport = NIOTransport(to: try DirectoryAddress(profile.url), through: try profile.connector { _ in })
+        let client = try Client(
+            of: profile, over: transport, remembering: store,
+            owner: .init(handle: keystore.handle, deviceKey: keystore.keys.signing))
+        let side = GuardianSide(client, secrets, RecoveryFiles(in: home))
+        let duty = try #require(try side.duties().first)
+        let (owner, answer) = (
+            try await side.post.lookup(duty.owner).lookup.state, try await side.post.call(.asked, duty.owner.bytes)
+        )
+        let request = try RecoveryRequest(decoding: RecoveryAsked(decoding: answer).request)
+        let packet = try side.packet(of: duty, epoch: request.scope.epoch, owner)
+        let forged = GuardianPacket(
+            scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),
+            recoveryKeyHash: packet.recoveryKeyHash, owner: packet.owner, guardian: packet.guardian,
+            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey)
+        let release = try #require(
+            ShareRelease(forged, for: request) { try secrets.signAsIdentity($0) ?? [] })
+        let body = RecoveryAnswer(to: request.hash, body: GuardianAnswer.release(release).encoded)
+        #expect(try await side.post.verdict(.answer, body.encoded) == .taken)
+    }
+}
+
+/// Everything that people were shown.
+actor Transcript {
+    private(set) var text = ""
+    func append(_ exit: Exit) { text += exit.output + exit.errors }
+}

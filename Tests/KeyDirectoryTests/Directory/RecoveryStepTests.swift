@@ -1,0 +1,185 @@
+import Crypto
+import KeyTransparency
+import SignetAPI
+import Testing
+
+@testable import KeyDirectory
+
+/// What the directory takes of a recovery: from a device that the account does not have, by what the state itself proves.
+@Suite struct RecoveryStepTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+    let recoveryKey = P256.Signing.PrivateKey()
+    let newIdentity = P256.Signing.PrivateKey()
+    let device: Device
+    let commitment: RecoveryCommitment
+    static let delay: UInt32 = 1000
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org", deviceCount: 2)
+        try await alice.register(at: directory)
+        device = try Device(3)
+        commitment = try RecoveryCommitment(
+            epoch: 1, delay: Self.delay, recoveryKey: Self.bytes(recoveryKey), bundle: [1])
+        let identity = alice.identity
+        let state = try AccountState(signing: try #require(alice.state).next(committingTo: commitment.hash)) {
+            Array(try identity.signature(for: $0).rawRepresentation)
+        }
+        let submission = try StateSubmission(state: state, opening: Person.opening(), cards: [])
+        _ = try await alice.send(submission, to: directory)
+        alice.state = state
+    }
+
+    private static func bytes(_ key: P256.Signing.PrivateKey) -> [UInt8] {
+        Array(key.publicKey.compressedRepresentation)
+    }
+
+    private static func sign(_ key: P256.Signing.PrivateKey) -> ([UInt8]) throws -> [UInt8] {
+        { Array(try key.signature(for: $0).rawRepresentation) }
+    }
+
+    private func start(at time: UInt64? = nil) throws -> RecoveryStart {
+        let time = time ?? place.clock.now
+        return try RecoveryStart(
+            request: [UInt8](repeating: 1, count: 32), identityKey: Self.bytes(newIdentity), commitment: commitment,
+            started: time, expires: time + 50_000)
+    }
+
+    private func asked(_ start: RecoveryStart, after state: AccountState) throws -> AccountState {
+        try AccountState(starting: start, superseding: nil, after: state, with: Self.sign(newIdentity))
+    }
+
+    /// Brings a state as a new device does.
+    private func bring(_ state: AccountState, cards: [DeviceCard] = []) async throws {
+        let submission = try StateSubmission(state: state, opening: Person.opening(), cards: cards)
+        let (signature, content) = try device.sign(
+            .register, submission.encoded, at: directory, time: place.clock.now)
+        _ = try await directory.register(submission, signature, content)
+    }
+
+    private func recovered(after state: AccountState, _ start: RecoveryStart, at time: UInt64) throws -> AccountState {
+        let body = AccountStateBody(
+            handle: alice.handle, version: state.version + 1, previous: state.hash,
+            identityKey: Self.bytes(newIdentity), recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil,
+            devices: [device.record])
+        return try AccountState(
+            recovering: body, by: start, recoveryKey: Self.bytes(recoveryKey), at: time,
+            authorizing: Self.sign(recoveryKey), accepting: Self.sign(newIdentity))
+    }
+
+    private func stop(_ state: AccountState, by device: Device, at time: UInt64? = nil) async throws -> AccountState {
+        let stop = RecoveryStop(device: device.record.number, time: time ?? place.clock.now)
+        let stopped = try AccountState(stopping: stop, after: state) {
+            Array(try device.signing.signature(for: $0))
+        }
+        let submission = try StateSubmission(state: stopped, opening: Person.opening(), cards: [])
+        let caller = try await device.caller(
+            .updateState, submission.encoded, at: directory, time: place.clock.now)
+        _ = try await directory.update(submission, by: caller)
+        return stopped
+    }
+
+    @Test func aRecoveryRevokesEveryDeviceFromBefore() async throws {
+        let start = try start()
+        let asked = try asked(start, after: try #require(alice.state))
+        try await bring(asked)
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state == asked)
+        place.clock.advance(UInt64(Self.delay))
+        try await directory.republish()
+        let after = try recovered(after: asked, start, at: place.clock.now)
+        let cards = [try await device.card(for: alice.handle, at: directory)]
+        try await bring(after, cards: cards)
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state == after)
+        for old in alice.devices {
+            #expect(
+                try await refusal { try await old.caller(.addFriend, at: directory, time: place.clock.now) }
+                    == .notYourAccount)
+        }
+        _ = try await device.caller(.addFriend, at: directory, time: place.clock.now)
+        // The second copy of a submission gets its receipt.
+        try await directory.republish()
+    }
+
+    @Test func aDeviceWithoutTheIdentityStopsIt() async throws {
+        let asked = try asked(start(), after: try #require(alice.state))
+        try await bring(asked)
+        let stopped = try await stop(asked, by: alice.devices[1])
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state == stopped)
+    }
+
+    @Test func forADayAfterAnObjectionNothingStarts() async throws {
+        let first = try asked(start(), after: try #require(alice.state))
+        try await bring(first)
+        let stopped = try await stop(first, by: alice.devices[0])
+        place.clock.advance(SubmissionRules.freeze)
+        #expect(try await refusal { try await bring(asked(start(), after: stopped)) } == .versionConflict)
+        place.clock.advance(1)
+        try await bring(asked(start(), after: stopped))
+    }
+
+    @Test func aStartOfAnotherTimeIsRefused() async throws {
+        let (state, now) = (try #require(alice.state), place.clock.now)
+        for time in [now - 301, now + 301] {
+            #expect(try await refusal { try await bring(asked(start(at: time), after: state)) } == .wrongTime)
+        }
+        try await bring(asked(start(at: now - 300), after: state))
+    }
+
+    @Test func aTakeoverInTheFutureOrLongPastIsRefused() async throws {
+        let start = try start()
+        let asked = try asked(start, after: try #require(alice.state))
+        try await bring(asked)
+        let cards = [try await device.card(for: alice.handle, at: directory)]
+        #expect(
+            try await refusal {
+                try await bring(recovered(after: asked, start, at: start.notBefore), cards: cards)
+            } == .wrongTime)
+        place.clock.advance(UInt64(Self.delay) + 301)
+        #expect(
+            try await refusal {
+                try await bring(recovered(after: asked, start, at: start.notBefore), cards: cards)
+            } == .wrongTime)
+    }
+
+    @Test func anObjectionOfAnotherTimeIsRefused() async throws {
+        let asked = try asked(start(), after: try #require(alice.state))
+        try await bring(asked)
+        #expect(
+            try await refusal { _ = try await stop(asked, by: alice.devices[0], at: place.clock.now - 301) }
+                == .wrongTime)
+    }
+
+    @Test func theNewDeviceProvesThatItHoldsItsKeys() async throws {
+        let start = try start()
+        let asked = try asked(start, after: try #require(alice.state))
+        try await bring(asked)
+        place.clock.advance(UInt64(Self.delay))
+        #expect(
+            try await refusal { try await bring(recovered(after: asked, start, at: place.clock.now)) }
+                == .possessionNotProven)
+    }
+
+    @Test func aStrangersOrdinaryStepAndASecondRequestAreRefused() async throws {
+        let state = try #require(alice.state)
+        let identity = alice.identity
+        let body = try state.next(devices: state.devices)
+        let ordinary = try AccountState(signing: body, with: Self.sign(identity))
+        #expect(try await refusal { try await bring(ordinary) } == .notYourAccount)
+        let asked = try asked(start(), after: state)
+        try await bring(asked)
+        place.clock.advance(1)
+        #expect(try await refusal { try await bring(self.asked(start(), after: asked)) } == .versionConflict)
+    }
+
+    @Test func nobodysRecoveryIsNotFound() async throws {
+        let nobody = try Person("nobody@example.org")
+        let state = try AccountState(
+            signing: AccountStateBody(
+                first: nobody.handle, identityKey: Self.bytes(nobody.identity), devices: [nobody.devices[0].record]),
+            with: Self.sign(nobody.identity))
+        #expect(try await refusal { try await bring(asked(start(), after: state)) } == .notFound)
+    }
+}

@@ -1,0 +1,258 @@
+import Crypto
+import KeyTransparency
+import KeyTransparencyTesting
+import Testing
+
+/// Whether a state follows another: for each check, a step in which only it fails.
+@Suite struct AccountStepTests {
+    let account: RecoverableAccount
+    let another = P256.Signing.PrivateKey()
+
+    init() throws { account = try RecoverableAccount() }
+
+    private func refuses(_ error: AccountStepError, _ next: AccountState, after state: AccountState) {
+        #expect(throws: error) { try AccountStepVerifier.verify(next, after: state) }
+        #expect(!state.isFollowed(by: next))
+    }
+
+    @Test func aRecoveryGoesFromCommitmentToStartToAnotherIdentity() throws {
+        let steps = [account.first, account.committed, account.asked, account.recovered]
+        for (before, after) in zip(steps, steps.dropFirst()) {
+            #expect(throws: Never.self) { try AccountStepVerifier.verify(after, after: before) }
+        }
+        #expect(account.asked.pendingRecovery == (try account.start().hash))
+        #expect(account.asked.authored == account.committed && account.asked.devices == account.committed.devices)
+        #expect(account.recovered.recoveryCommitment == nil && account.recovered.pendingRecovery == nil)
+    }
+
+    @Test func anObjectionEndsARecoveryAndAnotherMayBegin() throws {
+        let stopped = try account.stopped(after: account.asked)
+        #expect(account.asked.isFollowed(by: stopped) && stopped.pendingRecovery == nil)
+        let again = try AccountState(
+            starting: account.start(), superseding: nil, after: stopped, with: account.newIdentity.raw)
+        #expect(stopped.isFollowed(by: again))
+        refuses(.anotherPredecessor, account.recovered, after: try account.ordinary(after: account.committed))
+    }
+
+    @Test func anOrdinaryStepKeepsARecoveryOrEndsIt() throws {
+        let kept = try account.ordinary(after: account.asked, pending: account.asked.pendingRecovery)
+        #expect(account.asked.isFollowed(by: kept))
+        let recovered = try RecoverableAccount.recovered(
+            after: kept, account.start(), account.newIdentity, account.recoveryKey)
+        #expect(kept.isFollowed(by: recovered))
+        #expect(account.asked.isFollowed(by: try account.ordinary(after: account.asked)))
+    }
+
+    @Test func anotherVersionIsRefused() throws {
+        refuses(
+            .anotherVersion, try account.ordinary(after: account.committed, version: 4), after: account.committed)
+    }
+
+    @Test func anotherPredecessorIsRefused() throws {
+        refuses(
+            .anotherPredecessor, try account.ordinary(after: account.committed, previous: account.first.hash),
+            after: account.committed)
+    }
+
+    @Test func anotherAccountIsRefused() throws {
+        let bob = try Handle(typed: Array("bob@example.org".utf8))
+        refuses(
+            .anotherAccount, try account.ordinary(after: account.committed, handle: bob), after: account.committed)
+    }
+
+    @Test func anotherIdentityWithoutARecoveryIsRefused() throws {
+        refuses(
+            .anotherIdentity, try account.ordinary(after: account.committed, identity: another),
+            after: account.committed)
+    }
+
+    @Test func theOwnerBeginsNoRecovery() throws {
+        let pending = [UInt8](repeating: 1, count: 32)
+        refuses(
+            .anotherRecovery, try account.ordinary(after: account.committed, pending: pending),
+            after: account.committed)
+    }
+
+    @Test func aNoteAboutAnEarlierStateIsRefused() throws {
+        // The server may not bring back devices that were revoked since.
+        let again = try account.ordinary(after: account.committed)
+        let note = try AccountState(
+            decoding: account.note(after: again, about: account.committed, account.start()))
+        refuses(.anotherBase, note, after: again)
+    }
+
+    @Test func aStartByAnotherCommitmentIsRefused() throws {
+        let quick = try RecoveryCommitment(
+            epoch: 1, delay: 0, recoveryKey: account.recoveryKey.publicBytes, bundle: [1, 2, 3])
+        let asked = try AccountState(
+            starting: account.start(commitment: quick), superseding: nil, after: account.committed,
+            with: account.newIdentity.raw)
+        refuses(.notCommitted, asked, after: account.committed)
+        let bare = try AccountState(
+            starting: account.start(), superseding: nil, after: account.first, with: account.newIdentity.raw)
+        refuses(.notCommitted, bare, after: account.first)
+    }
+
+    @Test func aSecondRequestWaitsUntilTheFirstExpired() throws {
+        let first = try account.start()
+        for (started, isFree) in [(first.expires - 1, false), (first.expires, true)] {
+            let next = try AccountState(
+                starting: account.start(started: started), superseding: first, after: account.asked,
+                with: account.newIdentity.raw)
+            #expect(account.asked.isFollowed(by: next) == isFree)
+            if !isFree { refuses(.anotherRecovery, next, after: account.asked) }
+        }
+        let unnamed = try AccountState(
+            starting: account.start(started: first.expires), superseding: nil, after: account.asked,
+            with: account.newIdentity.raw)
+        refuses(.anotherRecovery, unnamed, after: account.asked)
+    }
+
+    @Test func anObjectionToNothingIsRefused() throws {
+        refuses(.nothingUnderWay, try account.stopped(after: account.committed), after: account.committed)
+    }
+
+    @Test func aSuccessionWithoutItsStartIsRefused() throws {
+        let recovered = try RecoverableAccount.recovered(
+            after: account.committed, account.start(), account.newIdentity, account.recoveryKey)
+        refuses(.nothingUnderWay, recovered, after: account.committed)
+        let other = try RecoverableAccount.recovered(
+            after: account.asked, account.start(started: RecoverableAccount.started + 1), account.newIdentity,
+            account.recoveryKey)
+        refuses(.nothingUnderWay, other, after: account.asked)
+    }
+
+    @Test func aSuccessionThatChangesTheNotesHeadIsRefused() throws {
+        let recovered = try RecoverableAccount.recovered(
+            after: account.asked, account.start(), account.newIdentity, account.recoveryKey,
+            head: [UInt8](repeating: 1, count: 32))
+        refuses(.anotherHead, recovered, after: account.asked)
+    }
+
+    @Test func devicesFromBeforeAreGoneAndNoNumberIsGivenTwice() throws {
+        let old = account.first.devices[0]
+        let renumbered = DeviceRecord(number: 9, addedAt: 1, keys: old.keys)
+        for device in [renumbered, try PaperPerson.device(2, seed: 50)] {
+            let recovered = try RecoverableAccount.recovered(
+                after: account.asked, account.start(), account.newIdentity, account.recoveryKey, device: device)
+            refuses(.oldDevicesRemain, recovered, after: account.asked)
+        }
+    }
+}
+
+/// What a step of a recovery proves by itself: for each check, bytes in which only it fails.
+@Suite struct RecoveryStateFormatTests {
+    let account: RecoverableAccount
+    let another = P256.Signing.PrivateKey()
+
+    init() throws { account = try RecoverableAccount() }
+
+    private func refuses(_ fault: RecoveryStepFault, _ make: () throws -> AccountState) {
+        #expect(throws: AccountStateError.invalidRecovery(fault)) { try make() }
+    }
+
+    private func recovered(
+        identity: P256.Signing.PrivateKey? = nil, key: P256.Signing.PrivateKey? = nil,
+        signer: P256.Signing.PrivateKey? = nil, at time: UInt64 = RecoverableAccount.ended, commitment: [UInt8]? = nil
+    ) throws -> AccountState {
+        try RecoverableAccount.recovered(
+            after: account.asked, account.start(), identity ?? account.newIdentity, key ?? account.recoveryKey,
+            signer: signer, at: time, commitment: commitment)
+    }
+
+    @Test func everyFormReadsBackWhatItWrites() throws {
+        for state in [account.asked, try account.stopped(after: account.asked), account.recovered] {
+            #expect(try AccountState(decoding: state.encoded) == state)
+        }
+    }
+
+    @Test func everyFlippedBitIsRefused() throws {
+        for state in [account.asked, try account.stopped(after: account.asked), account.recovered] {
+            for bit in stride(from: 0, to: state.encoded.count * 8, by: 41) {
+                var changed = state.encoded
+                changed[bit / 8] ^= 1 << UInt8(bit % 8)
+                #expect(throws: AccountStateError.self) { try AccountState(decoding: changed) }
+            }
+        }
+    }
+
+    @Test func everyTruncationAndTrailingByteIsRefused() throws {
+        for state in [account.asked, try account.stopped(after: account.asked), account.recovered] {
+            for count in stride(from: 0, to: state.encoded.count, by: 37) {
+                #expect(throws: AccountStateError.self) {
+                    try AccountState(decoding: Array(state.encoded.prefix(count)))
+                }
+            }
+            #expect(throws: AccountStateError.self) { try AccountState(decoding: state.encoded + [0]) }
+        }
+    }
+
+    @Test func theKeyThatAskedSignsTheStart() throws {
+        #expect(throws: AccountStateError.invalidSignature) {
+            try AccountState(
+                starting: account.start(), superseding: nil, after: account.committed, with: another.raw)
+        }
+    }
+
+    @Test func aDeviceOfTheAccountSignsTheObjection() throws {
+        refuses(.noSuchDevice(7)) { try account.stopped(after: account.asked, device: 7) }
+        #expect(throws: AccountStateError.invalidSignature) {
+            try account.stopped(after: account.asked, device: 1, seed: 12)
+        }
+    }
+
+    @Test func aNoteIsAboutAnEarlierStateThatIsNoNote() throws {
+        refuses(.invalidBase) {
+            try AccountState(decoding: account.note(after: account.first, about: account.asked, account.start()))
+        }
+        refuses(.invalidBase) {
+            try AccountState(decoding: account.note(after: account.first, about: account.committed, account.start()))
+        }
+    }
+
+    @Test func theSuccessorIsTheKeyThatAsked() { refuses(.notTheKeyThatAsked) { try recovered(identity: another) } }
+
+    @Test func aSuccessionComesAfterTheDelayAndBeforeTheRequestExpires() throws {
+        let start = try account.start()
+        refuses(.outsideItsTime) { try recovered(at: start.notBefore - 1) }
+        refuses(.outsideItsTime) { try recovered(at: start.expires) }
+        #expect(throws: Never.self) { try recovered(at: start.notBefore) }
+        #expect(throws: Never.self) { try recovered(at: start.expires - 1) }
+    }
+
+    @Test func onlyTheCommittedRecoveryKeyCounts() { refuses(.notTheCommittedKey) { try recovered(key: another) } }
+
+    @Test func theRecoveryKeySigns() { refuses(.invalidAuthority) { try recovered(signer: another) } }
+
+    @Test func theRecoveryIsUsedUp() {
+        refuses(.stillRecoverable) { try recovered(commitment: account.commitment.hash) }
+    }
+
+    @Test func theNewIdentityKeySigns() {
+        #expect(throws: AccountStateError.invalidSignature) {
+            try RecoverableAccount.recovered(
+                after: account.asked, account.start(), account.newIdentity, account.recoveryKey, accepting: another)
+        }
+    }
+
+    @Test func aRequestLivesAWeekAfterItsDelayAtMost() throws {
+        let latest = RecoverableAccount.started + 1000 + 7 * 86_400
+        func start(_ expires: UInt64, started: UInt64 = RecoverableAccount.started) throws -> RecoveryStart {
+            try RecoverableAccount.start(
+                account.newIdentity, account.commitment, started: started, expires: expires)
+        }
+        #expect(throws: Never.self) { try start(latest) }
+        for expires in [latest + 1, RecoverableAccount.started + 1000, 0] {
+            #expect(throws: RecoveryStepFault.invalidTimes) { try start(expires) }
+        }
+        #expect(throws: RecoveryStepFault.invalidTimes) { try start(.max, started: .max - 1) }
+    }
+
+    @Test func aStartReadsBackAndNothingElseDoes() throws {
+        let start = try account.start()
+        #expect(try RecoveryStart(decoding: start.encoded) == start)
+        #expect(start.encoded.count == RecoveryStart.byteCount)
+        #expect(throws: RecoveryStepFault.self) { try RecoveryStart(decoding: start.encoded + [0]) }
+        #expect(throws: RecoveryStepFault.self) { try RecoveryStart(decoding: start.encoded.dropLast()) }
+    }
+}

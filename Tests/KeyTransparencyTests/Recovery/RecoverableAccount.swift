@@ -1,0 +1,108 @@
+import Crypto
+import KeyTransparency
+import KeyTransparencyTesting
+import Testing
+import TransparencyLog
+
+extension P256.Signing.PrivateKey {
+    var publicBytes: [UInt8] { Array(publicKey.compressedRepresentation) }
+    func raw(_ message: [UInt8]) throws -> [UInt8] { Array(try signature(for: message).rawRepresentation) }
+}
+
+/// Alice with guardians, and everything that a recovery of her account needs.
+struct RecoverableAccount {
+    /// When the recovery begins; a thousand seconds later it may end, for five thousand.
+    static let started = PaperDirectory.now - 10_000
+    static let delay: UInt32 = 1000
+    static let ended = started + 2000
+
+    let alice: PaperPerson
+    let newIdentity = P256.Signing.PrivateKey()
+    let recoveryKey = P256.Signing.PrivateKey()
+    let commitment: RecoveryCommitment
+    let first: AccountState
+    /// With the commitment.
+    let committed: AccountState
+    /// With a recovery under way.
+    let asked: AccountState
+    /// Under the new identity.
+    let recovered: AccountState
+
+    init() throws {
+        alice = try PaperPerson("alice@example.org", seed: 10)
+        let recovery = recoveryKey
+        commitment = try RecoveryCommitment(
+            epoch: 1, delay: Self.delay, recoveryKey: recovery.publicBytes, bundle: [1, 2, 3])
+        first = try alice.state()
+        committed = try AccountState(signing: first.next(committingTo: commitment.hash), with: alice.identity.raw)
+        let new = newIdentity
+        asked = try AccountState(
+            starting: Self.start(new, commitment), superseding: nil, after: committed, with: new.raw)
+        recovered = try Self.recovered(after: asked, Self.start(new, commitment), new, recovery)
+    }
+
+    static func start(
+        _ identity: P256.Signing.PrivateKey, _ commitment: RecoveryCommitment, started: UInt64 = started,
+        expires: UInt64? = nil
+    ) throws -> RecoveryStart {
+        try RecoveryStart(
+            request: [UInt8](repeating: 9, count: 32), identityKey: identity.publicBytes, commitment: commitment,
+            started: started, expires: expires ?? started + 6000)
+    }
+
+    func start(started: UInt64 = started, commitment: RecoveryCommitment? = nil) throws -> RecoveryStart {
+        try Self.start(newIdentity, commitment ?? self.commitment, started: started)
+    }
+
+    static func body(
+        after state: AccountState, _ identity: P256.Signing.PrivateKey, device: DeviceRecord? = nil,
+        commitment: [UInt8]? = nil, head: [UInt8]? = nil
+    ) throws -> AccountStateBody {
+        AccountStateBody(
+            handle: state.handle, version: state.version + 1, previous: state.hash,
+            identityKey: identity.publicBytes, recoveryCommitment: commitment, pendingRecovery: nil,
+            accountHead: head, devices: [try device ?? PaperPerson.device(3, seed: 50)])
+    }
+
+    static func recovered(
+        after state: AccountState, _ start: RecoveryStart, _ identity: P256.Signing.PrivateKey,
+        _ recoveryKey: P256.Signing.PrivateKey, signer: P256.Signing.PrivateKey? = nil,
+        accepting: P256.Signing.PrivateKey? = nil, at time: UInt64 = ended, device: DeviceRecord? = nil,
+        commitment: [UInt8]? = nil, head: [UInt8]? = nil
+    ) throws -> AccountState {
+        try AccountState(
+            recovering: body(after: state, identity, device: device, commitment: commitment, head: head), by: start,
+            recoveryKey: recoveryKey.publicBytes, at: time, authorizing: (signer ?? recoveryKey).raw,
+            accepting: (accepting ?? identity).raw)
+    }
+
+    /// An ordinary step with any parts.
+    func ordinary(
+        after state: AccountState, handle: Handle? = nil, version: UInt64? = nil, previous: [UInt8]? = nil,
+        identity: P256.Signing.PrivateKey? = nil, pending: [UInt8]? = nil
+    ) throws -> AccountState {
+        let identity = identity ?? alice.identity
+        let body = AccountStateBody(
+            handle: handle ?? state.handle, version: version ?? state.version + 1, previous: previous ?? state.hash,
+            identityKey: identity.publicBytes, recoveryCommitment: state.recoveryCommitment,
+            pendingRecovery: pending, accountHead: state.accountHead, devices: state.devices)
+        return try AccountState(signing: body, with: identity.raw)
+    }
+
+    /// An objection by the device that alice's first device is.
+    func stopped(after state: AccountState, device: UInt16 = 1, seed: UInt8 = 11) throws -> AccountState {
+        let key = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: seed, count: 32))
+        return try AccountState(stopping: RecoveryStop(device: device, time: Self.started + 1), after: state) {
+            Array(try key.signature(for: $0))
+        }
+    }
+
+    /// A note whose base is any state.
+    func note(after state: AccountState, about base: AccountState, _ start: RecoveryStart) throws -> [UInt8] {
+        var bytes = Array("signet-recovery-note/v1\n".utf8)
+        bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: (state.version + 1) >> (8 * UInt64($0))) }
+        bytes += state.hash + [1] + start.encoded + [0]
+        bytes += [UInt8(base.encoded.count >> 8), UInt8(base.encoded.count & 255)] + base.encoded
+        return bytes + (try newIdentity.raw(bytes))
+    }
+}

@@ -1,0 +1,192 @@
+import DeviceIdentity
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import SocialRecovery
+import Testing
+
+@testable import RecoveryClient
+
+/// The whole way with the standard delay of two days, on a clock that the test moves.
+@Suite struct RecoveryClientTests {
+    let family: Family
+
+    init() async throws { family = try await Family() }
+
+    private var village: Village { family.village }
+    private var ming: Villager { family.ming }
+    private var guardians: [Villager] { family.guardians }
+
+    private func refusal(_ body: () async throws -> Void) async -> RecoveryClientError? {
+        do { try await body() } catch { return error as? RecoveryClientError }
+        return nil
+    }
+
+    @Test func guardiansAreInForceOnceFourOfFiveKeepTheirPart() async throws {
+        try await family.ask()
+        for (count, guardian) in guardians.enumerated() {
+            _ = try await guardian.guardian.advance()
+            try await ming.owner.advance()
+            #expect(try (ming.owner.current() != nil) == (count >= 3))
+        }
+        let state = try await ming.client.lookup(ming.handle).verdict.lookup.state
+        #expect(try state.recoveryCommitment == ming.owner.current()?.commitment.hash)
+    }
+
+    @Test func aStrangerIsNoGuardianAndAStrangersPacketIsNotKept() async throws {
+        let stranger = try Villager("stranger", in: village)
+        _ = try await stranger.client.createAccount(stranger.secrets)
+        let chosen = family.chosen + [(stranger.handle, MeetingEvidence(kind: .none, date: 0))]
+        #expect(
+            await refusal {
+                _ = try await ming.owner.ask(chosen, threshold: 3, delay: 5, isReplacing: false)
+            } == .notAccepted(stranger.handle))
+        try await ming.knows(stranger)
+        _ = try await ming.owner.ask(chosen, threshold: 3, delay: 5, isReplacing: false)
+        _ = try await stranger.guardian.advance()
+        #expect(try stranger.guardian.duties().isEmpty)
+    }
+
+    @Test func aCheckFindsWhoLostTheirPart() async throws {
+        try await family.setUp()
+        try await ming.owner.beginCheck()
+        for guardian in guardians.dropLast() { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        let standing = try #require(try ming.owner.check()?.standing)
+        #expect(standing.kept.count == 4 && standing.silent == [guardians[4].handle])
+        #expect(standing.isRecoverable && standing.spare == 1)
+    }
+
+    @Test func replacedGuardiansKeepTheOldPartUntilTheNewSetIsInForce() async throws {
+        try await family.setUp()
+        try await family.ask(isReplacing: true)
+        _ = try await guardians[0].guardian.advance()
+        #expect(try guardians[0].guardian.duties().first?.epochs == [2, 1])
+        for guardian in guardians { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        _ = try await guardians[0].guardian.advance()
+        #expect(try guardians[0].guardian.duties().first?.epochs == [2])
+    }
+
+    @Test func noPartLeavesBeforeTwoDaysAndTheFriendSeesAmber() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: Array("new".utf8))
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay) - 1)
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        #expect(try await device.newDevice.status().standing.missing == 3)
+        #expect(
+            await refusal { _ = try await device.newDevice.finish() }
+                == .tooEarly(until: village.clock.now + 1))
+        try await village.pass(1)
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        let things = try await device.newDevice.finish()
+        #expect(things.people.count == 5 && things.changed.isEmpty)
+        guard case .changed(let change) = try await guardians[4].outcome(of: ming.handle) else {
+            Issue.record("not changed")
+            return
+        }
+        #expect(change.identity == .recovered(at: village.clock.now))
+        try await guardians[4].accept(ming.handle)
+        guard case .matched = try await guardians[4].outcome(of: ming.handle) else {
+            Issue.record("not accepted")
+            return
+        }
+    }
+
+    @Test func theOwnersDeviceStopsItForADay() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        try await family.confirm(guardians[0], on: device)
+        try await ming.owner.stopRecovery()
+        #expect(await refusal { try await ming.owner.stopRecovery() } == .nothingToStop)
+        #expect(await refusal { _ = try await device.newDevice.status() } == .stopped)
+        let end = village.clock.now + 86_400
+        #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .frozen(until: end))
+        let again = try Villager("ming", in: village, device: "-again")
+        #expect(await refusal { _ = try await again.newDevice.start(calling: []) } == .frozen(until: end))
+        // The share of the first request never leaves, whatever time passes.
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        #expect(try await guardians[0].guardian.advance().isEmpty)
+        _ = try await again.newDevice.start(calling: [])
+        guard case .matched = try await guardians[4].outcome(of: ming.handle) else {
+            Issue.record("not matched")
+            return
+        }
+    }
+
+    @Test func aSecondDeviceWaitsUntilTheFirstRequestExpired() async throws {
+        try await family.setUp()
+        let first = try Villager("ming", in: village, device: "-first")
+        let expires = try await first.newDevice.start(calling: []).start.expires
+        let second = try Villager("ming", in: village, device: "-second")
+        #expect(
+            await refusal { _ = try await second.newDevice.start(calling: []) } == .anotherAsks(until: expires))
+        try await village.pass(expires - village.clock.now)
+        _ = try await second.newDevice.start(calling: [])
+        #expect(await refusal { _ = try await first.newDevice.status() } == .stopped)
+    }
+
+    @Test func anAccountWithoutGuardiansCannotBeRecovered() async throws {
+        let device = try Villager("ming", in: village, device: "-new")
+        #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .notRecoverable)
+    }
+}
+
+/// The power fails at every message of every step, before or after the server has it. Each step is then repeated.
+@Suite struct PowerLossTests {
+    /// Runs a step again and again; the n-th time everything is lost from the n-th message on.
+    private func everywhere(
+        _ person: Villager, isLostAfter: Bool, _ step: () async throws -> Void
+    ) async throws {
+        for count in 0..<200 {
+            person.transport.fail(after: count, isLostAfter: isLostAfter)
+            defer { person.transport.fail(after: nil) }
+            do {
+                try await step()
+                return
+            } catch RecoveryClientError.client(let error) where error.family == .environment { continue }
+        }
+        Issue.record("the step never ends")
+    }
+
+    @Test(arguments: [false, true]) func setupRefreshAndRecoveryGoOnAfterAPowerLossAnywhere(
+        isLostAfter: Bool
+    ) async throws {
+        let family = try await Family()
+        let (village, ming) = (family.village, family.ming)
+        for isReplacing in [false, true] {
+            try await everywhere(ming, isLostAfter: isLostAfter) { try await family.ask(isReplacing: isReplacing) }
+            for guardian in family.guardians {
+                try await everywhere(guardian, isLostAfter: isLostAfter) { _ = try await guardian.guardian.advance() }
+            }
+            try await everywhere(ming, isLostAfter: isLostAfter) { try await ming.owner.advance() }
+            #expect(try ming.owner.current()?.bundle.scope.epoch == (isReplacing ? 2 : 1))
+            #expect(try ming.owner.next() == nil)
+        }
+        let device = try Villager("ming", in: village, device: "-new")
+        try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.start(calling: []) }
+        for guardian in family.guardians.prefix(3) {
+            try await everywhere(guardian, isLostAfter: isLostAfter) { _ = try await guardian.guardian.advance() }
+            try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.status() }
+            try await family.confirm(guardian, on: device)
+        }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in family.guardians.prefix(3) {
+            try await everywhere(guardian, isLostAfter: isLostAfter) { _ = try await guardian.guardian.advance() }
+        }
+        try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.finish() }
+        let state = try await device.client.lookup(ming.handle).verdict.lookup.state
+        #expect(state.devices.map(\.keys.signing) == [device.secrets.keys.signing])
+        for guardian in family.guardians { try await guardian.accept(ming.handle) }
+        let chosen = family.chosen
+        try await everywhere(device, isLostAfter: isLostAfter) {
+            _ = try await device.owner.ask(chosen, threshold: 3, delay: 60, isReplacing: false)
+        }
+        for guardian in family.guardians { _ = try await guardian.guardian.advance() }
+        try await everywhere(device, isLostAfter: isLostAfter) { try await device.owner.advance() }
+        #expect(try await device.newDevice.status().stage == .done)
+    }
+}

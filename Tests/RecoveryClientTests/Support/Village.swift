@@ -1,0 +1,218 @@
+import DeviceIdentity
+import Foundation
+import HTTPTypes
+import KeyDirectory
+import KeyTransparency
+import Logging
+import RecoveryStore
+import SignetAPI
+import SignetClient
+import SignetTesting
+import SocialRecovery
+import Synchronization
+import Testing
+import TransparencyLog
+import VRF
+
+@testable import RecoveryClient
+@testable import SignetServer
+
+/// A clock that stands still until a test moves it.
+final class StandingClock: Sendable {
+    private let time = Mutex<UInt64>(1_800_000_000)
+    var now: UInt64 { time.withLock { $0 } }
+    func advance(_ seconds: UInt64) { time.withLock { $0 += seconds } }
+}
+
+/// A directory with its mailbox, without sockets, at a time that the test decides.
+final class Village: Sendable {
+    let folder: String
+    let clock: StandingClock
+    let directory: Directory
+    let mailbox: MailboxStore
+    let profile: DirectoryProfile
+    private let answering: RequestAnswering
+
+    init() async throws {
+        let clock = StandingClock()
+        self.clock = clock
+        folder = FileManager.default.temporaryDirectory.appending(path: "signet-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let name = try KeyName(Array("directory.example/log".utf8))
+        let keys = DirectoryKeys(
+            log: try NoteSigner(name: name, algorithm: .ed25519, seed: Array(repeating: 1, count: 32)),
+            cosigners: [
+                try NoteSigner(
+                    name: DirectoryKeys.clockName(of: name), algorithm: .cosignatureV1,
+                    seed: Array(repeating: 2, count: 32))
+            ], vrf: try VRFPrivateKey([7] + [UInt8](repeating: 0, count: 31)))
+        let time: @Sendable () -> UInt64 = { clock.now }
+        try await Directory.create(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
+        directory = try await Directory.open(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
+        mailbox = try MailboxStore(at: folder + "/recovery.sqlite")
+        let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
+        answering = RequestAnswering(
+            directory: HonestDirectory(directory), parts: PartTable(parts),
+            accountRate: RateLimiter(.unlimited, remembering: 16), metrics: ServerMetrics(), showsMetricsToAll: false,
+            clock: ServerClock(time: time, uptime: { clock.now * 1_000_000_000 }))
+        let clockName = try #require(Policy.Name(Array("clock".utf8)))
+        let policy = try Policy(
+            logs: [Policy.Log(key: keys.log.verifierKey)],
+            witnesses: keys.cosigners.map { Policy.Witness(name: clockName, key: $0.verifierKey) }, groups: [],
+            quorum: .member(clockName))
+        profile = DirectoryProfile(
+            url: "https://localhost", tlsRoot: [], pins: [],
+            trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Lets time pass; the checkpoint is signed anew.
+    func pass(_ seconds: UInt64) async throws {
+        clock.advance(seconds)
+        try await directory.republish()
+    }
+
+    func answer(_ request: DirectoryRequest) async throws -> DirectoryResponse {
+        let destination = Destination(
+            method: request.method, path: request.path,
+            parts: PartTable([
+                RecoveryAnswering(mailbox, beside: directory, clock: { [clock] in clock.now })
+            ]))
+        let signature = request.fields.first { $0.name == RequestSignature.headerName }?.value
+        let answer = try await answering.answer(
+            ReceivedRequest(
+                destination: destination, method: request.method, path: request.path, signature: signature,
+                body: request.body, client: ClientAddress(nil)))
+        return DirectoryResponse(status: answer.status.code, mediaType: answer.mediaType, body: answer.body)
+    }
+}
+
+/// Carries requests to the village; on demand the power fails at one of them, and nothing goes through any more.
+final class VillageTransport: DirectoryTransport {
+    private let village: Village
+    private let state = Mutex<(left: Int, isLostAfter: Bool)?>(nil)
+
+    init(_ village: Village) { self.village = village }
+
+    /// After so many requests the next is lost, before or after the server has it.
+    func fail(after count: Int?, isLostAfter: Bool = false) {
+        state.withLock { $0 = count.map { ($0, isLostAfter) } }
+    }
+
+    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+        enum Fate { case through, lost, answerLost }
+        let fate: Fate = state.withLock { state in
+            guard let now = state else { return .through }
+            state = (now.left - 1, now.isLostAfter)
+            if now.left > 0 { return .through }
+            return now.left == 0 && now.isLostAfter ? .answerLost : .lost
+        }
+        if fate == .lost { throw .closedEarly }
+        guard let response = try? await village.answer(request) else { throw .closedEarly }
+        if fate == .answerLost { throw .closedEarly }
+        return response
+    }
+}
+
+/// A person with one device in the village.
+struct Villager: Sendable {
+    let handle: Handle
+    let secrets: DeviceSecrets
+    let transport: VillageTransport
+    let files: RecoveryFiles
+    private let village: Village
+    private let store = InMemoryStore()
+
+    init(_ name: String, in village: Village, device: String = "") throws {
+        handle = try Handle(typed: Array((name + "@example.org").utf8))
+        secrets = try DeviceSecrets.generate(for: handle, withIdentity: true)
+        transport = VillageTransport(village)
+        let home = HomeFolder(path: village.folder + "/" + name + device)
+        try home.prepare()
+        files = RecoveryFiles(in: home)
+        self.village = village
+    }
+
+    var client: Client<InMemoryStore> {
+        get throws {
+            let clock = village.clock
+            return try Client(
+                of: village.profile, over: transport, remembering: store,
+                owner: .init(handle: handle, deviceKey: secrets.keys.signing),
+                in: Surroundings(
+                    now: { clock.now }, wait: { _ in },
+                    randomBytes: { count in (0..<count).map { _ in .random(in: .min ... .max) } }))
+        }
+    }
+
+    var owner: OwnerSide<InMemoryStore> { get throws { OwnerSide(try client, secrets, files) } }
+    var guardian: GuardianSide<InMemoryStore> { get throws { GuardianSide(try client, secrets, files) } }
+    var newDevice: NewDeviceSide<InMemoryStore> { get throws { NewDeviceSide(try client, secrets, files) } }
+
+    func knows(_ other: Villager) async throws {
+        try await client.remember([other.handle])
+        _ = try await client.lookup(other.handle)
+    }
+
+    func outcome(of handle: Handle) async throws -> TrustOutcome {
+        try await client.lookup(handle).verdict.outcome
+    }
+
+    func accept(_ handle: Handle) async throws {
+        let verdict = try await client.lookup(handle).verdict
+        _ = try await client.trust(handle, accepting: verdict.stateHash)
+    }
+
+    func grant(for owner: Handle) throws -> PresenceGrant {
+        var gate = PresenceGate()
+        guard case .prompt(let unlock) = gate.ask(.unlock, at: 1) else { throw PresenceError.notAsked }
+        _ = try gate.settle(unlock, .present, at: 1)
+        guard case .prompt(let prompt) = gate.ask(.confirmRecovery(of: owner), at: 1) else {
+            throw PresenceError.notAsked
+        }
+        return try gate.settle(prompt, .present, at: 1)
+    }
+}
+
+/// Ming with five guardians, all of whom know each other where they have to.
+struct Family: Sendable {
+    let village: Village
+    let ming: Villager
+    let guardians: [Villager]
+
+    init() async throws {
+        village = try await Village()
+        ming = try Villager("ming", in: village)
+        guardians = try ["ana", "ben", "cleo", "dan", "eva"].map { [village] in try Villager($0, in: village) }
+        for person in [ming] + guardians { _ = try await person.client.createAccount(person.secrets) }
+        for guardian in guardians {
+            try await ming.knows(guardian)
+            try await guardian.knows(ming)
+        }
+    }
+
+    var chosen: [(handle: Handle, meeting: MeetingEvidence)] {
+        guardians.map { ($0.handle, MeetingEvidence(kind: .person, date: 1_700_000_000)) }
+    }
+
+    func ask(delay: UInt32 = RecoveryCommitment.standardDelay, isReplacing: Bool = false) async throws {
+        _ = try await ming.owner.ask(chosen, threshold: 3, delay: delay, isReplacing: isReplacing)
+    }
+
+    func setUp() async throws {
+        try await ask()
+        for guardian in guardians { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+    }
+
+    /// From the guardian's screen to the confirmation, by the code that the device shows.
+    func confirm(_ guardian: Villager, on device: Villager) async throws {
+        _ = try await guardian.guardian.advance()
+        let code = try #require(try await device.newDevice.status().codes[guardian.handle])
+        _ = try await guardian.guardian.confirm(
+            ming.handle, code: Array(code.utf8), guardian.grant(for: ming.handle))
+    }
+}
