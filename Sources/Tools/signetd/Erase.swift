@@ -33,6 +33,7 @@ struct Erase: AsyncParsableCommand {
         do {
             // Afterwards nobody can say any more that somebody of that name was here.
             try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)
+            try await Self.eraseLetters(of: handle, from: DataDirectory(path: data.data))
             try await stored.directory.erase(handle)
         } catch {
             await stored.directory.close()
@@ -44,11 +45,9 @@ struct Erase: AsyncParsableCommand {
     }
 
     /// What guardians, owners and new devices left for each other.
-    private func eraseLetters(of handle: Handle) async throws {
-        do throws(MailboxStoreError) {
-            let store = try MailboxStore(at: DataDirectory(path: data.data).recovery)
-            defer { store.close() }
-            try await store.erase(handle)
-        } catch { throw Diagnostics.exit(error) }
+    private static func eraseLetters(of handle: Handle, from data: DataDirectory) async throws(MailboxStoreError) {
+        let store = try MailboxStore(at: data.recovery)
+        defer { store.close() }
+        try await store.erase(handle)
     }
 }

@@ -74,9 +74,8 @@ struct Run: AsyncParsableCommand {
         let server: HTTPSServer
         do {
             server = try HTTPSServer(
-                answering: HonestDirectory(stored.directory), and: parts,
-                signals: try StoredSignals.open(DataDirectory(path: data.data)), identity: stored.identity,
-                configuration: configuration, logger: logger)
+                stored.directory, and: parts, signals: try StoredSignals.open(DataDirectory(path: data.data)),
+                identity: stored.identity, configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         for part in parts { await part.close() }
