@@ -1,12 +1,13 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors interop pins removals format bench clean
+.PHONY: help setup build demo test check vectors keystores interop pins removals format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
 	@echo 'make test     build, then every test'
 	@echo 'make check    imports, names, words, documentation and format; no build'
 	@echo 'make vectors  outside test vectors through signet-vectors'
+	@echo 'make keystores the keystores on a keyring and a TPM of their own'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make removals removes one check at a time; a test must fail for each'
@@ -34,6 +35,9 @@ check:
 
 vectors: build
 	@Scripts/vectors
+
+keystores: build
+	@Scripts/keystores
 
 interop: setup
 	@Scripts/with-progress 'Building' .build/demo-build.log swift build

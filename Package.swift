@@ -81,6 +81,7 @@ let coreTargets: [Target] = [
     .target(
         name: "DIDKey", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Formats/DIDKey", swiftSettings: strict),
+    .target(name: "QRCode", path: "Sources/Formats/QRCode", swiftSettings: optimised),
     .target(
         name: "SFrame", dependencies: ["CanonicalCoding", crypto, cryptoExtras],
         path: "Sources/Formats/SFrame", swiftSettings: optimised),
@@ -171,6 +172,7 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "DIDKeyTests", dependencies: ["CanonicalCoding", "DIDKey", crypto], swiftSettings: strict),
+    .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
         name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
     .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
@@ -276,7 +278,8 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
     .target(
-        name: "DeviceKeystores", dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetClient", crypto],
+        name: "DeviceKeystores",
+        dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetAPI", "SignetClient", crypto],
         path: "Sources/Runtime/DeviceKeystores", swiftSettings: strict),
     .target(
         name: "SitesClient",
@@ -351,7 +354,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
-            "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "RelyingParty",
+            "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient",
             arguments,
         ],
@@ -407,6 +410,17 @@ let runtimeTargets: [Target] = [
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "SignetTesting",
             "PinScenarios", crypto, logging, sqlite,
         ] + nio,
+        swiftSettings: strict),
+    .testTarget(
+        name: "DeviceKeystoresTests", dependencies: ["DeviceIdentity", "SignetClient", "DeviceKeystores", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SitesClientTests",
+        dependencies: [
+            "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains", "PinScenarios",
+            "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer", crypto,
+            logging,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",

@@ -52,6 +52,13 @@ public actor SiteBook {
         }
     }
 
+    /// The self at each site that knows the person, in order of host.
+    ///
+    /// - Throws: ``SitesError``.
+    public func identities(_ grant: consuming PresenceGrant) async throws(SitesError) -> [SiteIdentity] {
+        try await ledger(grant).0.identities.all
+    }
+
     /// Becomes known to a site.
     ///
     /// - Throws: ``SitesError``.

@@ -21,7 +21,8 @@ struct Signet: AsyncParsableCommand {
             \(ExitStatus.documentation)
             """,
         subcommands: [
-            Account.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self, Proof.self, Log.self,
+            Account.self, Identity.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self, Proof.self,
+            Log.self,
             Audit.self,
             Gossip.self,
             Evidence.self,
@@ -30,6 +31,7 @@ struct Signet: AsyncParsableCommand {
             Pins.self,
             Call.self,
             Notes.self,
+            Advanced.self,
         ])
 
     static func main() async {

@@ -13,17 +13,26 @@ import SignetClient
 final class FileLock: Sendable {
     private let number: Int32
 
+    /// Waits for half a second: changes are short, and a program that was just started may hold a copy of the lock for a
+    /// moment.
+    ///
     /// - Returns: nil when another has it.
     init?(_ path: String) throws(DeviceIdentityKeystoreError) {
         let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard number >= 0 else { throw .unavailable }
-        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
-            let isHeld = errno == EWOULDBLOCK
-            close(number)
-            guard isHeld else { throw .unavailable }
-            return nil
+        for _ in 0..<50 {
+            if flock(number, LOCK_EX | LOCK_NB) == 0 {
+                self.number = number
+                return
+            }
+            guard errno == EWOULDBLOCK else {
+                close(number)
+                throw .unavailable
+            }
+            usleep(10_000)
         }
-        self.number = number
+        close(number)
+        return nil
     }
 
     deinit { close(number) }

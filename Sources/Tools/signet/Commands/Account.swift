@@ -39,6 +39,19 @@ extension Account {
         return (try Session(options), secrets, true, lock)
     }
 
+    /// Makes a further device's keys, and its card in a file.
+    static func makeCard(
+        _ options: HomeOptions, _ handle: Handle, directory: String, at path: String
+    ) async throws -> (card: DeviceCard, session: Session) {
+        let (session, secrets, _, lock) = try prepareHome(options, handle, directory: directory, withIdentity: false)
+        defer { withExtendedLifetime(lock) {} }
+        let card = try await session.run { client throws(ClientError) in try await client.deviceCard(secrets) }
+        do { try DurableFile(path: path).replace(with: card.encoded) } catch {
+            throw CommandFailure(error, path: path)
+        }
+        return (card, session)
+    }
+
     private static func lock(_ home: HomeFolder) throws -> HomeLock {
         let lock: HomeLock?
         do {
@@ -154,15 +167,7 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets, _, lock) = try prepareHome(
-                home, handle, directory: directory, withIdentity: false)
-            defer { withExtendedLifetime(lock) {} }
-            let made = try await session.run { client throws(ClientError) in
-                try await client.deviceCard(secrets)
-            }
-            do { try DurableFile(path: card).replace(with: made.encoded) } catch {
-                throw CommandFailure(error, path: card)
-            }
+            let (_, session) = try await makeCard(home, handle, directory: directory, at: card)
             output.emit(
                 [
                     "card": .string(card), "handle": .string(handle.description),

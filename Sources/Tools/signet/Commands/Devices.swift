@@ -1,5 +1,6 @@
 import ArgumentParser
 import CanonicalCoding
+import DeviceIdentity
 import KeyTransparency
 import SignetAPI
 import SignetClient
@@ -70,7 +71,7 @@ extension Devices {
                 throw CommandFailure(.badFile, error.sentence)
             }
             let session = try Session(home)
-            let secrets = try session.secrets()
+            let secrets = try await session.secrets(for: .linkDevice)
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.addDevice(card, by: secrets)
             }
@@ -97,7 +98,7 @@ extension Devices {
 
         func run() async throws {
             let session = try Session(home)
-            let secrets = try session.secrets()
+            let secrets = try await session.secrets(for: .revokeDevice(number))
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.revokeDevice(number, by: secrets)
             }

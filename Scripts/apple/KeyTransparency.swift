@@ -1,0 +1,2 @@
+// A stand-in for the one name of KeyTransparency that questions to a person use.
+public struct Handle: Hashable, Sendable {}

@@ -1,0 +1,135 @@
+import Crypto
+import DeviceIdentity
+import Foundation
+import SignetClient
+
+/// What tpm2-tools do for a ``TPMKeystore``, each in a folder of its own in memory that is gone afterwards.
+struct TPMTools: Sendable {
+    private static let fixed = "fixedtpm|fixedparent|userwithauth"
+    private let tools: ToolRunner
+
+    init(_ tools: ToolRunner) { self.tools = tools }
+
+    /// Makes a key in the chip.
+    func create(_ kind: KeyKind, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
+        let (scheme, use) = kind == .p256Signing ? ("ecc:ecdsa-sha256", "sign") : ("ecc:ecdh", "decrypt")
+        return try await blob(
+            kind, ["-G", scheme, "-a", "\(Self.fixed)|sensitivedataorigin|\(use)", "-p", "file:-"], pin)
+    }
+
+    /// Has the chip seal a secret.
+    func seal(_ secret: SecretBytes, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
+        let desk = try TPMDesk()
+        try desk.write(pin, to: "pin")
+        return try await blob(nil, ["-a", Self.fixed, "-i", "-", "-p", "file:\(desk["pin"])"], secret)
+    }
+
+    private func blob(
+        _ kind: KeyKind?, _ options: [String], _ input: SecretBytes
+    ) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
+        let desk = try TPMDesk()
+        try await primary(desk)
+        let parts = ["-C", desk["primary"], "-u", desk["public"], "-r", desk["private"]]
+        try await tool("tpm2_create", parts + options, input)
+        return TPMBlob(kind: kind, publicPart: try desk.read("public"), privatePart: try desk.read("private"))
+    }
+
+    /// r || s, 64 bytes.
+    func sign(
+        _ message: [UInt8], with blob: TPMBlob, _ pin: SecretBytes
+    ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        let desk = try await loaded(blob)
+        try desk.write(SecretBytes(copying: Array(SHA256.hash(data: message))), to: "digest")
+        let options = ["-c", desk["key"], "-g", "sha256", "-f", "plain", "-p", "file:-", "-o", desk["signature"]]
+        try await tool("tpm2_sign", options + ["-d", desk["digest"]], pin)
+        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: desk.read("signature")) else {
+            throw .damaged
+        }
+        return Array(signature.rawRepresentation)
+    }
+
+    /// The x coordinate of the shared point, 32 bytes; `peer` is x || y.
+    func sharedX(
+        with peer: [UInt8], _ blob: TPMBlob, _ pin: SecretBytes
+    ) async throws(DeviceIdentityKeystoreError) -> SecretBytes {
+        let desk = try await loaded(blob)
+        let point = [0, 68, 0, 32] + peer.prefix(32) + [0, 32] + peer.suffix(32)
+        try desk.write(SecretBytes(copying: point), to: "peer")
+        let options = ["-c", desk["key"], "-u", desk["peer"], "-p", "file:-", "-o", desk["shared"]]
+        try await tool("tpm2_ecdhzgen", options, pin)
+        var shared = try desk.read("shared")
+        defer { shared.wipe() }
+        guard shared.count >= 4, shared.count >= 4 + Int(shared[3]), shared[3] <= 32, shared[2] == 0 else {
+            throw .damaged
+        }
+        let x = shared[4..<4 + Int(shared[3])]
+        return SecretBytes(count: 32) { buffer in
+            UnsafeMutableRawBufferPointer(rebasing: buffer[(32 - x.count)...]).copyBytes(from: x)
+        }
+    }
+
+    /// What ``seal(_:_:)`` sealed.
+    func unseal(_ blob: TPMBlob, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> SecretBytes {
+        let desk = try await loaded(blob)
+        var secret = try await tool("tpm2_unseal", ["-c", desk["key"], "-p", "file:-"], pin)
+        defer { secret.wipe() }
+        return SecretBytes(copying: secret)
+    }
+
+    private func loaded(_ blob: TPMBlob) async throws(DeviceIdentityKeystoreError) -> TPMDesk {
+        let desk = try TPMDesk()
+        try desk.write(SecretBytes(copying: blob.publicPart), to: "public")
+        try desk.write(SecretBytes(copying: blob.privatePart), to: "private")
+        try await primary(desk)
+        let parts = ["-C", desk["primary"], "-u", desk["public"], "-r", desk["private"], "-c", desk["key"]]
+        try await tool("tpm2_load", ["-Q"] + parts, nil)
+        return desk
+    }
+
+    /// The key under which the others are wrapped: the chip makes the same one each time.
+    private func primary(_ desk: TPMDesk) async throws(DeviceIdentityKeystoreError) {
+        try await tool("tpm2_createprimary", ["-Q", "-C", "o", "-G", "ecc", "-c", desk["primary"]], nil)
+    }
+
+    /// Runs one, and frees the chip's memory behind it, which a chip without a resource broker does not do itself.
+    @discardableResult
+    private func tool(
+        _ name: String, _ arguments: [String], _ input: SecretBytes?
+    ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        guard let outcome = await tools.run(name, arguments, input) else { throw .absent }
+        _ = await tools.run("tpm2_flushcontext", ["-t"], nil)
+        guard outcome.status != 0 else { return outcome.output }
+        let complaints = outcome.complaints.lowercased()
+        // TPM_RC_LOCKOUT, TPM_RC_AUTH_FAIL, TPM_RC_INTEGRITY and kin of the wrapped part, in tpm2-tools' words.
+        if complaints.contains("0x921") || complaints.contains("lockout") { throw .lockedOut }
+        if complaints.contains("0x98e") || complaints.contains("authorization hmac check failed") { throw .locked }
+        if complaints.contains("load tcti") { throw .absent }
+        if complaints.contains("integrity check") || complaints.contains("0x1df") { throw .damaged }
+        throw .unavailable
+    }
+}
+
+/// A folder for one call, in memory where the system has such a place.
+final class TPMDesk: Sendable {
+    private let path: String
+
+    init() throws(DeviceIdentityKeystoreError) {
+        let place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path()
+        path = place + "/signet-\(UUID().uuidString)"
+        guard mkdir(path, 0o700) == 0 else { throw .unavailable }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    subscript(name: String) -> String { "\(path)/\(name)" }
+
+    func write(_ bytes: SecretBytes, to name: String) throws(DeviceIdentityKeystoreError) {
+        let isWritten = bytes.withBytes { FileManager.default.createFile(atPath: self[name], contents: Data($0)) }
+        guard isWritten else { throw .unavailable }
+    }
+
+    func read(_ name: String) throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        guard let data = FileManager.default.contents(atPath: self[name]) else { throw .unavailable }
+        return Array(data)
+    }
+}

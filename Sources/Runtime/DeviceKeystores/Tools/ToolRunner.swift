@@ -1,0 +1,67 @@
+import DeviceIdentity
+import Foundation
+package import SignetClient
+
+/// Runs a program of the system: the way to services that have no library here.
+package struct ToolRunner: Sendable {
+    /// How a program ended.
+    package struct Outcome: Sendable {
+        package let status: Int32
+        package let output: [UInt8]
+        /// What it complained about; matched against words, never shown.
+        package let complaints: String
+
+        package init(status: Int32, output: [UInt8], complaints: String) {
+            self.status = status
+            self.output = output
+            self.complaints = complaints
+        }
+    }
+
+    /// Runs a program with arguments and standard input; nil when this system has no such program.
+    package let run: @Sendable (_ tool: String, _ arguments: [String], _ input: SecretBytes?) async -> Outcome?
+
+    package init(
+        run: @escaping @Sendable (_ tool: String, _ arguments: [String], _ input: SecretBytes?) async -> Outcome?
+    ) { self.run = run }
+
+    /// The programs on the `PATH`.
+    ///
+    /// - Parameter environment: further variables.
+    package static func system(environment: [String: String] = [:]) -> ToolRunner {
+        ToolRunner { tool, arguments, input in
+            guard let path = find(tool) else { return nil }
+            return await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    continuation.resume(returning: end(of: path, arguments, input, environment))
+                }
+            }
+        }
+    }
+
+    private static func find(_ tool: String) -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.map { "\($0)/\(tool)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Blocks; on a thread of its own.
+    private static func end(
+        of path: String, _ arguments: [String], _ input: SecretBytes?, _ environment: [String: String]
+    ) -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
+        (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
+        do { try process.run() } catch { return Outcome(status: 127, output: [], complaints: "") }
+        // Inputs and complaints are smaller than a pipe holds, so that one is written before the others are read.
+        input?.withBytes { bytes in try? stdin.fileHandleForWriting.write(contentsOf: Data(bytes)) }
+        try? stdin.fileHandleForWriting.close()
+        let output = Array(stdout.fileHandleForReading.readDataToEndOfFile())
+        let complaints = stderr.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus, output: output, complaints: String(decoding: complaints, as: UTF8.self))
+    }
+}

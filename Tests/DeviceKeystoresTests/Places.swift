@@ -1,0 +1,99 @@
+import Crypto
+import DeviceIdentity
+import Foundation
+import SignetClient
+import Testing
+
+@testable import DeviceKeystores
+
+/// A kind of keystore that every test of the suite runs on.
+enum Place: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sealedFile = "sealed file"
+    case secretService = "Secret Service"
+    case tpm = "TPM 2.0"
+
+    var testDescription: String { rawValue }
+
+    /// Those that this machine has: what the others need is said once.
+    static let present: [Place] = allCases.filter { place in
+        let isPresent = place.isPresent
+        if !isPresent { print("keystores: skipped, \(place.rawValue) is not on this machine (\(place.needs))") }
+        return isPresent
+    }
+
+    private var needs: String {
+        switch self {
+        case .sealedFile: "nothing"
+        case .secretService: "secret-tool and an unlocked keyring; Scripts/keystores brings both"
+        case .tpm: "tpm2-tools and a TPM, or swtpm; Scripts/keystores brings both"
+        }
+    }
+
+    /// The variables are set by the script, so that no test ever writes into a person's own keyring or chip.
+    private var isPresent: Bool {
+        switch self {
+        case .sealedFile: true
+        case .secretService: ProcessInfo.processInfo.environment["SIGNET_TEST_KEYRING"] != nil
+        case .tpm: ProcessInfo.processInfo.environment["SIGNET_TEST_TPM"] != nil
+        }
+    }
+
+    /// Runs `body` with a store that is empty and open.
+    func with(_ body: (any DeviceIdentity.Keystore, Folder) async throws -> Void) async throws {
+        let folder = try Folder()
+        try await body(try await open(folder), folder)
+    }
+
+    /// The store of a folder, opened; made if there is none yet.
+    func open(_ folder: Folder, through tools: ToolRunner = .system()) async throws -> any DeviceIdentity.Keystore {
+        switch self {
+        case .sealedFile:
+            let store = SealedFileKeystore(in: DurableFile(path: folder["keys"]), cost: .minimum)
+            if store.exists {
+                try await store.unlock(with: Self.passphrase)
+            } else {
+                try await store.create(under: Self.passphrase)
+            }
+            return store
+        case .secretService:
+            return KeyringKeystore(named: folder.name, lockingAt: folder["lock"], through: tools)
+        case .tpm:
+            let store = TPMKeystore(in: folder.path, through: tools)
+            await store.unlock(pin: Self.passphrase)
+            return store
+        }
+    }
+
+    static let passphrase = SecretBytes(copying: Array("correct horse".utf8))
+}
+
+/// A folder of the test's own.
+final class Folder: Sendable {
+    let path: String
+    let name = UUID().uuidString
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appending(component: "keystore-\(name)").path()
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    subscript(file: String) -> String { "\(path)/\(file)" }
+}
+
+/// A leave to use a key, as the desk gives it.
+func grant(_ action: PresenceAction = .updateAccount) async throws -> PresenceGrant {
+    let desk = PresenceDesk(asking: AlwaysThere(), remembering: nil)
+    return try await desk.grant(for: action, unlocking: true)
+}
+
+struct AlwaysThere: Presence {
+    func answer(_ prompt: PresencePrompt) async -> PresenceOutcome { .present }
+}
+
+func name(_ text: String) throws -> DeviceIdentity.KeyName {
+    let name = DeviceIdentity.KeyName(stored: Array(text.utf8))
+    return try #require(name)
+}

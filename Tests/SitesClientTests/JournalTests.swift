@@ -1,0 +1,158 @@
+import Crypto
+import DeviceIdentity
+import DeviceKeystores
+import Foundation
+import KeyPinning
+import KeyTransparency
+import Logging
+import PinScenarios
+import PinnedChains
+import RelyingParty
+import SecretSharing
+import SignetClient
+import SiteServer
+import SitesClient
+import SocialRecovery
+import Testing
+
+/// What a recovery brings back: recovery keys out of the journal, on a device that has nothing else.
+@Suite struct JournalTests {
+    @Test func aNewDeviceGivesEverySiteNewKeysFromTheJournal() async throws {
+        try await withSite(recoveryDelay: 0) { connect in
+            let (old, new) = (try await Device(), try await Device())
+            try await old.book.register(at: connect(), grant())
+            let entries = try await old.book.recoveryEntries(grant())
+            let opened = try throughAJournal(entries)
+            try await new.book.adopt(opened, grant())
+            #expect(try await new.book.sites(grant()).map(\.needsNewKeys) == [true])
+            await #expect(throws: SitesError.needsNewKeys) { _ = try await new.book.signIn(at: connect(), grant()) }
+            #expect(try await new.book.giveNewKeys(to: connect(), grant()) == nil)
+            #expect(try await new.book.signIn(at: connect(), grant()) == nil)
+            #expect(try await new.book.sites(grant()).map(\.needsNewKeys) == [false])
+            await #expect(throws: SitesError.refused(.unknownKey)) {
+                _ = try await old.book.signIn(at: connect(), grant())
+            }
+            // The journal is armed anew with the new recovery key, and the old one is of no more use.
+            let third = try await Device()
+            try await third.book.adopt(opened, grant())
+            await #expect(throws: SitesError.refused(.unknownKey)) {
+                _ = try await third.book.giveNewKeys(to: connect(), grant())
+            }
+            let fourth = try await Device()
+            try await fourth.book.adopt(throughAJournal(new.book.recoveryEntries(grant())), grant())
+            #expect(try await fourth.book.giveNewKeys(to: connect(), grant()) == nil)
+        }
+    }
+
+    @Test func aSiteThatWaitsIsAskedAgainWithTheSameKeys() async throws {
+        try await withSite(recoveryDelay: 3600) { connect in
+            let (old, new) = (try await Device(), try await Device())
+            try await old.book.register(at: connect(), grant())
+            try await new.book.adopt(old.book.recoveryEntries(grant()), grant())
+            let due = try #require(try await new.book.giveNewKeys(to: connect(), grant()))
+            #expect(try await new.book.giveNewKeys(to: connect(), grant()) == due)
+            #expect(try await old.book.signIn(at: connect(), grant()) == due)
+            try await old.book.object(at: connect(), grant())
+            #expect(try await old.book.signIn(at: connect(), grant()) == nil)
+        }
+    }
+
+    @Test func theSameJournalTwiceChangesNothing() async throws {
+        try await withSite(recoveryDelay: 0) { connect in
+            let (old, new) = (try await Device(), try await Device())
+            try await old.book.register(at: connect(), grant())
+            let entries = try await old.book.recoveryEntries(grant())
+            for _ in 0..<2 { try await new.book.adopt(entries, grant()) }
+            #expect(try await new.book.giveNewKeys(to: connect(), grant()) == nil)
+            try await new.book.adopt(entries, grant())
+            #expect(try await new.book.signIn(at: connect(), grant()) == nil)
+        }
+    }
+
+    @Test func theListUnderAnotherKeyIsRefused() async throws {
+        let (one, two) = (try await Device(), try await Device())
+        try await one.book.adopt([], grant())
+        try await two.book.adopt([], grant())
+        let sealed = try Data(contentsOf: one.list)
+        try sealed.write(to: two.list)
+        await #expect(throws: SitesError.listDamaged) { _ = try await two.book.sites(grant()) }
+        for index in stride(from: 0, to: sealed.count, by: 131) {
+            var bad = sealed
+            bad[index] ^= 1
+            try bad.write(to: one.list)
+            await #expect(throws: SitesError.listDamaged) { _ = try await one.book.sites(grant()) }
+        }
+    }
+
+    /// Seals entries to a recovery key that is then cut in shares and put together again, as a recovery does.
+    private func throughAJournal(_ entries: [JournalEntry]) throws -> [JournalEntry] {
+        var generator = SystemRandomNumberGenerator()
+        let secret = SecretScalar.random()
+        let indices = ShareIndex.random(count: 5, using: &generator)
+        let dealing = try Dealing(of: secret, threshold: 3, at: indices, using: &generator)
+        let device = Curve25519.Signing.PrivateKey()
+        let label = try #require(LabelIndex([UInt8](repeating: 3, count: 32)))
+        let scope = try #require(RecoveryScope(label: label, epoch: 1))
+        var journal = RecoveryJournal(scope: scope)
+        for entry in entries {
+            try journal.append(entry, to: secret.publicPoint(), device: 1) { Array(try device.signature(for: $0)) }
+        }
+        let read = try RecoveryJournal(decoding: journal.encoded)
+        let shares = try dealing.shares.suffix(3).map { share throws in try dealing.commitments.verify(share) }
+        return try read.open(with: SecretScalar(combining: shares))
+    }
+}
+
+/// A device with nothing on it.
+struct Device {
+    let book: SiteBook
+    let list: URL
+
+    init() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "device-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let keys = SealedFileKeystore(
+            in: DurableFile(path: folder.appending(component: "keys").path()), cost: .minimum)
+        try await keys.create(under: SecretBytes(copying: Array("passphrase".utf8)))
+        list = folder.appending(component: "list")
+        book = SiteBook(keys: keys, list: DurableFile(path: list.path()))
+    }
+}
+
+struct AlwaysThere: Presence {
+    func answer(_ prompt: PresencePrompt) async -> PresenceOutcome { .present }
+}
+
+func grant() async throws -> PresenceGrant {
+    let desk = PresenceDesk(asking: AlwaysThere(), remembering: nil)
+    return try await desk.grant(for: .showSites, unlocking: true)
+}
+
+/// Runs `body` beside a site with TLS; `connect` opens a new connection to it, with a new challenge.
+func withSite(
+    recoveryDelay: UInt64, _ body: (() async throws -> SiteConnection) async throws -> Void
+) async throws {
+    let genuine = try #require(try PinScenario.all(at: Date()).first { $0.mustPass })
+    let port = UInt16.random(in: 15_000..<30_000)
+    let path = FileManager.default.temporaryDirectory.appending(component: "\(UUID().uuidString).members").path()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let site = try HTTPSSite(
+        at: VerifiedHost(Array("localhost".utf8), port: port, evidence: .ownName), members: SiteDatabase(path: path),
+        recoveryDelay: recoveryDelay, certificateChain: genuine.presented.flatMap { PEMBlock.text($0) },
+        privateKey: Array(genuine.keyPEM.utf8))
+    let listening = AsyncStream<Void>.makeStream()
+    let server = Task {
+        try await site.run(host: "127.0.0.1", port: Int(port), logger: Logger(label: "test")) { _ in
+            listening.continuation.finish()
+        }
+    }
+    for await _ in listening.stream {}
+    let address = try DirectoryAddress("https://localhost:\(port)")
+    let connector = try PinnedConnector.withoutPins(for: address, trusting: TrustAnchors(genuine.anchors))
+    do { try await body { try await SiteConnection.open(address, through: connector) } } catch {
+        server.cancel()
+        throw error
+    }
+    server.cancel()
+}
