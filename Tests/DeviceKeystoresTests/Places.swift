@@ -56,7 +56,7 @@ enum Place: String, CaseIterable, Sendable, CustomTestStringConvertible {
             }
             return store
         case .secretService:
-            return SecretServiceKeystore(named: folder.name, lockingAt: folder["lock"], through: tools)
+            return KeyringKeystore(named: folder.name, lockingAt: folder["lock"], through: tools)
         case .tpm:
             let store = TPMKeystore(in: folder.path, through: tools)
             await store.unlock(pin: Self.passphrase)

@@ -40,7 +40,6 @@ struct Erase: AsyncParsableCommand {
             throw Diagnostics.exit(error)
         }
         await stored.directory.close()
-        try await eraseLetters(of: handle)
         print("erased")
     }
 
