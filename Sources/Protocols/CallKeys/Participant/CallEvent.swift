@@ -35,6 +35,8 @@ public struct OpenedSignal: Sendable {
     /// The secrets for this device.
     public let keys: [OfferedKey]
 
+    var newestGeneration: UInt32? { keys.map(\.epoch.generation).max() }
+
     package init(sender: CallDevice, sequence: UInt64, body: SignalBody, keys: [OfferedKey]) {
         self.sender = sender
         self.sequence = sequence

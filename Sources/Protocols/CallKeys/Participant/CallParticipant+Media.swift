@@ -32,7 +32,7 @@ extension CallParticipant {
 
     private mutating func sealer(_ context: MediaContext) -> FrameSealer? {
         if let sealer = sealers[context] { return sealer }
-        guard isMember, let sending, let index = roster?.index(of: device),
+        guard isMember, departure?.isOver != true, let sending, let index = roster?.index(of: device),
             let key = ring.sealingKey(index, context, sending)
         else { return nil }
         let sealer = FrameSealer(key: key)
