@@ -304,6 +304,13 @@ let runtimeTargets: [Target] = [
             "SignetClient",
         ],
         path: "Sources/Runtime/SignalClient", swiftSettings: strict),
+        name: "FrameRelay",
+        dependencies: [
+            "CanonicalCoding", "CallSignalling", crypto,
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        path: "Sources/Runtime/FrameRelay", swiftSettings: strict),
     .target(
         name: "LogAuditor",
         dependencies: [
@@ -391,6 +398,14 @@ let runtimeTargets: [Target] = [
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "SignetTesting",
             "PinScenarios", crypto, logging, sqlite,
         ] + nio,
+        swiftSettings: strict),
+    .testTarget(
+        name: "FrameRelayTests",
+        dependencies: [
+            "CallSignalling", "FrameRelay",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",
