@@ -312,6 +312,14 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/FrameRelay", swiftSettings: strict),
     .target(
+        name: "CallClient",
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "CallSignalling", "CallKeys", "SignetClient", crypto,
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        path: "Sources/Runtime/CallClient", swiftSettings: strict),
+    .target(
         name: "LogAuditor",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
@@ -406,6 +414,10 @@ let runtimeTargets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "CallClientTests",
+        dependencies: ["KeyTransparency", "CallSignalling", "CallKeys", "FrameRelay", "SignetClient", "CallClient"],
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",

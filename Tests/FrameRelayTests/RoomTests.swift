@@ -1,4 +1,5 @@
 import CallSignalling
+import NIOCore
 import Testing
 
 @testable import FrameRelay

@@ -107,6 +107,10 @@ public struct PlayedFrame: Sendable {
     public let sender: CallDevice
     /// What it is part of.
     public let context: MediaContext
+    /// Under which generation.
+    public let generation: UInt32
+    /// Under which step of it.
+    public let step: UInt8
     /// Its number under its key.
     public let counter: UInt64
     /// The plaintext.

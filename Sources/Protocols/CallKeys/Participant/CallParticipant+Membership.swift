@@ -9,6 +9,7 @@ extension CallParticipant {
                 members: [RosterMember(index: 0, device: device)])
         else { return }
         phase = .member
+        firstGeneration = 1
         duty = HostDuty(term: Roster.firstTerm, since: now)
         adopt(roster, 1, at: now)
         makeFresh(.timer, at: now)
@@ -95,6 +96,7 @@ extension CallParticipant {
             return refuse(.stale, signal.sender)
         }
         phase = .member
+        firstGeneration = signal.keys.map(\.epoch.generation).min() ?? key.epoch.generation
         hostHeardAt = now
         lastHeartbeat = now
         adopt(reply.roster, reply.current.generation, at: now)

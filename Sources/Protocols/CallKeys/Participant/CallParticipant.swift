@@ -27,6 +27,8 @@ public struct CallParticipant {
     var sealers: [MediaContext: FrameSealer] = [:]
     var pending: PendingSwitch?
     var departure: Departure?
+    /// The first generation that this device was given since it is a member.
+    var firstGeneration: UInt32 = 0
     var duty: HostDuty?
     var recovery = Recovery()
     var streams = StreamWatch()
