@@ -304,6 +304,7 @@ let runtimeTargets: [Target] = [
             "SignetClient",
         ],
         path: "Sources/Runtime/SignalClient", swiftSettings: strict),
+    .target(
         name: "FrameRelay",
         dependencies: [
             "CanonicalCoding", "CallSignalling", crypto,
@@ -314,7 +315,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "CallClient",
         dependencies: [
-            "CanonicalCoding", "KeyTransparency", "CallSignalling", "CallKeys", "SignetClient", crypto,
+            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
+            "SignalClient", crypto,
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
         ],
@@ -332,7 +334,7 @@ let runtimeTargets: [Target] = [
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "SignetAPI",
-            "KeyDirectory", "LogWitness", "CallSignalling", "SignalBroker", crypto, logging,
+            "KeyDirectory", "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -357,8 +359,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
-            "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "RelyingParty",
-            "DeviceKeystores", "SitesClient",
+            "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "CallSimulation",
+            "DeviceIdentity", "DIDKey", "RelyingParty", "DeviceKeystores", "SitesClient",
             arguments,
         ],
         path: "Sources/Tools/signet", swiftSettings: strict),
@@ -366,7 +368,7 @@ let runtimeTargets: [Target] = [
         name: "signetd",
         dependencies: [
             "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "LogWitness", "SignalBroker",
-            "SignetServer", arguments, logging,
+            "FrameRelay", "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(

@@ -63,7 +63,7 @@ final class CallRoom: Sendable {
     }
 
     private func stream(
-        _ place: WritableKeyPath<Places, [CallDevice: AsyncStream<[UInt8]>.Continuation]> & Sendable,
+        _ place: any WritableKeyPath<Places, [CallDevice: AsyncStream<[UInt8]>.Continuation]> & Sendable,
         _ device: CallDevice
     ) -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)

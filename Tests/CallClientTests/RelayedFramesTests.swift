@@ -7,7 +7,7 @@ import Testing
 /// Frames through the relay.
 struct RelayedFramesTests {
     @Test(.timeLimit(.minutes(2))) func framesGoThroughTheRelay() async throws {
-        let relay = try await FrameRelay.start(host: "127.0.0.1", port: 0)
+        let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
         var generator = SystemRandomNumberGenerator()
         let call = CallID(using: &generator)
         let devices = try (1...2 as ClosedRange<UInt8>).map {

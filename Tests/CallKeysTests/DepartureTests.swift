@@ -49,7 +49,8 @@ struct DepartureTests {
         let newer = OfferedKey(
             recipient: room.people[1].device, epoch: Epoch(term: Roster.firstTerm, generation: 3, step: 0),
             secret: GroupSecret(using: &room.people[1].generator))
-        room.people[1].install(newer.epoch, newer.secret, try #require(room.people[1].roster), isProven: true, at: room.now)
+        room.people[1].install(
+            newer.epoch, newer.secret, try #require(room.people[1].roster), isProven: true, at: room.now)
         room.people[1].awaitCommit(of: [newer], at: since - 100)
         #expect(room.people[1].pending?.epoch.generation == 3)
         #expect(room.people[1].pending?.deadline == since)

@@ -8,7 +8,7 @@ import Testing
 /// The relay on a real socket.
 struct SocketTests {
     @Test(.timeLimit(.minutes(2))) func framesCrossARealSocket() async throws {
-        let relay = try await FrameRelay.start(host: "127.0.0.1", port: 0)
+        let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
         let call = try #require(CallID([UInt8](repeating: 1, count: 16)))
         var guests: [Guest] = []
         for number in 1...2 as ClosedRange<UInt8> {

@@ -55,7 +55,8 @@ extension CallParticipant {
             play(opened, held, sender, generation, at: now)
             followEvidence(generation, sender, at: now)
         case .unknownGeneration:
-            isAhead(held.keyID) ? keep(held, at: now) : drop(wasEntitled(held.keyID) ? .expired : .notEntitled, held.keyID)
+            isAhead(held.keyID)
+                ? keep(held, at: now) : drop(wasEntitled(held.keyID) ? .expired : .notEntitled, held.keyID)
         case .unknownSender: keep(held, at: now)
         case .notEntitled: drop(.notEntitled, held.keyID)
         case .expired: drop(.expired, held.keyID)

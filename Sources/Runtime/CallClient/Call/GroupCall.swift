@@ -21,6 +21,7 @@ public actor GroupCall {
     private var participant: CallParticipant
     private var strangers: [CallDevice] = []
     private var soundCount: UInt32 = 0
+    private var shownCode: [UInt8]?
     private var tasks: [Task<Void, Never>] = []
 
     /// A call in which this device does not take part yet.
@@ -155,7 +156,9 @@ public actor GroupCall {
 
     private func reportEpoch(_ epoch: Epoch) {
         tally.generations.insert(epoch.generation)
-        if let code = participant.verificationCode { report.yield(.epoch(epoch, code: code)) }
+        guard let code = participant.verificationCode, code != shownCode else { return }
+        shownCode = code
+        report.yield(.epoch(epoch, code: code))
     }
 
     private func play(_ frame: PlayedFrame) {

@@ -27,6 +27,7 @@ public final class RelayedFrames: CallFrames {
         var isIn = false
     }
 
+    /// Encrypted frames of the others. For one reader.
     public let incoming: AsyncStream<[UInt8]>
     private let deliver: AsyncStream<[UInt8]>.Continuation
     private let channel: any Channel
@@ -68,8 +69,10 @@ public final class RelayedFrames: CallFrames {
         return frames
     }
 
+    /// Sends an encrypted frame; before the relay has let this device in, it is lost.
     public func send(_ frame: [UInt8]) { write(.frame(frame)) }
 
+    /// Says farewell, and closes the socket.
     public func close() async {
         greeting.withLock { $0?.cancel() }
         write(.farewell)

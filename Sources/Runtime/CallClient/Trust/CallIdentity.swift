@@ -1,5 +1,5 @@
-public import CallSignalling
 import CallKeys
+public import CallSignalling
 import Crypto
 import KeyTransparency
 public import SignetClient

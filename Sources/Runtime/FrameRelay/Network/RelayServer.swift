@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 
 /// Passes the frames of a call on to all others in it, over UDP. It can open none of them.
-public final class FrameRelay: Sendable {
+public final class RelayServer: Sendable {
     /// The UDP port at which it listens.
     public let port: Int
     /// What devices may take.
@@ -27,7 +27,7 @@ public final class FrameRelay: Sendable {
     /// - Throws: ``RelayStartError``.
     public static func start(
         host: String, port: Int, limits: RelayLimits = RelayLimits(), badNetwork: BadNetwork? = nil
-    ) async throws(RelayStartError) -> FrameRelay {
+    ) async throws(RelayStartError) -> RelayServer {
         let tickets = TicketKey()
         let bootstrap = DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
@@ -39,7 +39,7 @@ public final class FrameRelay: Sendable {
             }
         do {
             let channel = try await bootstrap.bind(host: host, port: port).get()
-            return FrameRelay(channel, tickets, limits, port: channel.localAddress?.port ?? 0)
+            return RelayServer(channel, tickets, limits, port: channel.localAddress?.port ?? 0)
         } catch { throw .cannotListen }
     }
 
