@@ -313,6 +313,23 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/SignalClient", swiftSettings: strict),
     .target(
+        name: "FrameRelay",
+        dependencies: [
+            "CanonicalCoding", "CallSignalling", crypto,
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        path: "Sources/Runtime/FrameRelay", swiftSettings: strict),
+    .target(
+        name: "CallClient",
+        dependencies: [
+            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
+            "SignalClient", crypto,
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        path: "Sources/Runtime/CallClient", swiftSettings: strict),
+    .target(
         name: "LogAuditor",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
@@ -340,7 +357,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
             "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling", "SignalBroker",
-            crypto, logging,
+            "FrameRelay", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -365,8 +382,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
-            "LogAuditor", "PinScenarios", "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode",
-            "RelyingParty",
+            "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "CallSimulation",
+            "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
             arguments,
         ],
@@ -376,7 +393,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
             "SignalBroker", "RecoveryStore",
-            "SignetServer", arguments, logging,
+            "FrameRelay", "SignetServer", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -433,6 +450,18 @@ let runtimeTargets: [Target] = [
             "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer", crypto,
             logging,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "FrameRelayTests",
+        dependencies: [
+            "CallSignalling", "FrameRelay",
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "CallClientTests",
+        dependencies: ["KeyTransparency", "CallSignalling", "CallKeys", "FrameRelay", "SignetClient", "CallClient"],
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",

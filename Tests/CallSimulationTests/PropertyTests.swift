@@ -3,10 +3,9 @@ import Testing
 
 @testable import CallSimulation
 
-/// The rules of calls over many calls with chance in everything: 1,000 seeds, or as many as `SIGNET_SEEDS` says.
-/// `Documentation/calls.md` says what 10,000 show.
+/// The rules of calls over many calls with chance in everything: 10,000 seeds, or as many as `SIGNET_SEEDS` says.
 struct PropertyTests {
-    static let count = ProcessInfo.processInfo.environment["SIGNET_SEEDS"].flatMap { UInt64($0) } ?? 1000
+    static let count = ProcessInfo.processInfo.environment["SIGNET_SEEDS"].flatMap { UInt64($0) } ?? 10_000
 
     /// A short call: few frames, and rotations that overlap.
     private func scenario(_ seed: UInt64) -> Scenario {

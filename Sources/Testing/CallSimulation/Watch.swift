@@ -67,6 +67,11 @@ struct Watch<Member: SimulatedMember> {
         ghosts[number] = ghost
     }
 
+    /// A device whose roster has somebody who left has not heard of the leave: before, it had not heard of the join either.
+    mutating func listens(_ number: Int, to member: Member) {
+        for ghost in ghosts.keys where member.knows(ghost) { learned[[number, ghost]] = nil }
+    }
+
     /// Whether a device has known for longer than a leave's barrier that another left: from then on it must not be heard.
     mutating func hasLongKnown(_ number: Int, that ghost: Int, at now: UInt64) -> Bool {
         let since = learned[[number, ghost]] ?? now

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FrameRelay
 import KeyDirectory
 import Logging
 import RecoveryStore
@@ -57,6 +58,17 @@ struct Run: AsyncParsableCommand {
     var witnessRoots: String?
 
     @Option(
+        help: ArgumentHelp("The UDP port for frames of calls. Default: the number of the TCP port.", valueName: "port"))
+    var relayPort: UInt16?
+
+    @Option(
+        help: ArgumentHelp(
+            "For tests only: lose and delay frames, as LOSS,LATENCY,JITTER,SEED, such as 0.05,20,60,1 in milliseconds.",
+            valueName: "network", visibility: .hidden),
+        transform: Self.badNetwork)
+    var badNetworkForTests: BadNetwork?
+
+    @Option(
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
         transform: Self.level)
     var logLevel = Logger.Level.info
@@ -75,7 +87,8 @@ struct Run: AsyncParsableCommand {
         do {
             server = try HTTPSServer(
                 stored.directory, and: parts, signals: try StoredSignals.open(DataDirectory(path: data.data)),
-                identity: stored.identity, configuration: configuration, logger: logger)
+                relay: try await relay(configuration), identity: stored.identity,
+                configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         for part in parts { await part.close() }
@@ -94,6 +107,20 @@ struct Run: AsyncParsableCommand {
             let recovery = try MailboxStore(at: data.recovery)
             return [notes, RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
         } catch { throw Diagnostics.exit(error) }
+    }
+
+    private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {
+        try await RelayServer.start(
+            host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port,
+            badNetwork: badNetworkForTests)
+    }
+
+    static func badNetwork(_ text: String) throws -> BadNetwork {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 4, let loss = Double(parts[0]), (0...1).contains(loss), let latency = UInt64(parts[1]),
+            let jitter = UInt64(parts[2]), let seed = UInt64(parts[3]), max(latency, jitter) <= 10_000
+        else { throw ValidationError("such as 0.05,20,60,1") }
+        return BadNetwork(loss: loss, latency: latency, jitter: jitter, seed: seed)
     }
 
     private func serve(

@@ -1,3 +1,4 @@
+import FrameRelay
 import KeyDirectory
 import LogWitness
 import NoteStore
@@ -38,6 +39,10 @@ struct Verdict {
             case let error as WitnessServerStop: Self.of(error)
             case let error as SignalStoreError: Self.of(error)
             case let error as StoredNotesError: Self.of(error)
+            case is RelayStartError:
+                Verdict(
+                    .addressUnusable,
+                    "cannot listen for frames of calls: the UDP port is in use, or the address not ours")
             default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
             }
     }

@@ -32,13 +32,14 @@ public final class FrameSealer {
         let counter = nextCounter
         guard counter < Self.maximumFrameCount else { throw .exhausted }
         nextCounter += 1
-        let header = FrameHeader(keyID: key.keyID, counter: counter)
+        var authenticated = FrameHeader(keyID: key.keyID, counter: counter).encoded
         var frame: [UInt8] = []
-        frame.reserveCapacity(FrameHeader.maximumByteCount + plaintext.count + key.suite.tagByteCount)
-        header.write(to: &frame)
+        frame.reserveCapacity(authenticated.count + plaintext.count + key.suite.tagByteCount)
+        frame += authenticated
+        if !metadata.isEmpty { authenticated += metadata }
         do {
             try key.cipher.seal(
-                plaintext, nonce: key.nonce(counter), authenticating: frame + metadata, into: &frame)
+                plaintext, nonce: key.nonce(counter), authenticating: authenticated, into: &frame)
         } catch { throw .cipher(error) }
         return frame
     }

@@ -25,6 +25,7 @@ public struct FrameHeader: Hashable, Sendable {
     /// The wire form.
     public var encoded: [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.maximumByteCount)
         write(to: &bytes)
         return bytes
     }

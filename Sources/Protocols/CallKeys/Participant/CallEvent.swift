@@ -35,6 +35,8 @@ public struct OpenedSignal: Sendable {
     /// The secrets for this device.
     public let keys: [OfferedKey]
 
+    var newestGeneration: UInt32? { keys.map(\.epoch.generation).max() }
+
     package init(sender: CallDevice, sequence: UInt64, body: SignalBody, keys: [OfferedKey]) {
         self.sender = sender
         self.sequence = sequence
@@ -105,6 +107,10 @@ public struct PlayedFrame: Sendable {
     public let sender: CallDevice
     /// What it is part of.
     public let context: MediaContext
+    /// Under which generation.
+    public let generation: UInt32
+    /// Under which step of it.
+    public let step: UInt8
     /// Its number under its key.
     public let counter: UInt64
     /// The plaintext.

@@ -70,7 +70,7 @@ extension CallParticipant {
         let epoch = Epoch(term: term, generation: max(ring.newest, sending?.generation ?? 0) + next, step: 0)
         let secret = GroupSecret(using: &generator)
         let scope = CallScope(callID: callID, term: term, generation: epoch.generation)
-        if roster != before { adopt(roster) }
+        if roster != before { adopt(roster, epoch.generation, at: now) }
         install(epoch, secret, roster, isProven: true, at: now)
         let rotation = KeyRotation(
             epoch: epoch, reason: reason, commitment: secret.commitment(in: scope), notBefore: now, roster: roster,
@@ -211,7 +211,7 @@ extension CallParticipant {
             ring.setMembers(roster.byIndex, of: generation)
             if let floor = ring.newestEpoch(of: generation) { floors.append(floor) }
         }
-        adopt(roster)
+        adopt(roster, sending.generation, at: now)
         followSteps(at: now)
         send(.roster(RosterChange(roster: roster, floors: floors)), at: now)
     }

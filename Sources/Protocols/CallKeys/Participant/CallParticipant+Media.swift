@@ -32,7 +32,7 @@ extension CallParticipant {
 
     private mutating func sealer(_ context: MediaContext) -> FrameSealer? {
         if let sealer = sealers[context] { return sealer }
-        guard isMember, let sending, let index = roster?.index(of: device),
+        guard isMember, departure?.isOver != true, let sending, let index = roster?.index(of: device),
             let key = ring.sealingKey(index, context, sending)
         else { return nil }
         let sealer = FrameSealer(key: key)
@@ -52,9 +52,11 @@ extension CallParticipant {
     private mutating func open(_ held: HoldBuffer.Held, at now: UInt64) {
         switch ring.open(held.frame, held.keyID, at: now) {
         case .opened(let opened, let sender, let generation):
-            play(opened, held, sender, at: now)
+            play(opened, held, sender, generation, at: now)
             followEvidence(generation, sender, at: now)
-        case .unknownGeneration: isAhead(held.keyID) ? keep(held, at: now) : drop(.expired, held.keyID)
+        case .unknownGeneration:
+            isAhead(held.keyID)
+                ? keep(held, at: now) : drop(wasEntitled(held.keyID) ? .expired : .notEntitled, held.keyID)
         case .unknownSender: keep(held, at: now)
         case .notEntitled: drop(.notEntitled, held.keyID)
         case .expired: drop(.expired, held.keyID)
@@ -69,13 +71,22 @@ extension CallParticipant {
         return (1...8).contains((UInt32(keyID.generationBits) &- sending.generation) & 15)
     }
 
-    private mutating func play(_ opened: OpenedFrame, _ held: HoldBuffer.Held, _ sender: CallDevice, at now: UInt64) {
+    /// Whether the generation, which is one before ours, is one that this device was given when it had its turn.
+    private func wasEntitled(_ keyID: CallKeyID) -> Bool {
+        guard let sending else { return false }
+        let age = (sending.generation &- UInt32(keyID.generationBits)) & 15
+        return sending.generation >= firstGeneration + age
+    }
+
+    private mutating func play(
+        _ opened: OpenedFrame, _ held: HoldBuffer.Held, _ sender: CallDevice, _ generation: UInt32, at now: UInt64
+    ) {
         streams.failures[held.keyID.rawValue] = nil
         output.append(
             .play(
                 PlayedFrame(
-                    sender: sender, context: held.keyID.context, counter: opened.header.counter,
-                    plaintext: opened.plaintext, waited: now - held.arrivedAt)))
+                    sender: sender, context: held.keyID.context, generation: generation, step: held.keyID.step,
+                    counter: opened.header.counter, plaintext: opened.plaintext, waited: now - held.arrivedAt)))
         let stream = StreamWatch.Stream(index: held.keyID.index, context: held.keyID.context)
         guard streams.broken.contains(stream), now >= (streams.askedAt[stream] ?? 0) + times.keyFrameInterval else {
             return

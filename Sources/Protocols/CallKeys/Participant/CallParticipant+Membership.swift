@@ -9,8 +9,9 @@ extension CallParticipant {
                 members: [RosterMember(index: 0, device: device)])
         else { return }
         phase = .member
+        firstGeneration = 1
         duty = HostDuty(term: Roster.firstTerm, since: now)
-        adopt(roster)
+        adopt(roster, 1, at: now)
         makeFresh(.timer, at: now)
     }
 
@@ -50,6 +51,7 @@ extension CallParticipant {
         ring.removeAll()
         hold = HoldBuffer()
         pending = nil
+        departure = nil
         duty = nil
         recovery = Recovery(requestedAt: recovery.requestedAt)
         formerHost = nil
@@ -57,11 +59,30 @@ extension CallParticipant {
     }
 
     /// Takes a roster as the one in force.
-    mutating func adopt(_ roster: Roster) {
-        if let before = self.roster, before.host != roster.host { formerHost = before.host }
+    ///
+    /// - Parameter generation: the host's newest, which nobody has who is not in this roster.
+    mutating func adopt(_ roster: Roster, _ generation: UInt32, at now: UInt64) {
+        if let before = self.roster {
+            if before.host != roster.host { formerHost = before.host }
+            if !before.members.allSatisfy({ roster.contains($0.device) }) { noteDeparture(generation, at: now) }
+        }
         self.roster = roster
         everMembers.formUnion(roster.members.map(\.device))
         output.append(.roster(roster))
+    }
+
+    private mutating func noteDeparture(_ generation: UInt32, at now: UInt64) {
+        let deadline = min(departure?.deadline ?? .max, now + times.leaveBarrier)
+        departure = Departure(generation: generation, deadline: deadline)
+    }
+
+    /// When the time of the old generation is over, the new one is used, or nothing is sent until it is there.
+    mutating func heedDeparture(at now: UInt64) {
+        guard let departure, now >= departure.deadline, !departure.isOver else { return }
+        if ring.isProven(departure.generation) { return switchSending(to: departure.generation, at: now) }
+        self.departure?.isOver = true
+        sealers = [:]
+        need(.signalMissed, at: now)
     }
 
     /// The first reply to a join makes a member.
@@ -75,9 +96,10 @@ extension CallParticipant {
             return refuse(.stale, signal.sender)
         }
         phase = .member
+        firstGeneration = signal.keys.map(\.epoch.generation).min() ?? key.epoch.generation
         hostHeardAt = now
         lastHeartbeat = now
-        adopt(reply.roster)
+        adopt(reply.roster, reply.current.generation, at: now)
         for key in signal.keys { install(key.epoch, key.secret, reply.roster, isProven: true, at: now) }
         switchSending(to: key.epoch.generation, at: now)
         awaitCommit(of: signal.keys, at: now)

@@ -102,7 +102,7 @@ extension CallParticipant {
         if isFromHost, reply.roster.term == known.term, reply.roster.number > known.number,
             reply.roster.contains(device)
         {
-            adopt(reply.roster)
+            adopt(reply.roster, signal.newestGeneration ?? reply.current.generation, at: now)
         }
         for key in signal.keys { install(key.epoch, key.secret, roster ?? known, isProven: isFromHost, at: now) }
         if isFromHost {
@@ -121,7 +121,8 @@ extension CallParticipant {
         else {
             return
         }
-        pending = PendingSwitch(epoch: newest, notBefore: now, deadline: now + times.leaveBarrier)
+        let deadline = min(pending?.deadline ?? .max, now + times.leaveBarrier)
+        pending = PendingSwitch(epoch: newest, notBefore: now, deadline: deadline)
     }
 
     private mutating func endRecovery(_ signal: OpenedSignal, at now: UInt64) {

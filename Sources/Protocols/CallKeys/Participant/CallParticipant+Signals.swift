@@ -44,12 +44,15 @@ extension CallParticipant {
         }
         guard follows(change.roster) else { return refuse(.brokenChain, sender) }
         guard change.roster.contains(device) else { return goOutside(.removed) }
-        adopt(change.roster)
+        guard let floor = change.floors.first, let newest = change.floors.last else { return refuse(.stale, sender) }
+        adopt(change.roster, newest.generation, at: now)
         for floor in change.floors {
             ring.advance(floor.generation, to: floor.step, at: now)
             ring.setMembers(change.roster.byIndex, of: floor.generation)
             if ring.newestEpoch(of: floor.generation) == nil { need(.signalMissed, at: now) }
         }
+        // The host sends under the first: waiting for a time of day would leave the new member without our frames.
+        if isBehind(floor), ring.isProven(floor.generation) { switchSending(to: floor.generation, at: now) }
         followSteps(at: now)
         releaseHeld(at: now)
     }
@@ -87,7 +90,7 @@ extension CallParticipant {
     private mutating func accept(_ rotation: KeyRotation, _ signal: OpenedSignal, at now: UInt64) {
         guard rotation.roster.contains(device) else { return goOutside(.removed) }
         guard let key = signal.keys.first(where: { $0.epoch == rotation.epoch }) else {
-            adopt(rotation.roster)
+            adopt(rotation.roster, rotation.epoch.generation, at: now)
             hostHeardAt = now
             return need(.signalMissed, at: now)
         }
@@ -95,11 +98,11 @@ extension CallParticipant {
         guard key.secret.commitment(in: scope) == rotation.commitment else {
             return refuse(.wrongCommitment, signal.sender)
         }
-        adopt(rotation.roster)
+        adopt(rotation.roster, rotation.epoch.generation, at: now)
         hostHeardAt = now
         install(rotation.epoch, key.secret, rotation.roster, isProven: true, at: now)
         let wait = rotation.reason == .leave || rotation.reason == .succession ? times.leaveBarrier : times.barrier
-        let deadline = min(pending?.deadline ?? .max, now + wait)
+        let deadline = min(pending?.deadline ?? .max, departure?.deadline ?? .max, now + wait)
         pending = PendingSwitch(epoch: rotation.epoch, notBefore: rotation.notBefore, deadline: deadline)
         forgetNeed(at: now)
         send(.ack(rotation.epoch), to: signal.sender, at: now)
@@ -159,6 +162,7 @@ extension CallParticipant {
         sealers = [:]
         ring.retire(before: generation, at: now)
         if let waiting = pending?.epoch.generation, waiting <= generation { pending = nil }
+        if let safe = departure?.generation, safe <= generation { departure = nil }
         output.append(.sendingUnder(epoch))
     }
 

@@ -23,6 +23,7 @@ extension CallParticipant {
 
     /// Takes over when the host has been silent for this device's patience.
     mutating func watchHost(at now: UInt64) {
+        guard now >= hostHeardAt + times.hostPatience else { return }
         guard let place = roster?.successors.firstIndex(of: device) else { return }
         if now >= hostHeardAt + times.hostPatience + UInt64(place) * times.successorDelay { takeOver(at: now) }
     }

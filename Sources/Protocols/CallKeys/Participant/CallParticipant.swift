@@ -26,6 +26,9 @@ public struct CallParticipant {
     var hold = HoldBuffer()
     var sealers: [MediaContext: FrameSealer] = [:]
     var pending: PendingSwitch?
+    var departure: Departure?
+    /// The first generation that this device was given since it is a member.
+    var firstGeneration: UInt32 = 0
     var duty: HostDuty?
     var recovery = Recovery()
     var streams = StreamWatch()
@@ -90,6 +93,7 @@ public struct CallParticipant {
         if isHost { host(at: now) } else { watchHost(at: now) }
         turnKey(at: now)
         switchIfDue(at: now)
+        heedDeparture(at: now)
         releaseHeld(at: now)
         pursueMissingKeys(at: now)
         beat(at: now)
@@ -130,4 +134,14 @@ struct PendingSwitch {
     /// When to switch without a commit.
     let deadline: UInt64
     var isCommitted = false
+}
+
+/// Somebody left: before long nobody may send under a generation that the one who left has.
+struct Departure {
+    /// The first generation that is safe.
+    let generation: UInt32
+    /// Until when the one before may be used.
+    let deadline: UInt64
+    /// Whether that time is over. Nothing is sealed then.
+    var isOver = false
 }

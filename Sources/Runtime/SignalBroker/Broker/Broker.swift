@@ -48,6 +48,8 @@ public struct Broker: Sendable {
     public var keptCount: Int { keptCounts.values.reduce(0, +) }
     /// The calls there are.
     public var callCount: Int { calls.count }
+    /// Whether a device is in a call.
+    func isMember(_ device: CallDevice, of call: CallID) -> Bool { calls[call]?.members.contains(device) ?? false }
 
     /// A device connects.
     public mutating func open(_ device: CallDevice, at now: BrokerTime) -> (SessionID, [BrokerAction]) {

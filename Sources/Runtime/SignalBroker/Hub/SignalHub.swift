@@ -56,6 +56,11 @@ public final class SignalHub: Sendable {
         state.withLock { ($0.broker.sessionCount, $0.broker.keptCount, $0.broker.callCount) }
     }
 
+    /// Whether a device is in a call.
+    public func isMember(_ device: CallDevice, of call: CallID) -> Bool {
+        state.withLock { $0.broker.isMember(device, of: call) }
+    }
+
     /// A device, which has proved to be one, has connected.
     public func open(_ device: CallDevice, to sink: any SignalSink) -> SessionID {
         state.withLock { state in

@@ -5,7 +5,7 @@ import Foundation
 /// `signet call`
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Group calls.", subcommands: [Simulate.self])
+        abstract: "Group calls.", subcommands: [Start.self, Join.self, Leave.self, Simulate.self])
 }
 
 extension Call {

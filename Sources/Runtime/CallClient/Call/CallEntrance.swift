@@ -1,0 +1,85 @@
+public import CallSignalling
+import KeyTransparency
+public import SignalClient
+import SignetAPI
+public import SignetClient
+
+/// Why a call was not entered.
+public enum CallEntryError: Error, Hashable, Sendable {
+    /// The directory's address cannot be right.
+    case address(TransportError)
+    /// No way for signals: the relay refuses this device, or cannot be reached.
+    case signals(RelayClientError)
+    /// The directory refused a ticket for frames, or did not answer.
+    case ticket(ClientError)
+    /// The directory does not know of the call, or that this device is in it.
+    case notInCall
+    /// The directory relays no frames.
+    case noRelay
+    /// No way for frames.
+    case frames(CallFramesError)
+}
+
+extension Client {
+    /// Enters a call at the directory's relays, which learn of it that this device is in it. Takes part when ``GroupCall/start()``
+    /// or ``GroupCall/join()`` is called.
+    ///
+    /// - Parameters:
+    ///   - act: ``CallSignalling/CallAct/start(_:inviting:)`` or ``CallSignalling/CallAct/join(_:)``.
+    ///   - people: whom the trust check has let through.
+    /// - Throws: ``CallEntryError``.
+    public func enter(
+        _ act: CallAct, with people: CallPeople, by secrets: DeviceSecrets
+    ) async throws(CallEntryError) -> GroupCall {
+        try await enter(act, with: people, by: secrets) { $0 }
+    }
+
+    /// The same with signals that go through something of the caller's.
+    package func enter(
+        _ act: CallAct, with people: CallPeople, by secrets: DeviceSecrets,
+        through wrap: @Sendable (any CallSignals) -> any CallSignals
+    ) async throws(CallEntryError) -> GroupCall {
+        guard let identity = CallIdentity(secrets) else { throw .ticket(.keystore(.keysDoNotFit)) }
+        let relay: RelayEndpoint
+        do { relay = try RelayEndpoint(of: profile, as: secrets) } catch { throw .address(error) }
+        let client = RelayClient(to: relay)
+        let signals: RelayedSignals
+        do { signals = try await RelayedSignals(through: client, act, as: identity.device) } catch {
+            await client.close()
+            throw .signals(error)
+        }
+        let frames: RelayedFrames
+        do throws(CallEntryError) { frames = try await relayedFrames(act.callID, by: secrets) } catch {
+            await signals.close()
+            throw error
+        }
+        return GroupCall(act.callID, as: identity, with: people, signals: wrap(signals), frames: frames)
+    }
+
+    private func relayedFrames(
+        _ call: CallID, by secrets: DeviceSecrets
+    ) async throws(CallEntryError) -> RelayedFrames {
+        let admission = try await admission(call, by: secrets)
+        do {
+            return try await RelayedFrames.open(admission) { try? await self.admission(call, by: secrets) }
+        } catch { throw .frames(error) }
+    }
+
+    private func admission(
+        _ call: CallID, by secrets: DeviceSecrets
+    ) async throws(CallEntryError) -> RelayedFrames.Admission {
+        let answer: RelayAdmission?
+        do throws(ClientError) {
+            let bytes = try await self.call(CallRoute.relay, call.bytes, signedBy: secrets, mayRepeat: true)
+            answer = try? RelayAdmission(decoding: bytes)
+        } catch { throw .ticket(error) }
+        switch answer {
+        case .admitted(let port, let ticket):
+            return RelayedFrames.Admission(host: host, port: Int(port), ticket: ticket)
+        case .notInCall: throw .notInCall
+        case .noRelay, nil: throw .noRelay
+        }
+    }
+
+    private var host: String { (try? DirectoryAddress(profile.url))?.host ?? "" }
+}

@@ -1,0 +1,22 @@
+public import CallKeys
+public import CallSignalling
+
+/// What a person, or a program, may want to know of a running call.
+public enum CallNotice: Sendable {
+    /// The call has these members; strangers among them are listed apart.
+    case members([CallDevice], strangers: [CallDevice])
+    /// This device sends under this epoch; everybody in it sees the same thirty digits.
+    case epoch(Epoch, code: [UInt8])
+    /// Sound, from somebody.
+    case heard(AudioFrame, from: CallDevice)
+    /// A frame of this member was meant for this device and could not be opened.
+    case failed(FrameDropReason, of: CallDevice?)
+    /// A missing secret is there, so many milliseconds after it was missed.
+    case recovered(milliseconds: UInt64)
+    /// A device that is nobody's of those we call asks to come in, and does not.
+    case stranger(CallDevice)
+    /// A signal was not heeded.
+    case refused(SignalRefusal, from: CallDevice)
+    /// This device is no member any more.
+    case outside(OutsideReason)
+}

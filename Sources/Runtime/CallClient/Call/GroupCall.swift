@@ -1,0 +1,175 @@
+import CallKeys
+public import CallSignalling
+
+/// A device in a group call: drives ``CallKeys/CallParticipant`` with real time, real signals and real frames.
+///
+/// Security: only people of ``CallPeople`` are let in and believed. While somebody else is in the call's roster, nothing is sent.
+public actor GroupCall {
+    /// Which call.
+    public nonisolated let callID: CallID
+    /// What happens, for one reader. Who does not read misses the oldest.
+    public nonisolated let notices: AsyncStream<CallNotice>
+    /// What came of it so far.
+    public private(set) var tally = CallTally()
+
+    private let identity: CallIdentity
+    private let people: CallPeople
+    private let signals: any CallSignals
+    private let frames: any CallFrames
+    private let clock: CallClock
+    private let report: AsyncStream<CallNotice>.Continuation
+    private var participant: CallParticipant
+    private var strangers: [CallDevice] = []
+    private var soundCount: UInt32 = 0
+    private var shownCode: [UInt8]?
+    private var tasks: [Task<Void, Never>] = []
+
+    /// A call in which this device does not take part yet.
+    public init(
+        _ callID: CallID, as identity: CallIdentity, with people: CallPeople, signals: any CallSignals,
+        frames: any CallFrames, clock: CallClock = CallClock()
+    ) {
+        self.callID = callID
+        self.identity = identity
+        self.people = people
+        self.signals = signals
+        self.frames = frames
+        self.clock = clock
+        (notices, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
+        participant = CallParticipant(
+            callID: callID, device: identity.device, generator: SystemRandomNumberGenerator())
+    }
+
+    /// Starts the call, with this device as its host.
+    public func start() {
+        begin()
+        perform(.start)
+    }
+
+    /// Asks to be let in, by whoever of the people is host; again every second until it is.
+    public func join() {
+        begin()
+        perform(.join(trusting: people.devices))
+    }
+
+    /// Leaves, and wipes every key.
+    public func leave() async {
+        for task in tasks { task.cancel() }
+        tasks = []
+        perform(.leave)
+        await signals.close()
+        await frames.close()
+        report.finish()
+    }
+
+    /// Makes fresh keys now, if this device is the host.
+    public func rotate() { perform(.suspect) }
+
+    /// Removes a device, if this device is the host.
+    public func exclude(_ device: CallDevice) { perform(.exclude(device)) }
+
+    /// Sends a piece of sound, or nothing at all: never in the clear.
+    public func send(_ sound: [UInt8]) {
+        guard strangers.isEmpty,
+            let frame = try? participant.seal(AudioFrame(number: soundCount, sound: sound).encoded, .audio)
+        else {
+            tally.withheld += 1
+            return
+        }
+        soundCount &+= 1
+        tally.sent += 1
+        frames.send(frame)
+    }
+
+    /// Whether this device makes the keys.
+    public var isHost: Bool { participant.isHost }
+    /// Under which epoch it sends; nil while it cannot.
+    public var epoch: Epoch? { participant.sending }
+    /// Who is in the call, as far as this device knows.
+    public var members: [CallDevice] { participant.roster?.members.map(\.device) ?? [] }
+
+    // MARK: What comes in
+
+    private func begin() {
+        guard tasks.isEmpty else { return }
+        let (signals, frames) = (signals.incoming, frames.incoming)
+        tasks = [
+            Task { for await bytes in signals { receive(signal: bytes) } },
+            Task { for await frame in frames { perform(.frame(frame)) } },
+            Task { while (try? await Task.sleep(for: .milliseconds(50))) != nil { perform(.tick) } },
+        ]
+    }
+
+    private func receive(signal bytes: [UInt8]) {
+        guard let signal = try? Signal(decoding: bytes), signal.content.sender != identity.device else { return }
+        guard let verified = try? signal.verify(for: identity.device, in: callID), isKnown(signal.content.sender) else {
+            tally.refusals += 1
+            if case .join = signal.content.body { report.yield(.stranger(signal.content.sender)) }
+            return
+        }
+        guard let opened = identity.open(verified) else { return }
+        perform(.signal(opened))
+    }
+
+    private func isKnown(_ device: CallDevice) -> Bool { device == identity.device || people[device] != nil }
+
+    private func perform(_ event: CallEvent) {
+        for action in participant.handle(event, at: clock.now) { carryOut(action) }
+    }
+
+    // MARK: What comes of it
+
+    private func carryOut(_ action: CallAction) {
+        switch action {
+        case .send(let draft): send(draft)
+        case .play(let frame): play(frame)
+        case .dropped(let frame): drop(frame)
+        case .admissionNeeded(let device): if isKnown(device) { perform(.admit(device)) }
+        case .sendingUnder(let epoch): reportEpoch(epoch)
+        case .roster(let roster): receive(roster)
+        case .recovered(let milliseconds):
+            tally.recoveries.append(milliseconds)
+            report.yield(.recovered(milliseconds: milliseconds))
+        case .refused(let refusal, let device):
+            tally.refusals += 1
+            report.yield(.refused(refusal, from: device))
+        case .outside(let reason): report.yield(.outside(reason))
+        case .keyFrameNeeded: break
+        }
+    }
+
+    private func send(_ draft: SignalDraft) {
+        // Signing fails for one reason, a bug in the keystore, and then nothing is sent.
+        guard
+            let signal = try? draft.signed(
+                by: identity.device, in: callID, agreementKey: people.agreementKey(of:), sign: identity.sign)
+        else { return }
+        signals.send(signal)
+    }
+
+    private func receive(_ roster: Roster) {
+        let members = roster.members.map(\.device)
+        strangers = members.filter { !isKnown($0) }
+        report.yield(.members(members, strangers: strangers))
+        if let epoch = participant.sending { reportEpoch(epoch) }
+    }
+
+    private func reportEpoch(_ epoch: Epoch) {
+        tally.generations.insert(epoch.generation)
+        guard let code = participant.verificationCode, code != shownCode else { return }
+        shownCode = code
+        report.yield(.epoch(epoch, code: code))
+    }
+
+    private func play(_ frame: PlayedFrame) {
+        guard let sound = AudioFrame(decoding: frame.plaintext) else { return }
+        tally.members[frame.sender, default: MemberTally()]
+            .hear(sound.number, generation: frame.generation, step: frame.step, waited: frame.waited)
+        report.yield(.heard(sound, from: frame.sender))
+    }
+
+    private func drop(_ frame: DroppedFrame) {
+        let device = frame.keyID.flatMap { participant.roster?.device(at: $0.index) }
+        if tally.drop(frame.reason, of: device) { report.yield(.failed(frame.reason, of: device)) }
+    }
+}

@@ -1,0 +1,151 @@
+import CallSignalling
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Frames through a relay, over UDP. Says hello until it is let in, and again every few seconds, so that the relay and whatever
+/// stands between know its address.
+public final class RelayedFrames: CallFrames {
+    /// Where the relay is, and what lets this device in.
+    public struct Admission: Hashable, Sendable {
+        /// The relay's name or address.
+        public let host: String
+        /// Its UDP port.
+        public let port: Int
+        /// The ticket, bytes that only the relay reads.
+        public let ticket: [UInt8]
+
+        /// An admission.
+        public init(host: String, port: Int, ticket: [UInt8]) {
+            (self.host, self.port, self.ticket) = (host, port, ticket)
+        }
+    }
+
+    private struct State {
+        var ticket: [UInt8]
+        var cookie: UInt64 = 0
+        var isIn = false
+    }
+
+    /// Encrypted frames of the others. For one reader.
+    public let incoming: AsyncStream<[UInt8]>
+    private let deliver: AsyncStream<[UInt8]>.Continuation
+    private let channel: any Channel
+    private let address: SocketAddress
+    private let state: Mutex<State>
+    private let greeting = Mutex<Task<Void, Never>?>(nil)
+
+    private init(_ channel: any Channel, _ address: SocketAddress, _ packets: PacketReader, _ ticket: [UInt8]) {
+        self.channel = channel
+        self.address = address
+        state = Mutex(State(ticket: ticket))
+        (incoming, deliver) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
+        packets.take { [weak self] in self?.receive($0) }
+    }
+
+    /// Opens a socket to a relay, and begins to say hello.
+    ///
+    /// - Parameter renew: gets another admission, asked every minute; nil if there is none now.
+    /// - Throws: ``CallFramesError/noSocket``.
+    public static func open(
+        _ admission: Admission, renew: @escaping @Sendable () async -> Admission?
+    ) async throws(CallFramesError) -> RelayedFrames {
+        let reader = PacketReader()
+        let frames: RelayedFrames
+        do {
+            let address = try SocketAddress.makeAddressResolvingHost(admission.host, port: admission.port)
+            let channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(PacketHandler(reader))
+                    }
+                }
+                .connect(to: address).get()
+            frames = RelayedFrames(channel, address, reader, admission.ticket)
+        } catch { throw .noSocket }
+        frames.greet(renew)
+        return frames
+    }
+
+    /// Sends an encrypted frame; before the relay has let this device in, it is lost.
+    public func send(_ frame: [UInt8]) { write(.frame(frame)) }
+
+    /// Says farewell, and closes the socket.
+    public func close() async {
+        greeting.withLock { $0?.cancel() }
+        write(.farewell)
+        try? await channel.close().get()
+        deliver.finish()
+    }
+
+    private func greet(_ renew: @escaping @Sendable () async -> Admission?) {
+        let task = Task { [weak self] in
+            var rounds = 0
+            while !Task.isCancelled, let self {
+                self.hello()
+                let isIn = self.state.withLock { $0.isIn }
+                try? await Task.sleep(for: isIn ? .seconds(5) : .milliseconds(100))
+                rounds += isIn ? 50 : 1
+                if rounds >= 600 {
+                    rounds = 0
+                    if let admission = await renew() { self.state.withLock { $0.ticket = admission.ticket } }
+                }
+            }
+        }
+        greeting.withLock { $0 = task }
+    }
+
+    private func hello() {
+        let (cookie, ticket) = state.withLock { ($0.cookie, $0.ticket) }
+        write(.hello(cookie: cookie, ticket: ticket))
+    }
+
+    private func receive(_ packet: RelayPacket) {
+        switch packet {
+        case .challenge(let cookie):
+            state.withLock { $0.cookie = cookie }
+            hello()
+        case .welcome: state.withLock { $0.isIn = true }
+        case .refused: state.withLock { $0.isIn = false }
+        case .frame(let frame): deliver.yield(frame)
+        case .hello, .farewell: break
+        }
+    }
+
+    private func write(_ packet: RelayPacket) {
+        channel.writeAndFlush(
+            AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: packet.encoded)), promise: nil)
+    }
+}
+
+/// Why there is no way for frames.
+public enum CallFramesError: Error, Hashable, Sendable {
+    /// The relay's name has no address, or no socket could be made.
+    case noSocket
+}
+
+/// Where packets go once somebody takes them.
+private final class PacketReader: Sendable {
+    private let reader = Mutex<(@Sendable (RelayPacket) -> Void)?>(nil)
+
+    func take(_ read: @escaping @Sendable (RelayPacket) -> Void) { reader.withLock { $0 = read } }
+
+    func receive(_ packet: RelayPacket) { reader.withLock { $0 }?(packet) }
+}
+
+private final class PacketHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    private let reader: PacketReader
+
+    init(_ reader: PacketReader) { self.reader = reader }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data).data.readableBytesView
+        if let packet = RelayPacket(decoding: Array(bytes)) { reader.receive(packet) }
+    }
+
+    /// An unreachable relay is asked again at the next hello.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+}

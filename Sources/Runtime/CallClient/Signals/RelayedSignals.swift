@@ -1,0 +1,79 @@
+public import CallSignalling
+import STOMP
+public import SignalClient
+
+/// Signals through the relay of a directory, over STOMP.
+public final class RelayedSignals: CallSignals {
+    /// What the topic of the call and the inbox deliver. For one reader.
+    public let incoming: AsyncStream<[UInt8]>
+    private let client: RelayClient
+    private let callID: CallID
+    private let outbox: AsyncStream<Signal>.Continuation
+    private let sending: Task<Void, Never>
+    private let reading: [Task<Void, Never>]
+
+    /// A signal that could not be delivered for so long is of no use any more, in milliseconds.
+    private static let lifetime: UInt64 = 30_000
+
+    /// Opens or joins a call at the relay, and listens to it and to the device's inbox.
+    ///
+    /// - Parameter act: ``CallSignalling/CallAct/start(_:inviting:)`` or ``CallSignalling/CallAct/join(_:)``.
+    /// - Throws: `RelayClientError`.
+    public init(
+        through client: RelayClient, _ act: CallAct, as device: CallDevice
+    ) async throws(RelayClientError) {
+        self.client = client
+        callID = act.callID
+        try await client.carryOut(act)
+        let inbox = try await client.subscribe(to: .inbox(device), mode: .individual)
+        let topic = try await client.subscribe(to: .topic(act.callID))
+        let (incoming, arrived) = AsyncStream.makeStream(of: [UInt8].self)
+        self.incoming = incoming
+        reading = [inbox, topic].map { subscription in
+            Task { await Self.read(subscription, of: act.callID, client, into: arrived) }
+        }
+        let (signals, outbox) = AsyncStream.makeStream(of: Signal.self)
+        self.outbox = outbox
+        sending = Task { await Self.send(signals, client) }
+    }
+
+    /// Hands a signal to the relay, in order.
+    public func send(_ signal: Signal) { outbox.yield(signal) }
+
+    /// Lets further devices into the call at the relay.
+    public func invite(_ devices: [CallDevice]) async { try? await client.carryOut(.invite(callID, devices)) }
+
+    /// Sends what waits, leaves the call at the relay, and closes the connection.
+    public func close() async {
+        outbox.finish()
+        await sending.value
+        try? await client.carryOut(.leave(callID), within: .seconds(1))
+        for task in reading { task.cancel() }
+        await client.close()
+    }
+
+    /// An inbox outlives calls: what is of another is dealt with by not being of this one.
+    private static func read(
+        _ subscription: SignalSubscription, of callID: CallID, _ client: RelayClient,
+        into arrived: AsyncStream<[UInt8]>.Continuation
+    ) async {
+        do {
+            for try await delivery in subscription {
+                if let signal = try? Signal(decoding: delivery.body), signal.content.callID == callID {
+                    arrived.yield(delivery.body)
+                }
+                await client.acknowledge(delivery)
+            }
+        } catch {}
+        arrived.finish()
+    }
+
+    /// Sends in the order of coming, without waiting for each to be confirmed.
+    private static func send(_ signals: AsyncStream<Signal>, _ client: RelayClient) async {
+        await withDiscardingTaskGroup { group in
+            for await signal in signals {
+                group.addTask { try? await client.send(signal, lifetime: lifetime, within: .seconds(5)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import CallSignalling
+import Crypto
+public import KeyTransparency
+public import SignetClient
+
+/// Somebody who may take part in a call, on one of their devices.
+public struct CallPerson: Hashable, Sendable {
+    /// Who.
+    public let handle: Handle
+    /// The owner's running number for the device.
+    public let deviceNumber: UInt16
+}
+
+/// The devices of the people with whom a call is to be, every key of them from a verified lookup that agrees with what was
+/// pinned. Only ``Client/peopleForCall(_:)`` makes one.
+///
+/// Security: whoever is not in here is not let in, is not believed, and is not sent anything.
+public struct CallPeople: Sendable {
+    private let entries: [CallDevice: (person: CallPerson, agreementKey: P256.KeyAgreement.PublicKey)]
+
+    package init(_ devices: [(handle: Handle, record: DeviceRecord)]) {
+        let entries = devices.compactMap { handle, record in
+            CallDevice(record.keys.signing).flatMap { device in
+                (try? P256.KeyAgreement.PublicKey(compressedRepresentation: record.keys.agreement)).map {
+                    (device, (person: CallPerson(handle: handle, deviceNumber: record.number), agreementKey: $0))
+                }
+            }
+        }
+        self.entries = Dictionary(entries) { first, _ in first }
+    }
+
+    /// All of their devices.
+    public var devices: Set<CallDevice> { Set(entries.keys) }
+
+    /// Whose device it is; nil if it is nobody's of these.
+    public subscript(device: CallDevice) -> CallPerson? { entries[device]?.person }
+
+    func agreementKey(of device: CallDevice) -> P256.KeyAgreement.PublicKey? { entries[device]?.agreementKey }
+}
+
+/// Why somebody cannot be called.
+public enum CallTrustError: Error, Hashable, Sendable {
+    /// The directory's answer was refused, or did not come.
+    case lookup(Handle, ClientError)
+    /// Their keys have changed since they were accepted. The user looks at the change, accepts it or not, and calls again.
+    case changed(Handle)
+    /// They are nobody whom the user has chosen; nothing is pinned to compare with.
+    case stranger(Handle)
+    /// What the directory proves now contradicts what it proved before. Accepting is not offered.
+    case contradicted(Handle)
+}
+
+extension Client {
+    /// The trust check before a call: looks everybody up, verifies, and compares with what is pinned. The user's own other
+    /// devices belong to the call as well.
+    ///
+    /// Spec: eCall Key Transparency guide, "Trust check before a call".
+    ///
+    /// - Throws: ``CallTrustError``: the first person whom it is about. No call then, and nobody has been told of one.
+    public func peopleForCall(_ handles: [Handle]) async throws(CallTrustError) -> CallPeople {
+        var devices: [(handle: Handle, record: DeviceRecord)] = []
+        for handle in handles + [owner?.handle].compactMap(\.self) {
+            for record in try await verifiedKeys(of: handle).devices { devices.append((handle, record)) }
+        }
+        return CallPeople(devices.filter { $0.record.keys.signing != owner?.deviceKey })
+    }
+
+    private func verifiedKeys(of handle: Handle) async throws(CallTrustError) -> PeerKeys {
+        let verdict: LookupVerdict
+        do { verdict = try await lookup(handle).verdict } catch { throw .lookup(handle, error) }
+        switch verdict.outcome {
+        case .matched(let keys), .firstPinned(let keys), .accepted(let keys): return keys
+        case .changed: throw .changed(handle)
+        case .stranger: throw .stranger(handle)
+        case .contradicted: throw .contradicted(handle)
+        }
+    }
+}

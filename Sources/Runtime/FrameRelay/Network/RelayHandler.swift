@@ -1,0 +1,53 @@
+import CallSignalling
+import NIOCore
+
+/// Between the socket and the rooms; everything happens on the socket's event loop.
+final class RelayHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+
+    private var rooms: RelayRooms<SocketAddress>
+    private var badNetwork: BadNetwork?
+    private var sweptAt: UInt64 = 0
+
+    init(_ limits: RelayLimits, _ tickets: TicketKey, _ badNetwork: BadNetwork?) {
+        rooms = RelayRooms(limits, tickets) { Array("\($0.ipAddress ?? "") \($0.port ?? 0)".utf8) }
+        self.badNetwork = badNetwork
+    }
+
+    /// Milliseconds of a clock that never goes back.
+    static func uptime() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let envelope = unwrapInboundIn(data)
+        guard envelope.data.readableBytes <= RelayPacket.maximumByteCount else { return }
+        let (packet, now) = (Array(envelope.data.readableBytesView), Self.uptime())
+        if now >= sweptAt + 1000 {
+            rooms.sweep(at: now)
+            sweptAt = now
+        }
+        switch rooms.receive(packet, from: envelope.remoteAddress, at: now) {
+        case .ignored: break
+        case .answer(let answer): write(ByteBuffer(bytes: answer.encoded), to: envelope.remoteAddress, context)
+        case .forward(let others): for other in others { pass(envelope.data, to: other, context) }
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
+
+    /// One bad datagram, or one unreachable device, is no reason to stop.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+
+    private func pass(_ frame: ByteBuffer, to address: SocketAddress, _ context: ChannelHandlerContext) {
+        guard badNetwork != nil else { return write(frame, to: address, context) }
+        guard let delay = badNetwork?.nextDelay() else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+            self.write(frame, to: address, context)
+            context.flush()
+        }
+    }
+
+    private func write(_ bytes: ByteBuffer, to address: SocketAddress, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(AddressedEnvelope(remoteAddress: address, data: bytes)), promise: nil)
+    }
+}

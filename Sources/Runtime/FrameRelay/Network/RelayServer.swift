@@ -1,0 +1,59 @@
+public import CallSignalling
+import NIOCore
+import NIOPosix
+
+/// Passes the frames of a call on to all others in it, over UDP. It can open none of them.
+public final class RelayServer: Sendable {
+    /// The UDP port at which it listens.
+    public let port: Int
+    /// What devices may take.
+    public let limits: RelayLimits
+    private let channel: any Channel
+    private let tickets: TicketKey
+
+    private init(_ channel: any Channel, _ tickets: TicketKey, _ limits: RelayLimits, port: Int) {
+        self.channel = channel
+        self.tickets = tickets
+        self.limits = limits
+        self.port = port
+    }
+
+    /// Listens.
+    ///
+    /// - Parameters:
+    ///   - host: the address, a name or a number.
+    ///   - port: the port; 0 for any.
+    ///   - badNetwork: what to do to packets, for tests; nil for nothing.
+    /// - Throws: ``RelayStartError``.
+    public static func start(
+        host: String, port: Int, limits: RelayLimits = RelayLimits(), badNetwork: BadNetwork? = nil
+    ) async throws(RelayStartError) -> RelayServer {
+        let tickets = TicketKey()
+        let bootstrap = DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(RelayHandler(limits, tickets, badNetwork))
+                }
+            }
+        do {
+            let channel = try await bootstrap.bind(host: host, port: port).get()
+            return RelayServer(channel, tickets, limits, port: channel.localAddress?.port ?? 0)
+        } catch { throw .cannotListen }
+    }
+
+    /// What lets a device of a call in: a member's, as whoever keeps the calls says.
+    public func ticket(for device: CallDevice, in call: CallID) -> [UInt8] {
+        tickets.ticket(for: device, in: call, until: RelayHandler.uptime() + limits.ticketTime)
+    }
+
+    /// Stops.
+    public func close() async { try? await channel.close().get() }
+}
+
+/// Why a relay did not start.
+public enum RelayStartError: Error, Hashable, Sendable {
+    /// The address is in use, or is not one of this machine.
+    case cannotListen
+}

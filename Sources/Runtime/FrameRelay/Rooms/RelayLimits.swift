@@ -1,0 +1,18 @@
+/// What one device, and all of them together, may take of a relay of frames.
+public struct RelayLimits: Hashable, Sendable {
+    /// Calls at once.
+    public var rooms = 1024
+    /// Devices in a call.
+    public var devicesPerRoom = 64
+    /// Packets of one device in a second, on average.
+    public var packetsPerSecond: UInt64 = 250
+    /// Packets of one device at once, after a pause.
+    public var packetBurst: UInt64 = 500
+    /// How long a device may be silent before it is out, in milliseconds.
+    public var silence: UInt64 = 15_000
+    /// How long a ticket is good, in milliseconds: so long can a device hear ciphertext after it left the call.
+    public var ticketTime: UInt64 = 120_000
+
+    /// The limits `signetd` starts with.
+    public init() {}
+}

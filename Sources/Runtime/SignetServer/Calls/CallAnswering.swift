@@ -1,0 +1,30 @@
+import CallSignalling
+package import FrameRelay
+import KeyDirectory
+package import SignalBroker
+package import SignetAPI
+
+/// Gives members of calls their tickets to the relay of frames.
+package struct CallAnswering: PartAnswering {
+    private let hub: SignalHub
+    private let relay: RelayServer?
+
+    /// - Parameter relay: passes frames on; nil if this server does not.
+    package init(_ hub: SignalHub, relay: RelayServer?) {
+        self.hub = hub
+        self.relay = relay
+    }
+
+    package var routes: [any PartRoute] { CallRoute.allCases }
+
+    package func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] {
+        guard let device = request.caller.flatMap({ CallDevice($0.deviceKey) }), let call = CallID(request.body) else {
+            throw PartRefusal(.badRequest)
+        }
+        guard let relay, let port = UInt16(exactly: relay.port) else { return RelayAdmission.noRelay.encoded }
+        guard hub.isMember(device, of: call) else { return RelayAdmission.notInCall.encoded }
+        return RelayAdmission.admitted(port: port, ticket: relay.ticket(for: device, in: call)).encoded
+    }
+
+    package func close() async { await relay?.close() }
+}

@@ -1,0 +1,121 @@
+import CallClient
+import CallKeys
+import CallSignalling
+
+/// What a person, or a program, sees of a running call: a line for each member every second, and what goes wrong by name.
+struct CallPage: Sendable {
+    let people: CallPeople
+    private let call: GroupCall
+    private let output: OutputOptions
+
+    init(_ call: GroupCall, _ people: CallPeople, _ output: OutputOptions) {
+        self.call = call
+        self.people = people
+        self.output = output
+    }
+
+    func showName() {
+        let name = CallName.text(call.callID)
+        output.emit(["call": .string(name)], "call \(name)\n  others join with: signet call join \(name) --with HANDLE")
+    }
+
+    func show(isOver: Bool = false) async {
+        let tally = await call.tally
+        let epoch = await call.epoch.map { Self.text($0.generation, $0.step) }
+        let isHost = await call.isHost
+        let members = tally.members.sorted { $0.key < $1.key }
+        if output.json {
+            Output.json(json(tally, members, epoch, isHost: isHost, isOver: isOver))
+        } else {
+            Output.line(text(tally, members, epoch, isHost: isHost, isOver: isOver))
+        }
+    }
+
+    /// Says what a person should know at once; programs find it in the counts.
+    func tell(_ notice: CallNotice) {
+        guard !output.json, let line = sentence(notice) else { return }
+        Output.line(line)
+    }
+
+    private func sentence(_ notice: CallNotice) -> String? {
+        switch notice {
+        case .members(_, let strangers) where !strangers.isEmpty:
+            Paint.output.bad("  somebody unverified is in the call: nothing is sent while they are")
+        case .members(let members, _):
+            "  in the call: you" + members.filter { people[$0] != nil }.map { ", " + name($0) }.joined()
+        case .epoch(let epoch, let code):
+            "  epoch \(Self.text(epoch.generation, epoch.step))  code \(Self.grouped(code))"
+        case .failed(let reason, let device):
+            "  \(device.map(name) ?? "somebody"): a frame could not be opened, \(Self.text(reason))"
+        case .recovered(let milliseconds): "  a missing key is there, after \(milliseconds) ms"
+        case .stranger: "  somebody whom you did not name asks to come in, and does not"
+        case .outside(.removed): "  the host has removed this device"
+        case .outside(.rejoining): "  lost touch with the host; joining again"
+        case .heard, .refused, .outside(.left): nil
+        }
+    }
+
+    private func text(
+        _ tally: CallTally, _ members: [(key: CallDevice, value: MemberTally)], _ epoch: String?, isHost: Bool,
+        isOver: Bool
+    ) -> String {
+        let own =
+            "  you\(isHost ? ", the host" : "")  epoch \(epoch ?? "-")  sent \(tally.sent)  withheld \(tally.withheld)"
+            + "  recovered \(tally.recoveries.count)"
+        let lines = members.map { device, member in
+            "  \(name(device))  epoch \(member.epoch.map { Self.text($0.generation, $0.step) } ?? "-")"
+                + "  frames \(member.frames)  lost \(member.lost)  held \(member.held)"
+                + "  not opened \(member.undecryptable)"
+        }
+        let end =
+            isOver
+            ? ["  \(tally.undecryptable) of \(tally.frames + tally.undecryptable) frames could not be opened"] : []
+        return ([own] + lines + end).joined(separator: "\n")
+    }
+
+    private func json(
+        _ tally: CallTally, _ members: [(key: CallDevice, value: MemberTally)], _ epoch: String?, isHost: Bool,
+        isOver: Bool
+    ) -> JSONValue {
+        [
+            "epoch": epoch.map { JSONValue.string($0) } ?? .null, "frames": .number(UInt64(tally.frames)),
+            "generations": .number(UInt64(tally.generations.count)), "isHost": .bool(isHost), "isOver": .bool(isOver),
+            "participants": .array(members.map { json($0.key, $0.value) }),
+            "recovered": .number(UInt64(tally.recoveries.count)),
+            "recoveryMs": .number(tally.recoveries.sorted().dropFirst(tally.recoveries.count / 2).first ?? 0),
+            "refusals": .number(UInt64(tally.refusals)), "sent": .number(UInt64(tally.sent)),
+            "undecryptable": .number(UInt64(tally.undecryptable)), "withheld": .number(UInt64(tally.withheld)),
+        ]
+    }
+
+    private func json(_ device: CallDevice, _ member: MemberTally) -> JSONValue {
+        [
+            "epoch": member.epoch.map { JSONValue.string(Self.text($0.generation, $0.step)) } ?? .null,
+            "frames": .number(UInt64(member.frames)), "held": .number(UInt64(member.held)),
+            "lost": .number(UInt64(member.lost)), "notEntitled": .number(UInt64(member.notEntitled)),
+            "participant": .string(name(device)), "undecryptable": .number(UInt64(member.undecryptable)),
+        ]
+    }
+
+    private func name(_ device: CallDevice) -> String {
+        people[device].map { "\($0.handle)/\($0.deviceNumber)" } ?? "somebody"
+    }
+
+    private static func text(_ generation: UInt32, _ step: UInt8) -> String { "\(generation).\(step)" }
+
+    /// Five digits at a time.
+    private static func grouped(_ code: [UInt8]) -> String {
+        stride(from: 0, to: code.count, by: 5)
+            .map { String(decoding: code[$0..<min($0 + 5, code.count)], as: UTF8.self) }.joined(separator: " ")
+    }
+
+    private static func text(_ reason: FrameDropReason) -> String {
+        switch reason {
+        case .notAuthentic: "it does not fit its key"
+        case .expired: "its key was wiped, as it must be"
+        case .keyMissing: "its key did not come in time"
+        case .noRoom: "too many frames wait for keys"
+        case .malformed, .outside, .own, .notEntitled, .replayed: "it was not meant for this device"
+        }
+    }
+}

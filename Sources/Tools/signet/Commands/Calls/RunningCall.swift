@@ -1,0 +1,109 @@
+import CallClient
+import CallKeys
+import CallSignalling
+import KeyTransparency
+import SignetClient
+
+/// A call from the trust check to the summary at its end.
+struct RunningCall {
+    private let options: CallOptions
+
+    init(_ options: CallOptions) { self.options = options }
+
+    /// - Parameter name: the call to join; nil to start one.
+    func run(joining name: CallID?) async throws {
+        let session = try Session(options.home)
+        let secrets = try session.secrets()
+        let source = try SoundSource(options.source)
+        let recorder = try options.record.map { try SoundRecorder(folder: $0) }
+        guard CallMark(session.home).hold() else {
+            throw CommandFailure(
+                .usage, "A call is running in \(session.home.path).", "End it with 'signet call leave'.")
+        }
+        let people = try await people(session)
+        let call = try await enter(name, people, session, secrets)
+        let page = CallPage(call, people, options.output)
+        if name == nil { page.showName() }
+        await take(part: call, isHost: name == nil, source, recorder, page)
+        await page.show(isOver: true)
+    }
+
+    private func people(_ session: Session) async throws -> CallPeople {
+        let handles = try options.people.map { try Handle.typed($0) }
+        do { return try await session.client.peopleForCall(handles) } catch {
+            throw CommandFailure(error, session: session)
+        }
+    }
+
+    private func enter(
+        _ name: CallID?, _ people: CallPeople, _ session: Session, _ secrets: DeviceSecrets
+    ) async throws -> GroupCall {
+        var generator = SystemRandomNumberGenerator()
+        let act =
+            name.map { CallAct.join($0) }
+            ?? .start(CallID(using: &generator), inviting: people.devices.sorted())
+        let isForgetful = options.missKeysForTests
+        do {
+            return try await session.client.enter(act, with: people, by: secrets) {
+                isForgetful ? ForgetfulSignals($0) : $0
+            }
+        } catch { throw CommandFailure(error, session: session) }
+    }
+
+    /// Sends, listens and reports until it is time to go, then leaves.
+    private func take(
+        part call: GroupCall, isHost: Bool, _ source: SoundSource, _ recorder: SoundRecorder?, _ page: CallPage
+    ) async {
+        let interrupts = Interrupts()
+        let (rotate, duration) = (options.rotate, options.duration)
+        if isHost { await call.start() } else { await call.join() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await Self.speak(call, source) }
+            group.addTask { await Self.keepTime(call, page, rotatingEvery: rotate) }
+            group.addTask { await Self.listen(call, recorder, page) }
+            group.addTask { await Self.waitForEnd(interrupts, duration) }
+            // Whoever ends first, by time, interrupt or removal, ends the call.
+            _ = await group.next()
+            await call.leave()
+            group.cancelAll()
+        }
+    }
+
+    private static func speak(_ call: GroupCall, _ source: SoundSource) async {
+        var (source, due) = (source, ContinuousClock.now)
+        while !Task.isCancelled {
+            await call.send(source.next())
+            due += SoundSource.pause
+            try? await Task.sleep(until: due, clock: .continuous)
+        }
+    }
+
+    private static func keepTime(_ call: GroupCall, _ page: CallPage, rotatingEvery seconds: UInt32) async {
+        var count: UInt32 = 0
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            count += 1
+            if seconds > 0, count.isMultiple(of: seconds) { await call.rotate() }
+            await page.show()
+        }
+    }
+
+    private static func listen(_ call: GroupCall, _ recorder: SoundRecorder?, _ page: CallPage) async {
+        for await notice in call.notices {
+            switch notice {
+            case .heard(let sound, let device): recorder?.keep(sound, of: device, page.people)
+            case .outside(.removed): return page.tell(notice)
+            default: page.tell(notice)
+            }
+        }
+    }
+
+    private static func waitForEnd(_ interrupts: Interrupts, _ seconds: UInt32) async {
+        guard seconds > 0 else { return await interrupts.wait() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await interrupts.wait() }
+            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+}

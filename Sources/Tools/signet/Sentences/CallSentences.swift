@@ -1,0 +1,61 @@
+import CallClient
+import CallSignalling
+import KeyTransparency
+import SignalClient
+import SignetAPI
+import SignetClient
+
+extension CommandFailure {
+    /// Why there is no call with these people.
+    init(_ error: CallTrustError, session: Session) {
+        switch error {
+        case .lookup(_, let error): self.init(error, session: session)
+        case .changed(let handle):
+            self.init(
+                .needsDecision, "\(handle)'s devices have changed since you accepted them. There is no call.",
+                "Look at the change with 'signet lookup \(handle)', and accept it with 'signet people trust' if it is theirs."
+            )
+        case .stranger(let handle):
+            self.init(
+                .needsDecision, "You have not added \(handle), so nobody vouches for their keys. There is no call.",
+                "Add them with 'signet people add \(handle)'.")
+        case .contradicted(let handle):
+            self.init(
+                .notProven, "The directory contradicts what it proved of \(handle) before. There is no call.",
+                "Keep this folder, and tell \(handle) in another way.")
+        }
+    }
+
+    /// Why a call was not entered.
+    init(_ error: CallEntryError, session: Session) {
+        let directory = session.profile.url
+        switch error {
+        case .address(let error): self.init(.badFile, error.sentence(directory))
+        case .signals(let error): self.init(signals: error, directory)
+        case .ticket(let error): self.init(error, session: session)
+        case .notInCall:
+            self.init(.notProven, "The directory does not know that this device is in the call.", "Try again.")
+        case .noRelay:
+            self.init(.notProven, "The directory relays no frames of calls.", "Ask whoever runs \(directory).")
+        case .frames:
+            self.init(.environment, "No way for frames to \(directory) was found.", "Check the network, and try again.")
+        }
+    }
+
+    private init(signals error: RelayClientError, _ directory: String) {
+        switch error {
+        case .refused(.notInvited):
+            self.init(
+                .notProven, "There is no such call, or you are not invited to it.",
+                "Check its name, and ask whoever started it.")
+        case .refused, .refusedOtherwise:
+            self.init(
+                .notProven, "The directory refuses to carry the call's signals.", "Ask whoever runs \(directory).")
+        case .connection(.transport(let error)):
+            self.init(error.family == .environment ? .environment : .notProven, error.sentence(directory))
+        case .timedOut, .tooMuch, .closed, .connection:
+            self.init(.environment, "The directory does not answer.", "Try again, or ask whoever runs \(directory).")
+        case .keystore: self.init(.bug, "The device's key does not sign.", CommandFailure.bugRemedy)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import CallSignalling
+import KeyTransparency
+import SignetClient
+import Synchronization
+import Testing
+
+@testable import CallClient
+
+/// Carries signals and frames between devices in one process.
+final class CallRoom: Sendable {
+    private struct Places {
+        var signals: [CallDevice: AsyncStream<[UInt8]>.Continuation] = [:]
+        var frames: [CallDevice: AsyncStream<[UInt8]>.Continuation] = [:]
+    }
+
+    let callID = CallRoom.fresh()
+    private let people: [DeviceSecrets]
+    private let places = Mutex(Places())
+
+    private static func fresh() -> CallID {
+        var generator = SystemRandomNumberGenerator()
+        return CallID(using: &generator)
+    }
+
+    init() {
+        people = (0..<4).compactMap { number in
+            guard let handle = try? Handle(typed: Array("p\(number)@example.org".utf8)) else { return nil }
+            return try? DeviceSecrets.generate(for: handle, withIdentity: true)
+        }
+    }
+
+    /// A device of somebody, who knows some of the people.
+    func enter(_ number: Int, knowing known: Range<Int>) throws -> RoomDevice {
+        let identity = try #require(CallIdentity(people[number]))
+        let others = known.filter { $0 != number }.map { people[$0] }
+        let call = GroupCall(
+            callID, as: identity,
+            with: CallPeople(
+                others.map { ($0.handle, DeviceRecord(number: 1, addedAt: 0, keys: $0.keys)) }),
+            signals: RoomSignals(room: self, device: identity.device, incoming: stream(\.signals, identity.device)),
+            frames: RoomFrames(room: self, device: identity.device, incoming: stream(\.frames, identity.device)))
+        return RoomDevice(call: call, identity: identity, log: NoticeLog(call.notices))
+    }
+
+    /// The first starts, the others join, and everybody knows everybody.
+    func begin(_ devices: [RoomDevice]) async throws {
+        await devices[0].call.start()
+        for device in devices.dropFirst() { await device.call.join() }
+        for device in devices {
+            _ = await device.log.first {
+                if case .members(let members, _) = $0, members.count == devices.count { true } else { nil }
+            }
+        }
+    }
+
+    /// Lets somebody speak until somebody else hears it.
+    func hears(_ listener: RoomDevice, _ speaker: RoomDevice) async -> Bool {
+        await speaker.call.send([1, 2, 3])
+        let heard = await listener.log.first {
+            if case .heard(let frame, speaker.identity.device) = $0 { frame.sound } else { nil }
+        }
+        return heard == [1, 2, 3]
+    }
+
+    private func stream(
+        _ place: any WritableKeyPath<Places, [CallDevice: AsyncStream<[UInt8]>.Continuation]> & Sendable,
+        _ device: CallDevice
+    ) -> AsyncStream<[UInt8]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        places.withLock { $0[keyPath: place][device] = continuation }
+        return stream
+    }
+
+    fileprivate func pass(_ signal: Signal, from device: CallDevice) {
+        places.withLock { places in
+            for (other, place) in places.signals where other != device && signal.content.recipient ?? other == other {
+                place.yield(signal.encoded)
+            }
+        }
+    }
+
+    fileprivate func pass(_ frame: [UInt8], from device: CallDevice) {
+        places.withLock { places in
+            for (other, place) in places.frames where other != device { place.yield(frame) }
+        }
+    }
+}
+
+struct RoomDevice {
+    let call: GroupCall
+    let identity: CallIdentity
+    let log: NoticeLog
+}
+
+/// All that a call reports, for whoever waits for something in it.
+final class NoticeLog: Sendable {
+    private let notices = Mutex<[CallNotice]>([])
+    private let reader: Mutex<Task<Void, Never>?> = Mutex(nil)
+
+    init(_ stream: AsyncStream<CallNotice>) {
+        let task = Task { [weak self] in
+            for await notice in stream { self?.notices.withLock { $0.append(notice) } }
+        }
+        reader.withLock { $0 = task }
+    }
+
+    var lastCode: [UInt8]? {
+        notices.withLock { $0.compactMap { if case .epoch(_, let code) = $0 { code } else { nil } }.last }
+    }
+
+    /// The first of which `read` makes something, sooner or later.
+    func first<Value: Sendable>(_ read: @Sendable (CallNotice) -> Value?) async -> Value? {
+        while !Task.isCancelled {
+            let found = notices.withLock { notices in notices.lazy.compactMap(read).first }
+            if let found { return found }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return nil
+    }
+}
+
+private struct RoomSignals: CallSignals {
+    let room: CallRoom
+    let device: CallDevice
+    let incoming: AsyncStream<[UInt8]>
+    func send(_ signal: Signal) { room.pass(signal, from: device) }
+    func invite(_ devices: [CallDevice]) async {}
+    func close() async {}
+}
+
+private struct RoomFrames: CallFrames {
+    let room: CallRoom
+    let device: CallDevice
+    let incoming: AsyncStream<[UInt8]>
+    func send(_ frame: [UInt8]) { room.pass(frame, from: device) }
+    func close() async {}
+}

@@ -1,0 +1,89 @@
+import CallKeys
+import CallSignalling
+import KeyTransparency
+import SignetClient
+import Synchronization
+import Testing
+
+@testable import CallClient
+
+/// Devices in real time, with signals and frames in the same process.
+struct CallTests {
+    @Test(.timeLimit(.minutes(2))) func threeDevicesHearEachOther_andSeeTheSameDigits() async throws {
+        let room = CallRoom()
+        let devices = try (0..<3).map { try room.enter($0, knowing: 0..<3) }
+        try await room.begin(devices)
+        for speaker in devices {
+            for listener in devices where listener.identity.device != speaker.identity.device {
+                #expect(await room.hears(listener, speaker))
+            }
+        }
+        var codes = Set<[UInt8]>()
+        for device in devices { codes.insert(try #require(device.log.lastCode)) }
+        #expect(codes.count == 1)
+        for device in devices { #expect(await device.call.tally.undecryptable == 0) }
+        for device in devices { await device.call.leave() }
+    }
+
+    /// The third is nobody's of whom the first calls; the second would let it in, and is not the host.
+    @Test(.timeLimit(.minutes(2))) func aStrangerIsNotLetIn() async throws {
+        let room = CallRoom()
+        let devices = [
+            try room.enter(0, knowing: 0..<2), try room.enter(1, knowing: 0..<3), try room.enter(2, knowing: 0..<3),
+        ]
+        try await room.begin([devices[0], devices[1]])
+        await devices[2].call.join()
+        let knock = await devices[0].log.first { if case .stranger(let device) = $0 { device } else { nil } }
+        #expect(knock == devices[2].identity.device)
+        #expect(await devices[0].call.members.count == 2)
+        for device in devices { await device.call.leave() }
+    }
+
+    /// The host lets in somebody whom the second does not know: the second falls silent.
+    @Test(.timeLimit(.minutes(2))) func whoIsWithAStrangerSendsNothing() async throws {
+        let room = CallRoom()
+        let devices = [
+            try room.enter(0, knowing: 0..<3), try room.enter(1, knowing: 0..<2), try room.enter(2, knowing: 0..<3),
+        ]
+        try await room.begin([devices[0], devices[1]])
+        let sent = await devices[1].call.tally.sent
+        await devices[2].call.join()
+        let strangers = await devices[1].log.first {
+            if case .members(_, let strangers) = $0, !strangers.isEmpty { strangers } else { nil }
+        }
+        #expect(strangers == [devices[2].identity.device])
+        await devices[1].call.send([1])
+        let tally = await devices[1].call.tally
+        #expect(tally.sent == sent && tally.withheld == 1)
+        for device in devices { await device.call.leave() }
+    }
+
+    @Test func soundReadsBack() {
+        let frame = AudioFrame(number: 0x0102_0304, sound: [5, 6])
+        #expect(frame.encoded == [1, 2, 3, 4, 5, 6] && AudioFrame(decoding: frame.encoded) == frame)
+        #expect(AudioFrame(decoding: [1, 2, 3]) == nil)
+    }
+
+    @Test func gapsInTheNumbersAreLosses_inWhateverOrder() {
+        var tally = MemberTally()
+        #expect(tally.lost == 0)
+        for number in [7, 5, 9, 8] as [UInt32] {
+            tally.hear(number, generation: number < 8 ? 2 : 1, step: 3, waited: number == 8 ? 30 : 0)
+        }
+        #expect(tally.epoch ?? (0, 0) == (2, 3))
+        #expect(tally.frames == 4 && tally.lost == 1 && tally.held == 1)
+    }
+
+    /// Every reason, so that a new one has to be sorted.
+    @Test(arguments: FrameDropReason.allCases) func onlyFramesMeantForThisDeviceCountAsUndecryptable(
+        _ reason: FrameDropReason
+    ) throws {
+        var tally = CallTally()
+        let device = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
+        let isMeant = tally.drop(reason, of: device)
+        #expect(isMeant == [.notAuthentic, .expired, .keyMissing, .noRoom].contains(reason))
+        #expect(tally.undecryptable == (isMeant ? 1 : 0))
+        let isFromOutside = reason == .outside || reason == .notEntitled
+        #expect(tally.members[device]?.notEntitled ?? 0 == (isFromOutside ? 1 : 0))
+    }
+}
