@@ -1,4 +1,5 @@
 import CallSignalling
+import Crypto
 import Testing
 
 @testable import CallKeys
