@@ -26,9 +26,12 @@ demo: setup
 build: setup
 	@Scripts/with-progress 'Building with tests' .build/test-build.log swift build --build-tests
 
-# Swift Testing runs its tests in parallel by itself; suites that share a port or a disk are serialized.
+# Swift Testing runs its tests in parallel by itself; suites that share a port or a disk are serialized. All two thousand at
+# once hold a thousand files open and wait for each other's processor time; older tools have no such option.
+width := --experimental-maximum-parallelization-width
 test: build
-	@swift test --skip-build --disable-xctest
+	@swift test --skip-build --disable-xctest \
+	    $$(swift test --help-hidden | grep -q -e $(width) && echo $(width) 12)
 
 check:
 	@Scripts/check

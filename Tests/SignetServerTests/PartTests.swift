@@ -67,7 +67,7 @@ private struct Echo: PartAnswering {
 
     @Test func aRouteCountsForItsAddressAsItSays() async throws {
         try await withServer(and: [Echo()]) {
-            $0.limits.addressRate = RequestRate(perSecond: 1, burst: 79)
+            $0.limits.addressRate = RequestRate(perSecond: 1, burst: 40)
         } _: { client, _ in
             let (first, second) = try await (
                 client.call(Echo.Echoes.toAnyone), client.call(Echo.Echoes.toAnyone)

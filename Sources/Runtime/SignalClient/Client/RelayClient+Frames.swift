@@ -13,7 +13,7 @@ extension RelayClient {
     ///   - time: how long to wait for the confirmation, lost connections included.
     /// - Throws: ``RelayClientError``.
     public func send(
-        _ signal: Signal, lifetime: UInt64? = nil, within time: Duration = .seconds(10)
+        _ signal: Signal, lifetime: UInt64? = nil, within time: Duration = .seconds(30)
     ) async throws(RelayClientError) {
         let content = signal.content
         let route = content.recipient.map { RelayRoute.inbox($0) } ?? .topic(content.callID)
@@ -24,7 +24,7 @@ extension RelayClient {
     /// Tells the relay about a call, and returns when it has confirmed it.
     ///
     /// - Throws: ``RelayClientError``.
-    public func carryOut(_ act: CallAct, within time: Duration = .seconds(10)) async throws(RelayClientError) {
+    public func carryOut(_ act: CallAct, within time: Duration = .seconds(30)) async throws(RelayClientError) {
         guard let destination = endpoint.engine.destination(of: act) else { return }
         try await confirm(.send, [StompHeader(.destination, destination)], act.body, within: time)
     }
@@ -36,7 +36,7 @@ extension RelayClient {
     ///   - mode: what the relay takes for dealt with; individual is the choice for an inbox.
     /// - Throws: ``RelayClientError``.
     public func subscribe(
-        to route: RelayRoute, mode: AcknowledgmentMode = .auto, within time: Duration = .seconds(10)
+        to route: RelayRoute, mode: AcknowledgmentMode = .auto, within time: Duration = .seconds(30)
     ) async throws(RelayClientError) -> SignalSubscription {
         let name = nextName()
         let (stream, deliveries) = AsyncThrowingStream.makeStream(
