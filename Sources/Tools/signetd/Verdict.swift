@@ -32,7 +32,10 @@ struct Verdict {
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
-            case is MailboxStoreError: Verdict(.diskFailed, "the letters of guardians cannot be read or written")
+            case is MailboxStoreError:
+                Verdict(
+                    .diskFailed,
+                    "the disk failed under the letters of guardians. Check space and disk, then start again")
             case let error as ServerStop: Self.of(error)
             case let error as DirectoryError: Self.of(error)
             case let error as StoredWitnessError: Self.of(error)
