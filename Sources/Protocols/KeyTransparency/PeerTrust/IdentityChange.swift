@@ -27,19 +27,19 @@ public enum IdentityChange: Hashable, Sendable {
         self = .recovered(at: last)
     }
 
-    /// The states from one to the other, without a gap; nil when the log has them not, or the directory shows them not.
+    /// The states that are shown, from one to the other; nil when one of the two is not among them, or one is a reset.
     private static func steps(
         from first: [UInt8], to last: [UInt8], in entries: [HistoryEntry]
     ) -> [AccountState]? {
         var steps: [AccountState] = []
         for entry in entries {
             switch entry {
-            case .device: continue
+            // A step that is closed or not shown leaves a gap: the state after it names one that is not here.
+            case .device, .withheld, .closed: continue
             case .state(let record, let state):
                 guard !steps.isEmpty || state.hash == first else { continue }
                 guard record.kind == .set else { return nil }
                 steps.append(state)
-            case .withheld, .closed: guard steps.isEmpty else { return nil }
             }
         }
         return steps.last?.hash == last ? steps : nil
