@@ -88,7 +88,7 @@ public struct AccountHeadsAnswer: NoteBody {
 
     /// In order.
     public let heads: [AccountHead]
-    /// What the newest commits to; nil if there is no head at all, or if more follow than came.
+    /// What the newest commits to; nil if no head came, or if more follow than came.
     public let notes: NoteHeads?
 
     /// An answer.

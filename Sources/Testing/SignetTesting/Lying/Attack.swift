@@ -124,4 +124,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .oversized: .transport
         }
     }
+
+    /// Whether questions for histories get the same lie, so that the lookup and the history fit each other.
+    package var changesHistory: Bool { stop == .monitor || self == .erasedLabel || self == .replacedAccount }
 }

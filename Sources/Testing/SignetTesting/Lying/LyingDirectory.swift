@@ -45,9 +45,7 @@ package struct LyingDirectory: DirectoryAnswering {
     }
 
     package func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] {
-        guard attack.stop == .monitor || attack == .erasedLabel || attack == .replacedAccount else {
-            return try await honest.history(request)
-        }
+        guard attack.changesHistory else { return try await honest.history(request) }
         let answer = try await directory.lookup(request.lookup)
         do { return try await desk.history(request, answer, for: self).encoded } catch {
             throw .refused(.unavailable)
