@@ -65,21 +65,13 @@ extension Devices {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let bytes = try InputFile.read(card, maximumByteCount: 4096)
-            let card: DeviceCard
-            do { card = try DeviceCard(decoding: bytes) } catch {
-                throw CommandFailure(.badFile, error.sentence)
-            }
+            let card = try DeviceCard.read(card)
             let session = try Session(home)
-            let secrets = try await session.secrets(for: .linkDevice)
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.addDevice(card, by: secrets)
-            }
-            try OwnAccount.check(verdict, try session.owner())
+            let verdict = try await session.addDevice(card)
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(
                 [
-                    "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),
+                    "devices": json(verdict.lookup.state.devices, own: try session.owner().keys.signing),
                     "number": .number(UInt64(number)),
                     "version": .number(verdict.version),
                 ],
@@ -98,14 +90,10 @@ extension Devices {
 
         func run() async throws {
             let session = try Session(home)
-            let secrets = try await session.secrets(for: .revokeDevice(number))
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.revokeDevice(number, by: secrets)
-            }
-            try OwnAccount.check(verdict, try session.owner())
+            let verdict = try await session.revokeDevice(number)
             output.emit(
                 [
-                    "devices": json(verdict.lookup.state.devices, own: secrets.keys.signing),
+                    "devices": json(verdict.lookup.state.devices, own: try session.owner().keys.signing),
                     "version": .number(verdict.version),
                 ],
                 "\(Paint.output.good("✓")) Device \(number) is no longer yours, and the log proves it.")

@@ -144,16 +144,10 @@ extension Identity {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let bytes = try InputFile.read(card, maximumByteCount: 4096)
-            let card: DeviceCard
-            do { card = try DeviceCard(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence) }
+            let card = try DeviceCard.read(card)
             let session = try Session(home)
             try compare(try LinkCode.of(card))
-            let secrets = try await session.secrets(for: .linkDevice)
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.addDevice(card, by: secrets)
-            }
-            try OwnAccount.check(verdict, try session.owner())
+            let verdict = try await session.addDevice(card)
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(
                 ["number": .number(UInt64(number)), "outcome": "linked"],
@@ -190,12 +184,7 @@ extension Identity {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try Session(home)
-            let secrets = try await session.secrets(for: .revokeDevice(number))
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.revokeDevice(number, by: secrets)
-            }
-            try OwnAccount.check(verdict, try session.owner())
+            _ = try await Session(home).revokeDevice(number)
             output.emit(
                 ["number": .number(UInt64(number)), "outcome": "revoked"],
                 "\(Paint.output.good("✓")) Device \(number) no longer speaks for you, and the log proves it.")
