@@ -133,6 +133,10 @@ let coreTargets: [Target] = [
         name: "CallKeys", dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", crypto, cryptoExtras],
         path: "Sources/Protocols/CallKeys", swiftSettings: optimised),
 
+    // MARK: Testing: numbers that repeat; imported by no library
+    .target(
+        name: "SeededRandomness", path: "Sources/Testing/SeededRandomness", swiftSettings: optimised),
+
     // MARK: Testing: whole calls in virtual time; imported by no library
     .target(
         name: "CallSimulation", dependencies: ["SFrame", "CallSignalling", "CallKeys", crypto],
@@ -159,25 +163,30 @@ let coreTargets: [Target] = [
         swiftSettings: optimised),
 
     // MARK: Tests mirror Sources
-    .testTarget(name: "CanonicalCodingTests", dependencies: ["CanonicalCoding"], swiftSettings: strict),
     .testTarget(
-        name: "TransparencyLogTests", dependencies: ["CanonicalCoding", "TransparencyLog", crypto],
+        name: "CanonicalCodingTests", dependencies: ["SeededRandomness", "CanonicalCoding"], swiftSettings: strict),
+    .testTarget(
+        name: "TransparencyLogTests", dependencies: ["SeededRandomness", "CanonicalCoding", "TransparencyLog", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "VRFTests",
-        dependencies: ["CanonicalCoding", "VRF", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
+        dependencies: [
+            "SeededRandomness", "CanonicalCoding", "VRF",
+            .target(name: "CSodium", condition: .when(platforms: [.linux])),
+        ],
         swiftSettings: strict),
     .testTarget(
-        name: "VerifiableMapTests", dependencies: ["CanonicalCoding", "VerifiableMap", crypto],
+        name: "VerifiableMapTests", dependencies: ["SeededRandomness", "CanonicalCoding", "VerifiableMap", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "DIDKeyTests", dependencies: ["CanonicalCoding", "DIDKey", crypto], swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
-        name: "SFrameTests", dependencies: ["CanonicalCoding", "SFrame", crypto], swiftSettings: strict),
-    .testTarget(name: "STOMPTests", dependencies: ["STOMP"], swiftSettings: strict),
+        name: "SFrameTests", dependencies: ["SeededRandomness", "CanonicalCoding", "SFrame", crypto],
+        swiftSettings: strict),
+    .testTarget(name: "STOMPTests", dependencies: ["SeededRandomness", "STOMP"], swiftSettings: strict),
     .testTarget(
-        name: "CallSignallingTests", dependencies: ["CanonicalCoding", "CallSignalling", crypto],
+        name: "CallSignallingTests", dependencies: ["SeededRandomness", "CanonicalCoding", "CallSignalling", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "CallKeysTests",
@@ -185,19 +194,23 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(name: "CallSimulationTests", dependencies: ["CallSimulation"], swiftSettings: strict),
     .testTarget(
-        name: "SecureCellTests", dependencies: ["CanonicalCoding", "SecureCell", crypto, cryptoExtras],
+        name: "SecureCellTests",
+        dependencies: ["SeededRandomness", "CanonicalCoding", "SecureCell", crypto, cryptoExtras],
         swiftSettings: strict),
     .testTarget(
-        name: "OPAQUETests", dependencies: ["CanonicalCoding", "OPAQUE", sodium, crypto], swiftSettings: strict),
-    .testTarget(
-        name: "CanaryScanTests", dependencies: ["CanonicalCoding", "SecureCell", "CanaryScan", crypto],
+        name: "OPAQUETests", dependencies: ["SeededRandomness", "CanonicalCoding", "OPAQUE", sodium, crypto],
         swiftSettings: strict),
     .testTarget(
-        name: "SecretSharingTests", dependencies: ["CanonicalCoding", "SecretSharing", crypto],
+        name: "CanaryScanTests",
+        dependencies: ["SeededRandomness", "CanonicalCoding", "SecureCell", "CanaryScan", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SecretSharingTests", dependencies: ["SeededRandomness", "CanonicalCoding", "SecretSharing", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "SealedNotesTests",
         dependencies: [
+            "SeededRandomness",
             "CanonicalCoding", "SecureCell", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes",
             crypto,
         ],
@@ -213,10 +226,12 @@ let coreTargets: [Target] = [
         name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogForging"],
         swiftSettings: strict),
     .testTarget(
-        name: "KeyPinningTests", dependencies: ["CanonicalCoding", "KeyPinning", crypto], swiftSettings: strict),
+        name: "KeyPinningTests", dependencies: ["SeededRandomness", "CanonicalCoding", "KeyPinning", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "SocialRecoveryTests",
         dependencies: [
+            "SeededRandomness",
             "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", crypto,
         ],
         swiftSettings: strict),
@@ -243,6 +258,7 @@ let certificateTargets: [Target] = [
     .testTarget(
         name: "PinnedChainsTests",
         dependencies: [
+            "SeededRandomness",
             "KeyPinning", "PinnedChains", "PinScenarios", crypto,
             .product(name: "CryptoExtras", package: "swift-crypto"),
         ] + certificates,

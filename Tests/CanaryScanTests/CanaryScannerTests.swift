@@ -1,5 +1,6 @@
 import CanonicalCoding
 import Foundation
+import SeededRandomness
 import Testing
 
 @testable import CanaryScan

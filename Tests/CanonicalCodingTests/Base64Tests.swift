@@ -1,4 +1,5 @@
 import CanonicalCoding
+import SeededRandomness
 import Testing
 
 struct Base64Tests {

@@ -1,5 +1,6 @@
 import CanonicalCoding
 import KeyPinning
+import SeededRandomness
 import Testing
 
 @Suite struct PinRuleTests {

@@ -4,6 +4,7 @@ import Foundation
 import KeyPinning
 import PinScenarios
 import PinnedChains
+import SeededRandomness
 import Testing
 import X509
 

@@ -1,5 +1,6 @@
 import KeyTransparency
 import NoteLog
+import SeededRandomness
 import Testing
 
 /// The chain of an account's heads in which one thing is wrong.

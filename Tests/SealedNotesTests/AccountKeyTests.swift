@@ -1,6 +1,7 @@
 import Crypto
 import KeyTransparency
 import NoteLog
+import SeededRandomness
 import Testing
 
 @testable import SealedNotes

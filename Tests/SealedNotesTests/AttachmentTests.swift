@@ -1,4 +1,5 @@
 import NoteLog
+import SeededRandomness
 import Testing
 
 @testable import SealedNotes

@@ -1,5 +1,6 @@
 import KeyTransparency
 import NoteLog
+import SeededRandomness
 import Testing
 
 @testable import SealedNotes

@@ -1,5 +1,6 @@
 import NoteLog
 import SealedNotes
+import SeededRandomness
 import Testing
 
 /// Two changes of one text or document.

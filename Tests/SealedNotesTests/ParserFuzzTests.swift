@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import KeyTransparency
 import NoteLog
+import SeededRandomness
 import Testing
 
 @testable import SealedNotes

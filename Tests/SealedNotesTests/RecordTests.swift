@@ -1,6 +1,7 @@
 import CanonicalCoding
 import KeyTransparency
 import NoteLog
+import SeededRandomness
 import Testing
 
 /// The forms of the signed records.

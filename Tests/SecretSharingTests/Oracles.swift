@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SeededRandomness
 
 @testable import SecretSharing
 

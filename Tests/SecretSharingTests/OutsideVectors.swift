@@ -1,6 +1,7 @@
 import CanonicalCoding
 import Foundation
 import SecretSharing
+import SeededRandomness
 
 /// Files of the vectors shared with other languages, in a folder beside the package; absent in a bare checkout.
 enum OutsideVectors {
@@ -31,21 +32,6 @@ extension SecretScalar {
 
 extension SecretOctets {
     var exposed: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
-}
-
-/// Numbers that are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }
 
 struct NoPlace: Error {}

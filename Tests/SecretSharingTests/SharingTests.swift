@@ -1,5 +1,6 @@
 import Crypto
 import SecretSharing
+import SeededRandomness
 import Testing
 
 @Suite struct SharingTests {

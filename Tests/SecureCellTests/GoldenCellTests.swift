@@ -1,4 +1,5 @@
 import Crypto
+import SeededRandomness
 import Testing
 
 @testable import SecureCell

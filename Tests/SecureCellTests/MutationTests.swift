@@ -1,5 +1,6 @@
 import CanonicalCoding
 import Crypto
+import SeededRandomness
 import Testing
 
 @testable import SecureCell

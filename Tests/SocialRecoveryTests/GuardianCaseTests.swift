@@ -2,6 +2,7 @@ import Crypto
 import DeviceIdentity
 import KeyTransparency
 import SecretSharing
+import SeededRandomness
 import Testing
 
 @testable import SocialRecovery

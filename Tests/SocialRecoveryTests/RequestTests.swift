@@ -2,6 +2,7 @@ import CanonicalCoding
 import Crypto
 import DeviceIdentity
 import KeyTransparency
+import SeededRandomness
 import Testing
 
 @testable import SocialRecovery

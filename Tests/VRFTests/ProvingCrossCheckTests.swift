@@ -1,3 +1,5 @@
+import SeededRandomness
+
 #if canImport(CSodium)
     import Testing
 
