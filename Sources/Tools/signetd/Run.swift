@@ -82,13 +82,15 @@ struct Run: AsyncParsableCommand {
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
-        let parts = try await parts(beside: stored.directory, logger)
+        let parts: [any PartAnswering]
         let server: HTTPSServer
         do {
+            let signals = try StoredSignals.open(DataDirectory(path: data.data))
+            let calls = CallAnswering(signals, relay: try await relay(configuration))
+            parts = try await self.parts(beside: stored.directory, logger) + [calls]
             server = try HTTPSServer(
-                stored.directory, and: parts, signals: try StoredSignals.open(DataDirectory(path: data.data)),
-                relay: try await relay(configuration), identity: stored.identity,
-                configuration: configuration, logger: logger)
+                answering: HonestDirectory(stored.directory), and: parts, signals: signals,
+                identity: stored.identity, configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         for part in parts { await part.close() }
@@ -96,17 +98,15 @@ struct Run: AsyncParsableCommand {
         logger.info("stopped")
     }
 
-    /// What answers beside the directory.
+    /// What answers beside the directory and its calls.
     private func parts(beside directory: Directory, _ logger: Logger) async throws -> [any PartAnswering] {
         let data = DataDirectory(path: data.data)
         var login = LoginLimits()
         login.account.burst = loginAttempts
         if loginAttempts == 0 { login.address.burst = 0 }
-        do {
-            let notes = try await StoredNotes.open(data, login: login, logger: logger)
-            let recovery = try MailboxStore(at: data.recovery)
-            return [notes, RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
-        } catch { throw Diagnostics.exit(error) }
+        let notes = try await StoredNotes.open(data, login: login, logger: logger)
+        let recovery = try MailboxStore(at: data.recovery)
+        return [notes, RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
     }
 
     private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {

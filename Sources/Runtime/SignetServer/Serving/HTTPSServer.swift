@@ -1,4 +1,3 @@
-public import FrameRelay
 import HummingbirdCore
 public import KeyDirectory
 public import Logging
@@ -41,28 +40,14 @@ public struct HTTPSServer: Sendable {
 
     /// A server in front of a directory.
     ///
-    /// - Parameters:
-    ///   - signals: carries the signals of calls; nil if there are to be no calls.
-    ///   - relay: passes their frames on; nil if this server does not.
+    /// - Parameter signals: carries the signals of calls; nil if there are to be no calls.
     /// - Throws: ``TLSIdentityError``: the key and the certificate do not make a TLS server.
     public init(
-        _ directory: Directory, signals: SignalHub? = nil, relay: RelayServer? = nil, identity: TLSIdentity,
-        configuration: Configuration, logger: Logger
+        _ directory: Directory, signals: SignalHub? = nil, identity: TLSIdentity, configuration: Configuration,
+        logger: Logger
     ) throws(TLSIdentityError) {
         try self.init(
-            directory, and: [], signals: signals, relay: relay, identity: identity, configuration: configuration,
-            logger: logger)
-    }
-
-    /// A server in front of a directory and of parts beside it.
-    ///
-    /// - Throws: ``TLSIdentityError``: the key and the certificate do not make a TLS server.
-    package init(
-        _ directory: Directory, and parts: [any PartAnswering], signals: SignalHub? = nil, relay: RelayServer? = nil,
-        identity: TLSIdentity, configuration: Configuration, logger: Logger
-    ) throws(TLSIdentityError) {
-        try self.init(
-            answering: HonestDirectory(directory), and: parts, signals: signals, relay: relay, identity: identity,
+            answering: HonestDirectory(directory), signals: signals, identity: identity,
             configuration: configuration, logger: logger)
     }
 
@@ -71,11 +56,11 @@ public struct HTTPSServer: Sendable {
     /// - Throws: ``TLSIdentityError``.
     package init(
         answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [], signals: SignalHub? = nil,
-        relay: RelayServer? = nil, identity: TLSIdentity, configuration: Configuration, logger: Logger
+        identity: TLSIdentity, configuration: Configuration, logger: Logger
     ) throws(TLSIdentityError) {
         self.directory = directory
         self.signals = signals
-        self.parts = PartTable(parts + (signals.map { [CallAnswering($0, relay: relay)] } ?? []))
+        self.parts = PartTable(parts)
         self.configuration = configuration
         self.logger = logger
         tls = try identity.context()
