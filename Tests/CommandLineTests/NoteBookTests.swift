@@ -70,6 +70,21 @@ import Testing
         }
     }
 
+    @Test func moreChangesThanSixteenRequestsCarryAreSentByOneSync() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let count = 16 * NotePushes.maximumCount / 2 + 1
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                for _ in 0..<count { _ = try await book.create(title: Self.bytes("T"), body: Self.bytes("B")) }
+                let report = try await book.sync()
+                #expect(report.sentCount == 2 * count)
+                #expect(report.refused.isEmpty)
+            }
+            #expect(server.state.notes.count == count)
+        }
+    }
+
     @Test func changesOfDifferentLinesAreJoined() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()

@@ -11,22 +11,25 @@ extension NoteBook {
         var sentCount = 0
         var refused: [NoteID: PushProblem] = [:]
         for _ in 0..<16 {
-            let waiting = try waitingItems().filter { refused[$0.note] == nil }
+            var waiting = try waitingItems().filter { refused[$0.note] == nil }
             guard !waiting.isEmpty else { return (sentCount, refused) }
-            let outcomes = try await send(Self.batch(waiting))
             var isBehind = false
-            for (item, outcome) in zip(waiting, outcomes) {
-                switch outcome {
-                case .applied:
-                    sentCount += 1
-                    try settle(item)
-                case .conflict, .refused(.badEpoch), .refused(.forbidden): isBehind = true
-                case .refused(let reason): refused[item.note] = .refused(reason)
-                case .nameReused: refused[item.note] = .refused(.incomplete)
-                case .overLimit(let limit): refused[item.note] = .noRoom(limit)
+            while !waiting.isEmpty, !isBehind {
+                let batch = Self.batch(waiting)
+                for (item, outcome) in zip(batch, try await send(batch)) {
+                    switch outcome {
+                    case .applied:
+                        sentCount += 1
+                        try settle(item)
+                    case .conflict, .refused(.badEpoch), .refused(.forbidden): isBehind = true
+                    case .refused(let reason): refused[item.note] = .refused(reason)
+                    case .nameReused: refused[item.note] = .refused(.incomplete)
+                    case .overLimit(let limit): refused[item.note] = .noRoom(limit)
+                    }
                 }
+                for note in Set(batch.map(\.note)) { try load(note) }
+                waiting = waiting.dropFirst(batch.count).filter { refused[$0.note] == nil }
             }
-            for note in Set(waiting.prefix(outcomes.count).map(\.note)) { try load(note) }
             if isBehind { try await pull() }
         }
         for item in try waitingItems() where refused[item.note] == nil { refused[item.note] = .keepsMoving }
