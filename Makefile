@@ -30,7 +30,7 @@ build: setup
 # once hold a thousand files open and wait for each other's processor time; older tools have no such option.
 width := --experimental-maximum-parallelization-width
 test: build
-	@swift test --skip-build --disable-xctest \
+	@Scripts/with-failures-last .build/test-run.log swift test --skip-build --disable-xctest \
 	    $$(swift test --help-hidden | grep -q -e $(width) && echo $(width) 12)
 
 check:

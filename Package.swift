@@ -457,7 +457,8 @@ let runtimeTargets: [Target] = [
         ] + nio,
         swiftSettings: strict),
     .testTarget(
-        name: "DeviceKeystoresTests", dependencies: ["DeviceIdentity", "SignetClient", "DeviceKeystores", crypto],
+        name: "DeviceKeystoresTests",
+        dependencies: ["DeviceIdentity", "SignetClient", "DeviceKeystores", "SignetTesting", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "SitesClientTests",

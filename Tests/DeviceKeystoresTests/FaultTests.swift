@@ -2,6 +2,7 @@ import Crypto
 import DeviceIdentity
 import Foundation
 import SignetClient
+import SignetTesting
 import Testing
 
 @testable import DeviceKeystores
@@ -104,6 +105,16 @@ import Testing
             _ = try await store.makeKey(.p256Signing, named: name("one"))
         }
         withExtendedLifetime(lock) {}
+    }
+
+    @Test func aProgramThatIsBeingStartedDoesNotKeepTheLock() throws {
+        let folder = try Folder()
+        var lock = try FileLock(folder["keys.lock"])
+        let copies = try DescriptorCopies(of: folder["keys.lock"])
+        #expect(lock != nil && copies.numbers.count == 1)
+        lock = nil
+        #expect(try FileLock(folder["keys.lock"]) != nil)
+        withExtendedLifetime(copies) {}
     }
 
     @Test func twoProgramsLoseNoKeyOfEachOther() async throws {

@@ -2,6 +2,7 @@ import Foundation
 import KeyTransparency
 import SignetAPI
 import SignetClient
+import SignetTesting
 import Testing
 import TransparencyLog
 
@@ -95,6 +96,18 @@ import TransparencyLog
             #expect(try home.lock() == nil)
             first = nil
             #expect(try home.lock() != nil)
+        }
+    }
+
+    @Test func aProgramThatIsBeingStartedDoesNotKeepTheLock() async throws {
+        try await withTemporaryFolder { folder in
+            let home = try Self.home(in: folder)
+            var first = try home.lock()
+            let copies = try DescriptorCopies(of: home.path)
+            #expect(first != nil && copies.numbers.count == 1)
+            first = nil
+            #expect(try home.lock() != nil)
+            withExtendedLifetime(copies) {}
         }
     }
 }

@@ -195,6 +195,15 @@ import TransparencyLog
         await directory.close()
     }
 
+    @Test func aProgramThatIsBeingStartedDoesNotKeepTheDirectory() async throws {
+        let directory = try await place.create()
+        let copies = try DescriptorCopies(of: DirectoryPaths(root: place.path).log)
+        #expect(copies.numbers.count == 1)
+        await directory.close()
+        await (try place.open()).close()
+        withExtendedLifetime(copies) {}
+    }
+
     @Test func aDatabaseOfANewerVersionIsRefused() async throws {
         let directory = try await place.create()
         try await directory.database.pool.write {

@@ -69,6 +69,30 @@ import TransparencyLog
         await log.close()
     }
 
+    @Test func aFailedRoundIsToldToWhomItWouldHaveServedAndToNobodyElse() async throws {
+        let log = try await open()
+        let first = try await log.awaitPublished(size: 0)
+        _ = try await log.append(LogFixture.entries(0..<2))
+        let second = try await log.awaitPublished(size: 2)
+        await log.close()
+
+        let publications = Publications(first)
+        let (registered, mark) = AsyncStream<Void>.makeStream()
+        _ = publications.beginRound()
+        async let served = publications.outcome(of: .size(1)) { mark.yield() }
+        async let larger = publications.outcome(of: .size(2)) { mark.yield() }
+        async let later = publications.outcome(of: .freshSignature) { mark.yield() }
+        var registrations = registered.makeAsyncIterator()
+        for _ in 0..<3 { await registrations.next() }
+
+        publications.failRound(ofSize: 1, .belowQuorum(missing: []))
+        _ = publications.beginRound()
+        publications.complete(second)
+        #expect(await served == .failure(.belowQuorum(missing: [])))
+        #expect(await larger == .success(second))
+        #expect(await later == .success(second))
+    }
+
     @Test func openedBelowTheQuorumItShowsWhatItShowedBefore() async throws {
         let log = try await open()
         _ = try await log.append(LogFixture.entries(0..<2))
@@ -143,5 +167,11 @@ import TransparencyLog
         #expect(suite.witness.refusals.isEmpty, "forked after call \(ordinal)")
         await again.close()
         return storage.hasFailed
+    }
+}
+
+extension Publications {
+    fileprivate func outcome(of wish: Wish, onWaiting: @Sendable () -> Void) async -> Outcome {
+        do throws(LogWaitError) { return .success(try await wait(for: wish, onWaiting: onWaiting)) } catch { return .failure(error) }
     }
 }

@@ -13,8 +13,7 @@ import SignetClient
 final class FileLock: Sendable {
     private let number: Int32
 
-    /// Waits for half a second: changes are short, and a program that was just started may hold a copy of the lock for a
-    /// moment.
+    /// Waits for half a second: changes are short.
     ///
     /// - Returns: nil when another has it.
     init?(_ path: String) throws(DeviceIdentityKeystoreError) {
@@ -35,5 +34,9 @@ final class FileLock: Sendable {
         return nil
     }
 
-    deinit { close(number) }
+    /// A program that is being started holds a copy of the descriptor for a moment; the lock goes now.
+    deinit {
+        flock(number, LOCK_UN)
+        close(number)
+    }
 }

@@ -178,7 +178,11 @@ public final class HomeLock: Sendable {
         self.number = number
     }
 
-    deinit { close(number) }
+    /// A program that is being started holds a copy of the descriptor for a moment; the lock goes now.
+    deinit {
+        flock(number, LOCK_UN)
+        close(number)
+    }
 }
 
 /// Why the home folder does not give what it should.

@@ -86,8 +86,8 @@ final class CheckpointPublisher: Sendable {
                 try published.write(checkpoint)
                 publish(checkpoint)
             } catch { latch.fail(.publishedFile(error)) }
-        case .failure(.shortfall(let shortfall)):
-            publications.fail(.belowQuorum(missing: shortfall.missing))
+        case .failure(.shortfall(let shortfall, let size)):
+            publications.failRound(ofSize: size, .belowQuorum(missing: shortfall.missing))
             stage.schedule(after: Self.pause) { [self] in
                 publications.want()
                 drain()

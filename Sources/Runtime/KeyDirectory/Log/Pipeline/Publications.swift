@@ -26,6 +26,13 @@ final class Publications: Sendable {
         var waiters: [UInt64: Waiter] = [:]
         var nextWaiter: UInt64 = 0
         var end: LogWaitError?
+
+        /// Takes out those whom the round that was begun last serves when it signs `size` entries.
+        mutating func takeServed(bySigning size: UInt64) -> [Waiter] {
+            let served = waiters.filter { $0.value.size <= size && $0.value.round <= roundsBegun }
+            for waiter in served { waiters[waiter.key] = nil }
+            return Array(served.values)
+        }
     }
 
     private let state: Mutex<State>
@@ -47,25 +54,21 @@ final class Publications: Sendable {
     /// Asks for a round of signing that nobody waits for.
     func want() { state.withLock { $0.wantedRound = $0.roundsBegun + 1 } }
 
-    /// Sends everybody who waits away; who comes later waits again.
-    func fail(_ reason: LogWaitError) {
-        let waiters = state.withLock { state in
-            defer { state.waiters = [:] }
-            return state.waiters
-        }
-        for waiter in waiters.values { waiter.continuation.resume(returning: .failure(reason)) }
+    /// Tells those whom the round that was begun last would have served; who waits for more, or for a later round, waits on.
+    ///
+    /// - Parameter size: how many entries the round signed.
+    func failRound(ofSize size: UInt64, _ reason: LogWaitError) {
+        let failed = state.withLock { $0.takeServed(bySigning: size) }
+        for waiter in failed { waiter.continuation.resume(returning: .failure(reason)) }
     }
 
     /// Publishes the checkpoint of the round that was begun last.
     func complete(_ checkpoint: PublishedCheckpoint) {
-        let satisfied = state.withLock { state in
+        let served = state.withLock { state in
             state.published = checkpoint
-            let round = state.roundsBegun
-            let satisfied = state.waiters.filter { $0.value.size <= checkpoint.head.size && $0.value.round <= round }
-            for waiter in satisfied { state.waiters[waiter.key] = nil }
-            return satisfied
+            return state.takeServed(bySigning: checkpoint.head.size)
         }
-        for waiter in satisfied.values { waiter.continuation.resume(returning: .success(checkpoint)) }
+        for waiter in served { waiter.continuation.resume(returning: .success(checkpoint)) }
     }
 
     /// Sends everybody who waits away, now and later.

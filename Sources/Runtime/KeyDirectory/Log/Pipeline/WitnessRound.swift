@@ -55,7 +55,7 @@ final class WitnessRound: Sendable {
         do throws(WitnessShortfall) {
             gathered = try await witnessing.cosignatures(
                 on: checkpoint.note, head: checkpoint.head, consistency: consistency)
-        } catch { return .failure(.shortfall(error)) }
+        } catch { return .failure(.shortfall(error, size: checkpoint.head.size)) }
         do throws(NoteError) {
             let note = try SignedNote(
                 text: checkpoint.note.text, signatures: checkpoint.note.signatures + gathered)
@@ -66,7 +66,8 @@ final class WitnessRound: Sendable {
 
 /// Why a round gave no checkpoint to publish.
 enum LogRoundFailure: Error {
-    case shortfall(WitnessShortfall)
+    /// Too few witnesses cosigned the checkpoint of `size` entries.
+    case shortfall(WitnessShortfall, size: UInt64)
     /// The witnesses' signatures do not fit into a note.
     case note(NoteError)
 }

@@ -125,8 +125,13 @@ private struct POSIXFile: LogFile {
     }
 }
 
-private struct POSIXDirectoryLock: LogDirectoryLock {
-    let descriptor: Descriptor
+/// Let go by name, not by closing alone: a program that is being started holds a copy of every descriptor for a moment.
+private final class POSIXDirectoryLock: LogDirectoryLock {
+    private let descriptor: Descriptor
+
+    init(descriptor: Descriptor) { self.descriptor = descriptor }
+
+    deinit { flock(descriptor.number, LOCK_UN) }
 }
 
 /// A file descriptor that is closed when released.
