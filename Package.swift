@@ -60,6 +60,9 @@ let coreTargets: [Target] = [
     .systemLibrary(
         name: "CSodium", path: "Sources/Support/CSodium", pkgConfig: "libsodium",
         providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .systemLibrary(
+        name: "CLibCrypto", path: "Sources/Support/CLibCrypto", pkgConfig: "libcrypto",
+        providers: [.apt(["libssl-dev"])]),
 
     // MARK: Formats: other people's specifications, pure, no I/O
     .target(
@@ -329,6 +332,10 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/SignalClient", swiftSettings: strict),
     .target(
+        name: "FrameCiphers",
+        dependencies: ["SFrame", crypto, .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
+        path: "Sources/Runtime/FrameCiphers", swiftSettings: optimised),
+    .target(
         name: "FrameRelay",
         dependencies: [
             "CanonicalCoding", "CallSignalling", crypto,
@@ -340,7 +347,7 @@ let runtimeTargets: [Target] = [
         name: "CallClient",
         dependencies: [
             "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
-            "SignalClient", crypto,
+            "SignalClient", "SFrame", "FrameCiphers", crypto,
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
         ],
@@ -422,6 +429,7 @@ let runtimeTargets: [Target] = [
             "DIDKey",
             "SecretSharing",
             "SFrame",
+            "FrameCiphers",
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains",
@@ -467,6 +475,9 @@ let runtimeTargets: [Target] = [
             "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer", crypto,
             logging,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "FrameCiphersTests", dependencies: ["SeededRandomness", "SFrame", "FrameCiphers", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "FrameRelayTests",
@@ -573,6 +584,9 @@ let runtimeProducts: [Product] = [
     .library(name: "SignalClient", targets: ["SignalClient"]),
     .library(name: "DeviceKeystores", targets: ["DeviceKeystores"]),
     .library(name: "SitesClient", targets: ["SitesClient"]),
+    .library(name: "RecoveryClient", targets: ["RecoveryClient"]),
+    .library(name: "FrameCiphers", targets: ["FrameCiphers"]),
+    .library(name: "CallClient", targets: ["CallClient"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

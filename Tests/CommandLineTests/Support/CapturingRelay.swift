@@ -90,7 +90,8 @@ final class CapturingRelay: Sendable {
                 try child.pipeline.syncOperations.addHandler(PassHandler(to: peer)); return peer
             }
             .flatMap { peer in
-                peer.setOption(.autoRead, value: true).flatMap { _ in child.setOption(.autoRead, value: true) }
+                peer.setOption(.autoRead, value: true).flatMap { @Sendable _ in child.setOption(.autoRead, value: true)
+                }
             }
     }
 }

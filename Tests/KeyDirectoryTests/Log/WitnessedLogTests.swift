@@ -172,6 +172,8 @@ import TransparencyLog
 
 extension Publications {
     fileprivate func outcome(of wish: Wish, onWaiting: @Sendable () -> Void) async -> Outcome {
-        do throws(LogWaitError) { return .success(try await wait(for: wish, onWaiting: onWaiting)) } catch { return .failure(error) }
+        do throws(LogWaitError) { return .success(try await wait(for: wish, onWaiting: onWaiting)) } catch {
+            return .failure(error)
+        }
     }
 }

@@ -8,7 +8,8 @@ import Testing
 
 /// The real `signetd`, killed over and over while people write, share, take back and rekey.
 ///
-/// `SIGNET_NOTES_KILL_ROUNDS` sets the number of rounds, `SIGNET_KILL_SEED` repeats a run's choices.
+/// `SIGNET_NOTES_KILL_ROUNDS` sets the number of rounds, `SIGNET_KILL_SEED` repeats a run's choices. The pauses before a
+/// kill are the subject of the test.
 @Suite(.serialized) struct NotesKillTests {
     private static let rounds = number("SIGNET_NOTES_KILL_ROUNDS") ?? 20
     private static let seed = number("SIGNET_KILL_SEED") ?? Int.random(in: 0..<1_000_000)
@@ -28,12 +29,15 @@ import Testing
                     }
                 }
                 for lane in lanes { try await lane.check(at: notes) }
+                let (answers, answer) = AsyncStream<Void>.makeStream()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for lane in lanes {
                         let choices = random.next()
-                        group.addTask { try await lane.push(at: notes, SeededRandom(choices)) }
+                        group.addTask { try await lane.push(at: notes, SeededRandom(choices)) { answer.yield() } }
                     }
-                    try await Task.sleep(for: .microseconds(20_000 + random.next() % 200_000))
+                    // The kill comes so many answers later, however slow the machine is, and a moment after one.
+                    for _ in 0..<1 + random.next() % 16 { for await _ in answers { break } }
+                    try await Task.sleep(for: .microseconds(random.next() % 10_000))
                     daemon.signal(SIGKILL)
                     try await group.waitForAll()
                 }
@@ -41,7 +45,7 @@ import Testing
             }
             let counts = lanes.map(\.counts)
             print("killed \(Self.rounds) times (seed \(Self.seed)): \(counts) pushes applied, in doubt, of those new")
-            #expect(counts.allSatisfy { $0[0] >= Self.rounds / 2 })
+            #expect(counts.reduce(0) { $0 + $1[0] } >= Self.rounds)
         }
     }
 
@@ -75,7 +79,7 @@ private final class Lane: Sendable {
     var counts: [Int] { state.withLock { [$0.applied, $0.doubtful, $0.foundNew] } }
 
     /// Pushes until the server is gone.
-    func push(at notes: NotesClient, _ seed: SeededRandom) async throws {
+    func push(at notes: NotesClient, _ seed: SeededRandom, onAnswer: @Sendable () -> Void) async throws {
         var random = seed
         while true {
             let push = try state.withLock { state in
@@ -86,6 +90,7 @@ private final class Lane: Sendable {
                 state.doubtful += 1
                 return state.pending
             }
+            defer { onAnswer() }
             guard let push, let outcome = try? await notes.push(push, by: owner) else { return }
             guard case .applied = outcome else {
                 Issue.record("\(outcome)")

@@ -25,7 +25,9 @@ final class Witnessed: Sendable {
     var headCount: Int { state.withLock { $0.heads.count } }
 
     /// Registers people one after the other until the server is gone or refuses; the last status seen.
-    func register(_ prefix: String, at client: TestClient, atMost limit: Int = .max) async -> Int? {
+    func register(
+        _ prefix: String, at client: TestClient, atMost limit: Int = .max, onAcknowledged: @Sendable () -> Void = {}
+    ) async -> Int? {
         var status: Int?
         for number in 0..<limit {
             guard let person = try? TestPerson("\(prefix)-\(number)@example.org"),
@@ -37,6 +39,7 @@ final class Witnessed: Sendable {
                 $0.acknowledged.append(person.handle)
                 $0.unchecked.append(person.handle)
             }
+            onAcknowledged()
         }
         return status
     }

@@ -1,5 +1,7 @@
 import CallKeys
 public import CallSignalling
+import FrameCiphers
+import SFrame
 
 /// A device in a group call: drives ``CallKeys/CallParticipant`` with real time, real signals and real frames.
 ///
@@ -37,7 +39,8 @@ public actor GroupCall {
         self.clock = clock
         (notices, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
         participant = CallParticipant(
-            callID: callID, device: identity.device, generator: SystemRandomNumberGenerator())
+            callID: callID, device: identity.device, generator: SystemRandomNumberGenerator(),
+            suites: CallSuites { key, suite throws(FrameCipherError) in try suite.makeQuickCipher(key: key) })
     }
 
     /// Starts the call, with this device as its host.
