@@ -29,6 +29,9 @@ let package = Package(
         .target(name: "CAllocations", path: "Sources/CAllocations"),
         .target(name: "CSyncs", path: "Sources/CSyncs"),
 
+        // MARK: A peer: OpenSSL with its key set once
+        .target(name: "CKeyedGCM", path: "Sources/CKeyedGCM", linkerSettings: [.linkedLibrary("crypto")]),
+
         // MARK: Timing
         .target(name: "Measuring", path: "Sources/Measuring", swiftSettings: strict),
 
@@ -54,7 +57,8 @@ let package = Package(
             dependencies: ["Measuring", signet("TransparencyLog"), signet("VRF"), signet("KeyTransparency")],
             path: "Sources/audit-bench", swiftSettings: strict),
         .executableTarget(
-            name: "frame-bench", dependencies: ["Measuring", signet("SFrame"), crypto],
+            name: "frame-bench",
+            dependencies: ["CKeyedGCM", "Measuring", signet("SFrame"), signet("FrameCiphers"), crypto],
             path: "Sources/frame-bench", swiftSettings: strict),
         .executableTarget(
             name: "share-bench", dependencies: ["Measuring", signet("SecretSharing"), crypto],

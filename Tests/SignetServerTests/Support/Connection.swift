@@ -16,8 +16,11 @@ final class Connection: Sendable {
     }
 
     /// Connects to a port of this machine; with a root certificate, under TLS, whose handshake is then over.
+    ///
+    /// - Parameter greeting: sent at once by the event loop: a server closes a connection on which nothing comes, and a busy
+    ///   machine may be long in coming back here.
     static func open(
-        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil
+        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = []
     ) async throws -> Connection {
         let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
         let context = try root.map { root in
@@ -27,27 +30,28 @@ final class Connection: Sendable {
             configuration.minimumTLSVersion = .tlsv1
             return try NIOSSLContext(configuration: configuration)
         }
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(SocketHandler())
-                    if let context {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let ready = loop.makePromise(of: Void.self)
+        do {
+            let channel = try await ClientBootstrap(group: loop)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(SocketHandler())
+                        if let context {
+                            try channel.pipeline.syncOperations.addHandler(
+                                NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+                        }
                         try channel.pipeline.syncOperations.addHandler(
-                            NIOSSLClientHandler(context: context, serverHostname: "localhost"))
+                            ReceivingHandler(report, ready, isSecured: context != nil, greeting))
                     }
-                    let handler = ReceivingHandler(report, channel.eventLoop.makePromise(of: Void.self))
-                    try channel.pipeline.syncOperations.addHandler(handler)
                 }
-            }
-            .connect(host: "127.0.0.1", port: port).get()
-        if context != nil {
-            try await channel.eventLoop.flatSubmit {
-                do {
-                    return try channel.pipeline.syncOperations.handler(type: ReceivingHandler.self).secured.futureResult
-                } catch { return channel.eventLoop.makeFailedFuture(error) }
-            }.get()
+                .connect(host: "127.0.0.1", port: port).get()
+            try await ready.futureResult.get()
+            return Connection(channel, received)
+        } catch {
+            ready.fail(error)
+            throw error
         }
-        return Connection(channel, received)
     }
 
     func send(_ bytes: [UInt8]) async throws {
@@ -84,17 +88,32 @@ final class Connection: Sendable {
 
 private final class ReceivingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    let secured: EventLoopPromise<Void>
+    typealias OutboundOut = ByteBuffer
     private let report: AsyncStream<[UInt8]>.Continuation
+    private let ready: EventLoopPromise<Void>
+    private let isSecured: Bool
+    private let greeting: [UInt8]
 
-    init(_ report: AsyncStream<[UInt8]>.Continuation, _ secured: EventLoopPromise<Void>) {
-        self.report = report
-        self.secured = secured
+    init(
+        _ report: AsyncStream<[UInt8]>.Continuation, _ ready: EventLoopPromise<Void>, isSecured: Bool,
+        _ greeting: [UInt8]
+    ) {
+        (self.report, self.ready, self.isSecured, self.greeting) = (report, ready, isSecured, greeting)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if !isSecured { begin(context) }
+        context.fireChannelActive()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? TLSUserEvent, case .handshakeCompleted = event { secured.succeed() }
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event { begin(context) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        if !greeting.isEmpty { context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: greeting)), promise: nil) }
+        ready.succeed()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -104,7 +123,7 @@ private final class ReceivingHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { report.finish() }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        secured.fail(ChannelError.eof)
+        ready.fail(ChannelError.eof)
         report.finish()
     }
 

@@ -35,8 +35,7 @@ struct TestClient: Sendable {
     }
 
     private func exchange(_ head: String, _ body: [UInt8]) async throws -> HTTPAnswer? {
-        let connection = try await Connection.open(port: port, root: root)
-        try await connection.send(Array(head.utf8) + body)
+        let connection = try await Connection.open(port: port, root: root, greeting: Array(head.utf8) + body)
         let answer = await connection.readAnswer()
         await connection.close()
         return answer
