@@ -292,8 +292,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NotesClient",
         dependencies: [
-            "CanonicalCoding", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes", "SignetAPI",
-            "SignetClient", crypto, sqlite,
+            "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes",
+            "SocialRecovery", "SignetAPI", "SignetClient", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
     .target(
@@ -498,7 +498,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "RecoveryClientTests",
         dependencies: [
-            "TransparencyLog", "VRF", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
+            "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery",
+            "SignetAPI",
             "KeyDirectory",
             "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", crypto, logging,
             .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -3,49 +3,51 @@ import Testing
 
 /// What programs that call `signet` rely on: exit status, one JSON object, the names in it.
 @Suite(.serialized) struct AnswerTests {
-    /// Command, members of the answer, and whether a second call gives the same bytes.
-    private static let questions: [(command: [String], members: [String], isSteady: Bool)] = [
+    /// Command, members of the answer, those that `--advanced` adds, and whether a second call gives the same bytes.
+    private static let questions: [(command: [String], members: [String], keys: [String], isSteady: Bool)] = [
         (
-            ["account", "show"],
-            ["deviceKey", "directory", "handle", "home", "identityKey", "outcome", "version"], true
+            ["account", "show"], ["directory", "handle", "home", "outcome", "version"], ["deviceKey", "identityKey"],
+            true
         ),
         (
-            ["account", "show", "--offline"],
-            ["deviceKey", "directory", "handle", "home", "identityKey", "outcome", "version"], true
+            ["account", "show", "--offline"], ["directory", "handle", "home", "outcome", "version"],
+            ["deviceKey", "identityKey"], true
         ),
-        (["devices", "list"], ["devices", "outcome", "version"], true),
-        (["people", "list"], ["people"], true),
-        (["people", "list", "--offline"], ["people"], true),
+        (["devices", "list"], ["devices", "outcome", "version"], [], true),
+        (["people", "list"], ["people"], [], true),
+        (["people", "list", "--offline"], ["people"], [], true),
         (
-            ["people", "show", Town.bob],
-            ["devices", "handle", "identityKey", "pinnedAt", "stateHash", "version"], true
+            ["people", "show", Town.bob], ["devices", "handle", "pinnedAt", "version"], ["identityKey", "stateHash"],
+            true
         ),
-        (["people", "trust", Town.bob], ["handle", "outcome"], true),
-        (["people", "add", Town.bob], ["devices", "handle", "outcome"], true),
-        (["people", "accept", Town.bob], ["devices", "handle", "outcome"], true),
+        (["people", "trust", Town.bob], ["handle", "outcome"], [], true),
+        (["people", "add", Town.bob], ["devices", "handle", "outcome"], [], true),
+        (["people", "accept", Town.bob], ["devices", "handle", "outcome"], [], true),
         (
             ["lookup", Town.bob],
-            ["age", "checks", "devices", "epoch", "handle", "outcome", "stateHash", "usable", "version"], false
+            ["age", "checks", "devices", "epoch", "handle", "outcome", "usable", "version"], ["stateHash"], false
         ),
         (
             ["lookup", Town.bob, "--explain"],
             [
                 "age", "checks", "devices", "epoch", "handle", "outcome", "stateHash", "unproven", "usable", "version",
-            ], false
+            ], [], false
         ),
-        (["log", "show"], ["note", "origin", "root", "size"], true),
-        (["log", "verify"], ["age", "devices", "epochs", "keys", "others", "root", "size", "states"], false),
+        (["log", "show"], ["origin", "size"], ["note", "root"], true),
+        (
+            ["log", "verify"], ["age", "devices", "epochs", "keys", "others", "size", "states"], ["root"], false
+        ),
         (
             ["monitor"],
-            ["accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version"], true
+            ["accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version"], [], true
         ),
-        (["evidence", "list"], ["evidence"], true),
-        (["evidence", "export", "evidence"], ["files"], true),
+        (["evidence", "list"], ["evidence"], [], true),
+        (["evidence", "export", "evidence"], ["files"], [], true),
     ]
 
     @Test func everyQuestionIsAnsweredWithOneObjectOfTheDocumentedMembers() async throws {
         try await Town.withServer { town, _ in
-            for (command, members, isSteady) in Self.questions {
+            for (command, members, keys, isSteady) in Self.questions {
                 let exits = [
                     try await town.signet(command + ["--json", "--home", "alice"]),
                     try await town.signet(["--home", "alice"] + command + ["--json"]),
@@ -56,13 +58,15 @@ import Testing
                     #expect(exit.errors.isEmpty, "\(command)")
                 }
                 if isSteady { #expect(exits[0].output == exits[1].output, "\(command)") }
+                let all = try await town.signet(command + ["--json", "--advanced", "--home", "alice"])
+                #expect(try all.keys() == (members + keys).sorted(), "\(command)")
             }
         }
     }
 
     @Test func everyQuestionIsAnsweredForPeopleToo() async throws {
         try await Town.withServer { town, _ in
-            for (command, _, _) in Self.questions {
+            for (command, _, _, _) in Self.questions {
                 let exit = try await town.signet(command + ["--home", "alice"])
                 expect(0, exit, "\(command)")
                 #expect(!exit.output.isEmpty && !exit.output.contains("\u{1B}"), "no colour into a file: \(command)")
@@ -120,8 +124,9 @@ import Testing
                 let exit = try await town.signet(home, "devices", "list", "--json")
                 let devices = try #require(exit.object()["devices"] as? [[String: Any]])
                 #expect(
-                    devices.map { $0.keys.sorted() }
-                        == Array(repeating: ["addedAt", "key", "number", "thisDevice"], count: 2))
+                    devices.map { $0.keys.sorted() } == Array(repeating: ["addedAt", "number", "thisDevice"], count: 2))
+                let all = try await town.signet(home, "devices", "list", "--json", "--advanced").object()
+                #expect((all["devices"] as? [[String: Any]])?.allSatisfy { $0["key"] is String } == true)
                 #expect(devices.filter { $0["thisDevice"] as? Bool == true }.map { $0["number"] as? Int } == [own])
             }
         }
@@ -135,7 +140,9 @@ import Testing
             let all = try await town.signet("alice", "log", "tail", "--count", "10000", "--json")
             let entries = try all.lines.map { try Exit.object($0) }
             #expect(entries.map { $0["index"] as? Int } == Array(0..<size))
-            #expect(entries.allSatisfy { $0.keys.sorted() == ["entry", "index", "kind"] })
+            #expect(entries.allSatisfy { $0.keys.sorted() == ["index", "kind"] })
+            let bytes = try await town.signet("alice", "log", "tail", "--count", "1", "--json", "--advanced")
+            #expect(try bytes.keys() == ["entry", "index", "kind"])
             #expect(entries.filter { $0["kind"] as? String == "device" }.count == verified["devices"] as? Int)
             #expect(entries.filter { $0["kind"] as? String == "state" }.count == verified["states"] as? Int)
             let last = try await town.signet("alice", "log", "tail", "--count", "1", "--json")

@@ -108,7 +108,7 @@ import TransparencyLog
             try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
                 expect(1, try await town.signet("alice", "lookup", Town.bob))
             }
-            let list = try await town.signet("alice", "evidence", "list", "--json")
+            let list = try await town.signet("alice", "evidence", "list", "--json", "--advanced")
             let kept = try #require(list.object()["evidence"] as? [[String: Any]])
             #expect(kept.map { $0.keys.sorted() } == [["fault", "known", "origin", "received"]])
             let fault = try #require(kept.first?["fault"] as? String)

@@ -95,6 +95,7 @@ private final class CallProcess {
     private let owner: String
     private var lines: AsyncStream<String>.Iterator
     private let errors: URL
+    private let folder: URL
 
     static func start(_ town: Town, _ home: String, with others: [String]) async throws -> CallProcess {
         try CallProcess(["start"], town, home, others)
@@ -108,6 +109,7 @@ private final class CallProcess {
 
     private init(_ verb: [String], _ town: Town, _ home: String, _ others: [String]) throws {
         owner = home
+        folder = town.folder
         let people = others.flatMap { ["--with", "\($0)@example.org"] }
         let process = Process(
             Program.signet.file, ["call"] + verb + people + ["--rotate", "2", "--json", "--home", home],
@@ -152,6 +154,7 @@ private final class CallProcess {
         var iterator = lines
         let line = await iterator.next()
         lines = iterator
+        if let line { ShownKeys.expectNone(Exit(status: 0, output: line, errors: ""), of: ["call"], in: folder) }
         return line
     }
 

@@ -3,41 +3,76 @@ import Testing
 
 /// The lost phone, on real processes: a person, five guardians, a friend.
 @Suite struct RecoveryStoryTests {
-    /// Ming's phone is destroyed; one guardian is dead and one lies.
+    /// Ming's phone is destroyed; one guardian is dead and one lies. The identity comes back, and with it the people, the
+    /// notes and the selves at two sites, which find nothing equal before or after, whatever they tell each other.
     @Test func threeGuardiansRecoverAgainstOneDeadAndOneLiar() async throws {
         let heard = Transcript()
         try await Circle.with { circle in
-            try await circle.setGuardians(heard: heard)
-            let list = try await circle.run("ming", "guardians", heard: heard)
-            #expect(list.output.contains("5 of 5 kept"))
-            try await circle.run("ming", "guardians", "check", heard: heard)
-            for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
-            #expect(try await circle.run("ming", "guardians", "rehearse", heard: heard).output.contains("5 of 5 kept"))
-
-            try FileManager.default.moveItem(at: circle.town["ming"], to: circle.town["ashes"])
-            try await begin(circle, heard)
-            for name in ["ana", "ben"] { try await confirm(name, circle, heard) }
-            try await circle.lie("dan")
-            let standing = try await circle.run("new", "recover", "--json", heard: heard).object()
-            #expect(standing["wrong"] as? [String] == ["dan@example.org"])
-            #expect(standing["right"] as? [String] == ["ana@example.org", "ben@example.org"])
-            #expect(
-                try await circle.run("new", "recover", heard: heard).output.contains(
-                    "What dan@example.org sent is damaged or false"))
-            let early = try await circle.attempt("new", "recover", "finish", heard: heard)
-            expect(64, early)
-            #expect(early.complaint == "1 more guardian has to help.")
-            expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
-
-            try await confirm("cleo", circle, heard)
-            let done = try await circle.run("new", "recover", "finish", heard: heard)
-            #expect(done.output.contains("friend@example.org"))
-            // A second time, after an interruption.
-            try await circle.run("new", "recover", "finish", heard: heard)
-            try await colours(circle, heard)
-            try await rearm(circle, heard)
+            try await RunningSite.with(["shop", "bank"], in: circle.town) { sites in
+                try await lose(everythingOf: Belongings(circle, sites), heard)
+            }
         }
         try await scan(heard)
+    }
+
+    private func lose(everythingOf belongings: Belongings, _ heard: Transcript) async throws {
+        let circle = belongings.circle
+        try await belongings.register(at: 0, heard: heard)
+        try await circle.setGuardians(heard: heard)
+        let list = try await circle.run("ming", "guardians", heard: heard)
+        #expect(list.output.contains("5 of 5 kept"))
+        #expect(list.output.contains("your notes, 1 site and 6 people"))
+        // What comes later is guarded as well, and no guardian is asked.
+        try await belongings.register(at: 1, heard: heard)
+        try await belongings.write(heard: heard)
+        #expect(try await circle.run("ming", "guardians").output.contains("your notes, 2 sites and 6 people"))
+        try await circle.run("ming", "guardians", "check", heard: heard)
+        for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
+        #expect(try await circle.run("ming", "guardians", "rehearse", heard: heard).output.contains("5 of 5 kept"))
+
+        try FileManager.default.moveItem(at: circle.town["ming"], to: circle.town["ashes"])
+        try await begin(circle, heard)
+        for name in ["ana", "ben"] { try await confirm(name, circle, heard) }
+        try await circle.lie("dan")
+        let standing = try await circle.run("new", "recover", "--json", heard: heard).object()
+        #expect(standing["wrong"] as? [String] == ["dan@example.org"])
+        #expect(standing["right"] as? [String] == ["ana@example.org", "ben@example.org"])
+        #expect(
+            try await circle.run("new", "recover", heard: heard).output.contains(
+                "What dan@example.org sent is damaged or false"))
+        let early = try await circle.attempt("new", "recover", "finish", heard: heard)
+        expect(64, early)
+        #expect(early.complaint == "1 more guardian has to help.")
+        expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
+
+        try await confirm("cleo", circle, heard)
+        let done = try await circle.run("new", "recover", "finish", heard: heard)
+        #expect(done.output.contains("friend@example.org") && done.output.contains("Notes:   1, under new keys"))
+        for site in belongings.sites { #expect(done.output.contains(site.host)) }
+        // A second time, after an interruption.
+        let again = try await circle.run("new", "recover", "finish", "--json", heard: heard).object()
+        #expect(again["notes"] as? Int == 1 && (again["sites"] as? [String])?.count == 2)
+        try await colours(circle, heard)
+        try await belongings.giveNewKeys(from: "new", heard: heard)
+        try await belongings.expectSitesFindNothingEqual(before: "ashes", after: "new")
+        try await belongings.expectNotesGoOn(from: "new", heard: heard)
+        try await rearm(circle, heard)
+    }
+
+    /// A friend's lookup while the server shows an identity of its own making under ming's name: no recovery, so red.
+    @Test func aChangeThatNoRecoveryExplainsIsRed() async throws {
+        try await Circle.withoutServer { circle in
+            let attack = ["--attack", "replaced-account", "--port", "0"]
+            try await circle.town.serving(.lyingServer, attack) { _ in
+                let seen = try await circle.attempt("friend", "lookup", Circle.ming)
+                expect(2, seen)
+                #expect(seen.output.contains("✗ blocked") && !seen.output.contains("! recovered"))
+                #expect(seen.complaint.hasPrefix("ALARM: ming@example.org has another identity, and no recovery"))
+                let facts = try await circle.attempt("friend", "lookup", Circle.ming, "--json")
+                #expect(try facts.object()["identity"] as? String == "unexplained")
+                #expect(try facts.object()["usable"] as? Bool == false)
+            }
+        }
     }
 
     private func begin(_ circle: Circle, _ heard: Transcript) async throws {
@@ -80,7 +115,8 @@ import Testing
         #expect(try await circle.run("new", "recover", heard: heard).output.contains("Choose guardians"))
         for name in Circle.guardians { try await circle.run(name, "people", "trust", Circle.ming, "--yes") }
         try await circle.setGuardians(of: "new", heard: heard)
-        #expect(try await circle.run("new", "guardians", heard: heard).output.contains("in force: 5 of 5 kept"))
+        let list = try await circle.run("new", "guardians", heard: heard).output
+        #expect(list.contains("in force: 5 of 5 kept") && list.contains("your notes, 2 sites and 6 people"))
         #expect(try await circle.run("new", "recover", heard: heard).output.contains("and guarded"))
     }
 
@@ -137,11 +173,9 @@ import Testing
     private func scan(_ heard: Transcript) async throws {
         let text = await heard.text
         #expect(text.count > 2000)
-        #expect(!text.contains("did:"))
+        #expect(ShownKeys.find(in: text).isEmpty)
         for word in ["private key", "seed", "secret", "threshold", "epoch", "packet", "bundle", "share "] {
             #expect(!text.lowercased().contains(word), "\(word)")
         }
-        let long = try Regex("[A-Za-z0-9+/_=-]{40,}")
-        #expect(text.matches(of: long).isEmpty)
     }
 }

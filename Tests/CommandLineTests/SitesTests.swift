@@ -14,13 +14,13 @@ import Testing
                     held[home] = try await lives(of: home, at: sites)
                 }
                 let (alice, bob) = (try #require(held["alice"]), try #require(held["bob"]))
-                let everyones = linking(bob[0], bob[1])
-                let linked = linking(alice[0], alice[1]).subtracting(everyones)
+                let everyones = Holdings.linking(bob[0], bob[1])
+                let linked = Holdings.linking(alice[0], alice[1]).subtracting(everyones)
                 #expect(linked.isEmpty, "both have \(linked.map(Array.init).prefix(5))")
                 // The method does find what is equal: one site knows its own member again after the change of keys.
                 let known = alice[0][0].runs.intersection(alice[0][1].runs).subtracting(everyones)
                 #expect(known.count > 20)
-                try await theAccountIsNowhere(alice.flatMap { $0 }, town)
+                try await town.expectNoAccountKey(of: "alice", in: alice.flatMap { $0 })
             }
         }
     }
@@ -37,21 +37,6 @@ import Testing
             held[index].append(try await site.news())
         }
         return held
-    }
-
-    private func linking(_ first: [Holdings], _ second: [Holdings]) -> Set<ArraySlice<UInt8>> {
-        first.reduce(Holdings(), +).runs.intersection(second.reduce(Holdings(), +).runs)
-    }
-
-    /// No site has any part of the account's own keys.
-    private func theAccountIsNowhere(_ holdings: [Holdings], _ town: Town) async throws {
-        let shown = try await town.signet("alice", "account", "show", "--offline", "--json").object()
-        for name in ["identityKey", "deviceKey"] {
-            let key = try #require((shown[name] as? String).flatMap { Data(base64Encoded: $0) })
-            for holding in holdings {
-                #expect(Holdings(fields: [Array(key)]).runs.isDisjoint(with: holding.runs), "\(name)")
-            }
-        }
     }
 
     @Test func aSiteThatDoesNotKnowYouGetsNoOtherSelf() async throws {

@@ -82,6 +82,8 @@ struct Terminal {
             in: town.folder, environment: ["SIGNET_PASSPHRASE": ""])
         let object = try #require(
             JSONSerialization.jsonObject(with: Data(exit.output.utf8)) as? [String: Any], "\(exit.errors)")
+        let shown = Exit(status: 0, output: object["text"] as? String ?? "", errors: "")
+        ShownKeys.expectNone(shown, of: arguments, in: town.folder)
         return Terminal(
             status: try #require((object["status"] as? NSNumber)?.int32Value),
             text: try #require(object["text"] as? String), isEchoing: object["echo"] as? Bool == true)

@@ -1,5 +1,6 @@
 import DeviceIdentity
 import KeyTransparency
+import SecretSharing
 import SignetAPI
 import SignetClient
 import SocialRecovery
@@ -165,6 +166,10 @@ import Testing
             try await everywhere(ming, isLostAfter: isLostAfter) { try await ming.owner.advance() }
             #expect(try ming.owner.current()?.bundle.scope.epoch == (isReplacing ? 2 : 1))
             #expect(try ming.owner.next() == nil)
+            let host = try VerifiedHost(Array("shop\(isReplacing).example".utf8), evidence: .tlsConnection)
+            try await everywhere(ming, isLostAfter: isLostAfter) {
+                _ = try await ming.owner.guardNews([.siteRecovery(host, .random())])
+            }
         }
         let device = try Villager("ming", in: village, device: "-new")
         try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.start(calling: []) }
@@ -180,6 +185,10 @@ import Testing
         try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.finish() }
         let state = try await device.client.lookup(ming.handle).verdict.lookup.state
         #expect(state.devices.map(\.keys.signing) == [device.secrets.keys.signing])
+        let sites = try await device.newDevice.finish().entries.compactMap { entry in
+            if case .siteRecovery(let host, _) = entry { String(decoding: host.text, as: UTF8.self) } else { nil }
+        }
+        #expect(Set(sites) == ["shoptrue.example"], "of the set in force alone")
         for guardian in family.guardians { try await guardian.accept(ming.handle) }
         let chosen = family.chosen
         try await everywhere(device, isLostAfter: isLostAfter) {

@@ -409,7 +409,7 @@ import Testing
         #expect(read == journal)
         try read.verify(against: world.setup.bundle, states: [world.before, world.state])
         let entries = try read.open(with: secret())
-        guard entries.count == 4, case .accountKey(let key) = entries[0],
+        guard entries.count == 4, case .accountKey(1, let key) = entries[0],
             case .siteRecovery(let host, let scalar) = entries[1], case .identityKey(let identity) = entries[2],
             case .contact(let handle, let identityHash, let meeting) = entries[3]
         else {
@@ -466,7 +466,7 @@ import Testing
         var journal = world.journal
         let short = [UInt8](repeating: 1, count: 31)
         #expect(throws: RecoveryJournalError.invalidEntry) {
-            try append(.accountKey(SecretOctets(copying: short.span)), to: &journal)
+            try append(.accountKey(epoch: 1, SecretOctets(copying: short.span)), to: &journal)
         }
     }
 

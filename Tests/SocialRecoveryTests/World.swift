@@ -89,7 +89,8 @@ struct World {
         let bytes = accountKey
         let octets = SecretOctets(copying: bytes.span)
         let made = try Self.setUp(
-            plan: plan, identity, device, entries: [.accountKey(octets), .siteRecovery(site, siteKey)], seed: seed)
+            plan: plan, identity, device, entries: [.accountKey(epoch: 1, octets), .siteRecovery(site, siteKey)],
+            seed: seed)
         setup = made.0
         journal = made.1
         state = try Self.state(

@@ -249,14 +249,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     }
 
     /// Every state of the account that the log has and the directory shows, in order.
-    private func states() async throws(RecoveryClientError) -> [AccountState] {
-        let history = try await post.asking { () throws(ClientError) in
-            try await post.client.history(of: post.secrets.handle, since: OwnWatch.beginning.history)
-        }
-        return (history?.entries ?? []).compactMap { entry in
-            if case .state(_, let state) = entry { state } else { nil }
-        }
-    }
+    private func states() async throws(RecoveryClientError) -> [AccountState] { try await post.ownStates() }
 
     private func bringBack(_ record: RecoveryRecord) async throws(RecoveryClientError) -> RecoveredThings {
         let (journal, attempt) = (record.contents.journal, record.attempt)
@@ -276,7 +269,10 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         }
         try await post.asking { () throws(ClientError) in try await post.client.remember(people) }
         for handle in people { _ = try await post.lookup(handle) }
-        return RecoveredThings(entries: entries, people: people, changed: changed)
+        let before = states.last { $0.identityKey != attempt.request.identityKey }
+        return RecoveredThings(
+            entries: entries, people: people, changed: changed,
+            devicesBefore: before?.devices.map(\.keys.signing) ?? [])
     }
 
     /// Whether the log shows the identity that the owner knew.
@@ -315,4 +311,6 @@ public struct RecoveredThings: Sendable {
     public let people: [Handle]
     /// Those with another identity by now, or gone: to be compared anew.
     public let changed: [Handle]
+    /// Ed25519 keys, 32 bytes each, of the devices that the account had when the recovery took it over.
+    public let devicesBefore: [[UInt8]]
 }

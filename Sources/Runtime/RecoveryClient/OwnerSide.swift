@@ -77,8 +77,11 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
             scope: scope, owner: own.handle, guardians: chosen, threshold: threshold, delay: delay,
             created: post.now())
         let device = own.lookup.state.devices.first { $0.keys.signing == post.secrets.keys.signing }
-        let made = try begin(plan, entries + (try await contacts()), device: device?.number ?? 0)
+        let all = entries + (try await contacts())
+        let made = try begin(plan, all, device: device?.number ?? 0)
         try files.write(made.contents.encoded, to: files.nextContents)
+        try files.write(
+            GuardedRecord(all, of: made.setup.commitment.hash, made.contents.journal).encoded, to: files.nextKept)
         try files.write(made.setup.encoded, to: files.nextSetup)
         return try await deliver(made.setup)
     }
@@ -108,7 +111,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     }
 
     /// The people whom the owner knows, so that a recovery brings them back.
-    private func contacts() async throws(RecoveryClientError) -> [JournalEntry] {
+    func contacts() async throws(RecoveryClientError) -> [JournalEntry] {
         try await post.asking { () throws(ClientError) in
             try await post.client.knownPeople().map { peer in
                 .contact(
@@ -121,8 +124,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// Stores the file and sends each guardian who has not answered their packet, again if need be.
     private func deliver(_ setup: RecoverySetup) async throws(RecoveryClientError) -> RecoverySetup {
         guard let contents = try files.read(files.nextContents) else { throw .damaged }
-        let file = RecoveryFile(commitment: setup.commitment.hash, bytes: contents)
-        _ = try await post.call(.storeFile, file.encoded)
+        try await store(contents, under: setup.commitment.hash)
         for guardian in setup.guardians where !guardian.isKept {
             let letter = GuardianLetter.packet(
                 setup.bundle.scope, sealed: guardian.packet, challenge: guardian.challenge)
@@ -176,6 +178,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         let state = try await commit(to: setup.commitment.hash)
         do throws(RecoverySetupError) { try setup.activate(by: state) } catch { throw .setup(error) }
         try files.write(setup.encoded, to: files.setup)
+        if let kept = try files.read(files.nextKept) { try files.write(kept, to: files.kept) }
         try finishRecovery(setup)
         try files.clear(files.check)
         for guardian in setup.guardians {

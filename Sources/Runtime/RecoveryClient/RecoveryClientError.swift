@@ -56,4 +56,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case account(AccountStateError)
     /// What the server keeps to be brought back is damaged or incomplete.
     case journal(RecoveryJournalError)
+    /// The server has not what the guardians in force would open, or not all of it; choosing guardians anew mends it.
+    case guardedThingsLost
+    /// More than ``RecoveryFile/maximumByteCount`` bytes would have to be kept.
+    case tooMuchToGuard
 }

@@ -8,6 +8,7 @@ import SocialRecovery
 /// |---|---|
 /// | `guardians` | the set of guardians in force |
 /// | `guardians-next`, `guardians-next-file` | the set that is being asked, and what a new device will fetch |
+/// | `guardians-kept`, `guardians-next-kept` | what was given to those sets to guard, as hashes |
 /// | `guardians-check` | what guardians were asked last, and who showed that they keep their share |
 /// | `guardian-duties`, `guardian-cases` | what is kept for others, and requests to recover them |
 /// | `recovery` | a recovery under way on this device |
@@ -21,10 +22,20 @@ public struct RecoveryFiles: Sendable {
     var setup: DurableFile { file("guardians") }
     var nextSetup: DurableFile { file("guardians-next") }
     var nextContents: DurableFile { file("guardians-next-file") }
+    var kept: DurableFile { file("guardians-kept") }
+    var nextKept: DurableFile { file("guardians-next-kept") }
     var check: DurableFile { file("guardians-check") }
     var duties: DurableFile { file("guardian-duties") }
     var cases: DurableFile { file("guardian-cases") }
     var recovery: DurableFile { file("recovery") }
+
+    /// Whether this device has chosen guardians, or has given those in force anything to guard.
+    public var isGuarded: Bool {
+        get throws(RecoveryClientError) {
+            let (chosen, given) = (try read(setup), try read(kept))
+            return chosen != nil || given != nil
+        }
+    }
 
     private func file(_ name: String) -> DurableFile { DurableFile(path: folder + "/" + name) }
 

@@ -34,6 +34,16 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
         do { return try await body() } catch { throw .client(error) }
     }
 
+    /// Every state of the own account that the log has and the directory shows, in order.
+    func ownStates() async throws(RecoveryClientError) -> [AccountState] {
+        let history = try await asking { () throws(ClientError) in
+            try await client.history(of: secrets.handle, since: OwnWatch.beginning.history)
+        }
+        return (history?.entries ?? []).compactMap { entry in
+            if case .state(_, let state) = entry { state } else { nil }
+        }
+    }
+
     // MARK: The mailbox
 
     func call(
@@ -75,21 +85,24 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
 
     /// Every letter to this account, opened; those that this device cannot read are left out.
     ///
-    /// - Returns: the letters, and up to which number they may be dropped once they are dealt with.
+    /// - Returns: the letters, and up to which number they may be dropped once they are dealt with: what another device
+    ///   of the account has to read stays.
     func letters() async throws(RecoveryClientError) -> (letters: [(Handle, GuardianLetter)], last: UInt64) {
         var found: [(Handle, GuardianLetter)] = []
-        var last: UInt64 = 0
+        var (last, opened): (UInt64, UInt64) = (0, 0)
         while true {
             let body = (0..<8).reversed().map { UInt8(truncatingIfNeeded: last >> (8 * UInt64($0))) }
             let answer = try await call(.letters, body)
             guard let list = try? RecoveryLetterList(decoding: answer).letters else { throw .malformedAnswer }
-            guard let end = list.last?.number, end > last else { return (found, last) }
+            guard let end = list.last?.number, end > last else { return (found, opened) }
             last = end
             for letter in list {
-                let opened = try? secrets.withAgreementKey { key in
+                let read = try? secrets.withAgreementKey { key in
                     try GuardianLetter(opening: letter.body, from: letter.sender, to: secrets.handle, with: key)
                 }
-                if let opened { found.append((letter.sender, opened)) }
+                guard let read else { continue }
+                found.append((letter.sender, read))
+                opened = letter.number
             }
         }
     }

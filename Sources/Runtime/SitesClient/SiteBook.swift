@@ -160,12 +160,11 @@ public actor SiteBook {
     ) async throws(SitesError) -> [JournalEntry] {
         let (ledger, _) = try await ledger(grant.again())
         var entries: [JournalEntry] = []
-        for identity in ledger.identities.all {
-            let generation = ledger.generations[identity.host] ?? 0
-            guard let secret = try await recoveryScalar(identity.host, generation, grant.again()) else {
-                throw .noRecoveryKey
-            }
-            entries.append(.siteRecovery(identity.host, secret))
+        // Those too that still await new keys after a recovery: the key that came back is the only one to them.
+        for (host, generation) in ledger.generations.sorted(by: { $0.key.text.lexicographicallyPrecedes($1.key.text) })
+        {
+            guard let secret = try await recoveryScalar(host, generation, grant.again()) else { throw .noRecoveryKey }
+            entries.append(.siteRecovery(host, secret))
         }
         return entries
     }

@@ -32,14 +32,18 @@ struct Circle: Sendable {
 
     /// Runs `body` with a circle of its own, whose server runs.
     static func with(_ body: (Circle) async throws -> Void) async throws {
+        try await withoutServer { circle in try await circle.town.serving { _ in try await body(circle) } }
+    }
+
+    /// Runs `body` with a circle of its own, whose server does not run.
+    static func withoutServer(_ body: (Circle) async throws -> Void) async throws {
         let original = try await original.value
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = try await Exit.of(
             URL(filePath: "/bin/cp"), ["-a", original.folder.path() + "/.", "."], in: folder)
         try #require(copy.status == 0, "\(copy.errors)")
-        let town = Town(folder: folder)
-        try await town.serving { _ in try await body(Circle(town: town)) }
+        try await body(Circle(town: Town(folder: folder)))
     }
 
     /// Runs a command that has to succeed, and keeps what it said for the scan.

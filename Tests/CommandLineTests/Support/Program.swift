@@ -38,7 +38,9 @@ enum Program: String {
     func run(
         _ arguments: [String], in folder: URL, environment: [String: String] = [:]
     ) async throws -> Exit {
-        try await Exit.of(file, arguments, in: folder, environment: environment)
+        let exit = try await Exit.of(file, arguments, in: folder, environment: environment)
+        if self == .signet { ShownKeys.expectNone(exit, of: arguments, in: folder) }
+        return exit
     }
 }
 

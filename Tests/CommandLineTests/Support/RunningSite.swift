@@ -112,5 +112,10 @@ struct Holdings {
         return runs
     }
 
+    /// What two sites both hold of somebody, if each puts together all of its own.
+    static func linking(_ first: [Holdings], _ second: [Holdings]) -> Set<ArraySlice<UInt8>> {
+        first.reduce(Holdings(), +).runs.intersection(second.reduce(Holdings(), +).runs)
+    }
+
     static func + (first: Holdings, second: Holdings) -> Holdings { Holdings(fields: first.fields + second.fields) }
 }

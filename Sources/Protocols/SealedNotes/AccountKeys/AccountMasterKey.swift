@@ -1,5 +1,5 @@
 import CanonicalCoding
-import Crypto
+package import Crypto
 public import KeyTransparency
 public import NoteLog
 
@@ -14,14 +14,17 @@ public struct AccountMasterKey: Sendable {
     public let handle: Handle
     /// From 1; one more when a device is lost.
     public let epoch: UInt32
-    let secret: SymmetricKey
+    package let secret: SymmetricKey
 
     /// A new key from the system's random source.
     public static func generate(for handle: Handle, epoch: UInt32) -> AccountMasterKey {
         AccountMasterKey(handle: handle, epoch: epoch, secret: SymmetricKey(size: .bits256))
     }
 
-    init(handle: Handle, epoch: UInt32, secret: SymmetricKey) {
+    /// The key that guardians gave back.
+    ///
+    /// - Parameter secret: 32 bytes.
+    package init(handle: Handle, epoch: UInt32, secret: SymmetricKey) {
         self.handle = handle
         self.epoch = epoch
         self.secret = secret

@@ -7,7 +7,7 @@ public import KeyTransparency
 /// Wire form: 32-byte hash of the commitment, then the file, a multiple of 8192 bytes.
 public struct RecoveryFile: Hashable, Sendable {
     /// The longest file, in bytes.
-    public static let maximumByteCount = 131_072
+    public static let maximumByteCount = 1_048_576
     /// A file is a multiple of this, in bytes.
     public static let paddingStep = 8192
 

@@ -1,12 +1,13 @@
 import CanonicalCoding
+import Crypto
 public import DeviceIdentity
 public import KeyTransparency
 public import SecretSharing
 
 /// One thing that a recovered person gets back.
 public enum JournalEntry: Sendable {
-    /// The key that opens their own data, 32 bytes.
-    case accountKey(SecretOctets)
+    /// The key that opens their own data, 32 bytes, and its number: one more each time it was replaced.
+    case accountKey(epoch: UInt32, SecretOctets)
     /// The key that succeeds their key at a site.
     case siteRecovery(VerifiedHost, SecretScalar)
     /// The identity key itself, when its custody is portable.
@@ -21,8 +22,9 @@ public enum JournalEntry: Sendable {
     var plaintext: [UInt8] {
         var writer = ByteWriter()
         switch self {
-        case .accountKey(let key):
+        case .accountKey(let epoch, let key):
             writer.write(UInt8(1))
+            writer.write(epoch)
             key.withBytes { writer.write(span: $0) }
         case .siteRecovery(let host, let key):
             writer.write(UInt8(2))
@@ -42,10 +44,19 @@ public enum JournalEntry: Sendable {
         return writer.bytes.padded(toMultipleOf: Self.paddingStep)
     }
 
+    /// By what the owner's device knows that it has added this entry, 32 bytes: SHA-256 of the plaintext.
+    ///
+    /// Security: it stays on the device. Whoever has it can check a guess, which a key is too long for and a person is not.
+    package var digest: [UInt8] {
+        var plaintext = plaintext
+        defer { plaintext.wipeSecret() }
+        return Array(SHA256.hash(data: plaintext))
+    }
+
     /// Whether the fields have their lengths.
     var isSound: Bool {
         switch self {
-        case .accountKey(let key): key.count == 32
+        case .accountKey(_, let key): key.count == 32
         case .contact(_, let hash, _): hash.count == 32
         case .siteRecovery, .identityKey: true
         }
@@ -62,8 +73,10 @@ public enum JournalEntry: Sendable {
     private init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1:
-            let bytes = try reader.array(32)
-            self = .accountKey(SecretOctets(copying: bytes.span))
+            let epoch = try reader.uint32()
+            var bytes = try reader.array(32)
+            defer { bytes.wipeSecret() }
+            self = .accountKey(epoch: epoch, SecretOctets(copying: bytes.span))
         case 2:
             let host = try VerifiedHost(stored: reader.array(Int(reader.uint16())))
             self = .siteRecovery(host, try SecretScalar(reader.array(32)))

@@ -104,6 +104,12 @@ public struct RecoveryJournal: Hashable, Sendable {
         return entries
     }
 
+    /// Whether the first `count` records end in this head.
+    package func holds(_ head: [UInt8], at count: Int) -> Bool {
+        guard count <= records.count else { return false }
+        return records.prefix(count).reduce([UInt8](repeating: 0, count: 32)) { Self.head($1, after: $0) } == head
+    }
+
     private mutating func add(_ record: Record) {
         head = Self.head(record, after: head)
         records.append(record)

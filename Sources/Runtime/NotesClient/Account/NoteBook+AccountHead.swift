@@ -100,7 +100,7 @@ extension NoteBook {
         _ heads: [AccountHead], _ notes: NoteHeads, _ row: AccountRow
     ) async throws(NotesError) -> NoteHeads {
         // What was accepted before needs no authority again.
-        let own = heads.isEmpty ? AuthorKeys(pinned: [], of: author.handle) : AuthorKeys(try await ownLookup())
+        let own = heads.isEmpty ? AuthorKeys(pinned: [], of: author.handle) : keys(try await ownLookup())
         let newest: AccountHead
         do {
             newest = try AccountHeadVerifier.verify(heads, committingTo: notes, knowing: row.head, keys: own)

@@ -43,23 +43,31 @@ extension NoteBook {
     /// - Throws: ``NotesError``. Interrupted, it may be done again; every note opens meanwhile.
     public func rotate() async throws(NotesError) -> Int {
         _ = try await sync()
+        try await replaceAccountKey()
+        _ = try await sync()
+        let mine = ownNotes()
+        for note in mine { try await rekey(note) }
+        try await advanceAccountHead()
+        return mine.count
+    }
+
+    func replaceAccountKey() async throws(NotesError) {
         guard let old = account else { throw .noAccountKey }
         let (epoch, overflow) = old.epoch.addingReportingOverflow(1)
         guard !overflow else { throw .keepsMoving }
         let key = AccountMasterKey.generate(for: author.handle, epoch: epoch)
-        let own = try await ownLookup()
-        let bare = try handed(key, to: own, AccountKeys(version: 0))
+        let bare = try handed(key, to: try await ownLookup(), AccountKeys(version: 0))
         try await changeAccountKeys { there throws(NotesError) in
             AccountKeys(version: there.version, devices: bare.devices)
         }
         try keep(key, bare)
-        _ = try await sync()
-        let mine = held.values.filter {
+    }
+
+    /// Notes of one's own that open here.
+    func ownNotes() -> [NoteID] {
+        held.values.filter {
             $0.control.state.owner == author.handle && !$0.control.state.isDeleted && $0.currentKey != nil
-        }
-        for held in mine { try await rekey(held.note) }
-        try await advanceAccountHead()
-        return mine.count
+        }.map(\.note).sorted()
     }
 
     /// Takes the key that an own device, or an earlier try of this one, has left for this device, if it is newer.

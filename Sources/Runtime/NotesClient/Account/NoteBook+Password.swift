@@ -140,8 +140,15 @@ extension NoteBook {
     // MARK: Steps
 
     /// Keeps the key, wrapped to this device, and sees to it that the server has that wrap too.
-    private func takeAccountKey(_ key: AccountMasterKey) async throws(NotesError) {
+    func takeAccountKey(_ key: AccountMasterKey) async throws(NotesError) {
         forgetPeople()
+        try await keepWrapped(key)
+        try await settleAccountKey()
+        try loadAll()
+    }
+
+    /// Keeps a key for this device alone.
+    func keepWrapped(_ key: AccountMasterKey) async throws(NotesError) {
         let own = try await ownLookup()
         guard let recipient = WrapRecipient.devices(of: own).first(where: { $0.author == author }) else {
             throw .client(.misuse(.deviceNotAddedYet))
@@ -156,8 +163,6 @@ extension NoteBook {
             try tables.keep(wrap)
         }
         accounts[key.epoch] = key
-        try await settleAccountKey()
-        try loadAll()
     }
 
     func changeAccountKeys(

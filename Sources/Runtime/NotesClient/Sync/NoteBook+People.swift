@@ -46,7 +46,7 @@ extension NoteBook {
         guard case .registered(let verdict) = answer else { return nil }
         let found: AuthorKeys
         switch verdict.outcome {
-        case .matched, .firstPinned, .accepted, .stranger: found = AuthorKeys(verdict.lookup)
+        case .matched, .firstPinned, .accepted, .stranger: found = keys(verdict.lookup)
         case .contradicted: return nil
         case .changed:
             changedPeople.insert(handle)
@@ -65,12 +65,19 @@ extension NoteBook {
         switch verdict.outcome {
         case .matched, .firstPinned, .accepted:
             own = verdict.lookup
-            keysOfPeople[author.handle] = AuthorKeys(verdict.lookup)
+            keysOfPeople[author.handle] = keys(verdict.lookup)
             return verdict.lookup
         case .stranger: throw .client(.misuse(.deviceNotAddedYet))
         case .changed(let change): throw .client(.ownAccountChanged(change))
         case .contradicted(let contradiction): throw .client(.contradicted(contradiction))
         }
+    }
+
+    /// The keys that a verified answer lists; of oneself, while a recovery brings back, those from before too.
+    func keys(_ lookup: VerifiedLookup) -> AuthorKeys {
+        guard lookup.state.handle == author.handle else { return AuthorKeys(lookup) }
+        return AuthorKeys(
+            pinned: lookup.state.devices.map(\.keys.signing) + devicesBeforeRecovery, of: author.handle)
     }
 
     /// Forgets the answers of an earlier sync.

@@ -187,7 +187,6 @@ extension Account {
             abstract: "Show your account, and check that the directory shows everyone the same.")
 
         @Flag(help: "Do not ask the directory.") var offline = false
-        @Flag(help: "Show keys too.") var explain = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -223,7 +222,7 @@ extension Account {
             if let verdict {
                 lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))")
             }
-            if explain {
+            if output.advanced {
                 lines.append("  device key    \(JSONValue.printable(Base64.encode(keystore.keys.signing)))")
                 if let key = keystore.identityKey {
                     lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))")

@@ -37,11 +37,12 @@ struct DirectoryUpdate: AsyncParsableCommand {
         let text = String(decoding: policy.encoded, as: UTF8.self)
         output.emit(
             .object([
-                "changes": .number(UInt64(changes.count)), "needsDecision": .bool(needsWord), "policy": .string(text),
+                "changes": .number(UInt64(changes.count)), "needsDecision": .bool(needsWord), "policy": .key(text),
             ]),
             changes.isEmpty
                 ? "The directory's keys are the ones you trust."
-                : "\(Moment.count(UInt64(changes.count), "change")) of the directory's keys; from now on:\n\(text)")
+                : "\(Moment.count(UInt64(changes.count), "change")) of the directory's keys; from now on:\n\(output.advanced ? text : PolicyPage(policy).text)"
+        )
         guard needsWord else { return }
         throw CommandFailure(
             .needsDecision, "Other or fewer witnesses would suffice from now on, so this needs your word.",

@@ -52,21 +52,27 @@ extension Evidence {
             let kept = try await KeptEvidence.all(in: home.folder).flatMap(\.evidence)
             let values = kept.map { evidence -> JSONValue in
                 [
-                    "fault": .string(evidence.faultName), "known": .text(evidence.known.note),
-                    "origin": .text(evidence.known.origin.bytes), "received": .text(evidence.received.note),
+                    "fault": .string(evidence.faultName),
+                    "known": .key(String(decoding: evidence.known.note, as: UTF8.self)),
+                    "origin": .text(evidence.known.origin.bytes),
+                    "received": .key(String(decoding: evidence.received.note, as: UTF8.self)),
                 ]
             }
             let lines = kept.enumerated().map { number, evidence in
                 """
                   \(number + 1)  \(JSONValue.printable(evidence.known.origin.bytes)): \(evidence.sentence.what)
-                     had   \(LookupFacts.describe(evidence.known))
-                     shown \(LookupFacts.describe(evidence.received))
+                     had   \(describe(evidence.known))
+                     shown \(describe(evidence.received))
                 """
             }
             output.emit(
                 ["evidence": .array(values)],
                 lines.isEmpty
                     ? "Nothing: no directory has contradicted itself." : lines.joined(separator: "\n"))
+        }
+
+        private func describe(_ view: LogView) -> String {
+            output.advanced ? LookupFacts.describe(view) : Moment.entries(view.head.size)
         }
     }
 

@@ -31,14 +31,13 @@ extension Log {
             }
             output.emit(
                 [
-                    "note": .text(view.note), "origin": .text(view.origin.bytes),
+                    "note": .key(String(decoding: view.note, as: UTF8.self)), "origin": .text(view.origin.bytes),
                     "root": .base64(view.head.root.bytes), "size": .number(view.head.size),
                 ],
                 """
                 \(Paint.output.strong(JSONValue.printable(view.origin.bytes)))
                   \(Moment.entries(view.head.size))
-                  root \(JSONValue.printable(Base64.encode(view.head.root.bytes)))
-                """)
+                """ + (output.advanced ? "\n  root \(JSONValue.printable(Base64.encode(view.head.root.bytes)))" : ""))
         }
     }
 

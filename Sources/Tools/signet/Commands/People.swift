@@ -140,7 +140,6 @@ extension People {
         static let configuration = CommandConfiguration(abstract: "Show what you accepted of somebody.")
 
         @Argument(help: "Their handle.") var handle: String
-        @Flag(help: "Show keys too.") var explain = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -173,10 +172,10 @@ extension People {
             var lines = [
                 "\(Paint.output.strong(peer.handle.description))  pinned \(Moment.date(peer.pinnedAt)), version \(peer.version)"
             ]
-            if explain { lines.append("  identity  \(JSONValue.printable(Base64.encode(peer.identityKey)))") }
+            if output.advanced { lines.append("  identity  \(JSONValue.printable(Base64.encode(peer.identityKey)))") }
             lines += peer.devices.map {
                 "  device \($0.number)"
-                    + (explain ? "  \(JSONValue.printable(Base64.encode($0.signingKey)))" : "")
+                    + (output.advanced ? "  \(JSONValue.printable(Base64.encode($0.signingKey)))" : "")
             }
             return lines.joined(separator: "\n")
         }
@@ -193,7 +192,7 @@ extension People {
         @Flag(help: "Accept what is shown without asking.") var yes = false
         @Option(
             help: ArgumentHelp(
-                "Accept only this very state, as 'lookup --json' names it.", valueName: "stateHash"))
+                "Accept only this very state, as 'lookup --json --advanced' names it.", valueName: "stateHash"))
         var state: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions

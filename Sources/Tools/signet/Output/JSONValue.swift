@@ -6,12 +6,22 @@ indirect enum JSONValue: Hashable, Sendable {
     case bool(Bool)
     case number(UInt64)
     case string(String)
+    /// A key, a hash or a signed text: shown with `--advanced` alone.
+    case key(String)
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Bytes as base64.
-    static func base64(_ bytes: [UInt8]) -> JSONValue {
-        .string(String(decoding: Base64.encode(bytes), as: UTF8.self))
+    /// A key or a hash as base64.
+    static func base64(_ bytes: [UInt8]) -> JSONValue { .key(String(decoding: Base64.encode(bytes), as: UTF8.self)) }
+
+    /// What is left for somebody who does not want to see keys; nil of a key.
+    var withoutKeys: JSONValue? {
+        switch self {
+        case .key: nil
+        case .array(let values): .array(values.compactMap(\.withoutKeys))
+        case .object(let members): .object(members.compactMapValues(\.withoutKeys))
+        case .null, .bool, .number, .string: self
+        }
     }
 
     /// Bytes that are printable text.
@@ -22,7 +32,7 @@ indirect enum JSONValue: Hashable, Sendable {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let value): String(value)
-        case .string(let value): Self.quote(value)
+        case .string(let value), .key(let value): Self.quote(value)
         case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
         case .object(let members):
             "{"

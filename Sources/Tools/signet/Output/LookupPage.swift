@@ -39,10 +39,11 @@ struct LookupPage {
 
     /// Prints the page and ends with the status that fits it.
     func finish(_ output: OutputOptions, isExplained: Bool, isBrief: Bool = false) throws {
-        if output.json {
-            if !isBrief { Output.json(json(isExplained: isExplained)) }
-        } else {
+        if !output.json {
             Output.line(text(isExplained: isExplained, isBrief: isBrief))
+        } else if !isBrief {
+            let page = json(isExplained: isExplained)
+            Output.json(output.advanced || isExplained ? page : page.withoutKeys ?? .null)
         }
         if let failure { throw failure }
     }

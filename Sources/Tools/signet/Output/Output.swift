@@ -70,13 +70,17 @@ private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ coun
     write(descriptor, start, count)
 }
 
-/// `--json`, for every command that answers.
+/// `--json` and `--advanced`, for every command that answers.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object, with its members in order of name.")
     var json = false
 
-    /// Prints one or the other.
-    func emit(_ json: JSONValue, _ text: String) {
-        if self.json { Output.json(json) } else { Output.line(text) }
+    @Flag(help: "Show keys and hashes too.")
+    var advanced = false
+
+    /// Prints one or the other; keys and hashes in JSON only for those who want to see them.
+    func emit(_ json: JSONValue, _ text: @autoclosure () -> String) {
+        guard self.json else { return Output.line(text()) }
+        Output.json(advanced ? json : json.withoutKeys ?? .null)
     }
 }

@@ -27,7 +27,10 @@ struct PolicyPage {
         [
             "fewestToMeet": .number(UInt64(strength.fewestToMeet)),
             "fewestToStop": .number(UInt64(strength.fewestToStop)),
-            "logs": .array(policy.listedLogs.map { ["key": .text($0.key.encoded), "url": url($0.url)] }),
+            "logs": .array(
+                policy.listedLogs.map {
+                    ["key": .key(Self.text($0.key)), "name": .text($0.key.name.bytes), "url": url($0.url)]
+                }),
             "quorum": .string(quorum), "remarks": .array(remarks.map(JSONValue.string)), "sound": .bool(isSound),
             "witnesses": .array(policy.witnesses.map(witness)),
         ]
@@ -94,10 +97,12 @@ struct PolicyPage {
 
     private func witness(_ witness: Policy.Witness) -> JSONValue {
         [
-            "counts": .bool(strength.counting.contains(witness.name)), "key": .text(witness.key.encoded),
+            "counts": .bool(strength.counting.contains(witness.name)), "key": .key(Self.text(witness.key)),
             "name": .text(witness.name.bytes), "stopsTheLog": .bool(stops(witness.name)), "url": url(witness.url),
         ]
     }
+
+    private static func text(_ key: VerifierKey) -> String { String(decoding: key.encoded, as: UTF8.self) }
 
     private func url(_ url: [UInt8]?) -> JSONValue { url.map(JSONValue.text) ?? .null }
 

@@ -29,10 +29,8 @@ extension MonitorAlarm {
         let lie =
             "Only the directory itself can have done that. Keep this folder, and tell your friends in another way."
         return switch self {
-        case .unknownDevice(let key):
-            Sentence(
-                "A device that you do not know was logged under your name: \(JSONValue.printable(Base64.encode(key))).",
-                mine + theft)
+        case .unknownDevice:
+            Sentence("A device that you do not know was logged under your name.", mine + theft)
         case .unknownVersion(let version):
             Sentence("Version \(version) of your account was not made on this device.", mine + theft)
         case .withheldVersion(let version):

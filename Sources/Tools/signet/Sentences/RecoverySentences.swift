@@ -20,7 +20,7 @@ extension RecoveryClientError {
         case .client(let error): error.family.status
         case .file, .tooEarly: .environment
         case .damaged: .badFile
-        case .malformedAnswer, .stopped, .journal, .attempt(.notCommitted), .attempt(.bundle),
+        case .malformedAnswer, .stopped, .journal, .guardedThingsLost, .attempt(.notCommitted), .attempt(.bundle),
             .guardianCase(.notLogged):
             .notProven
         case .notAccepted, .anotherAsks, .frozen, .guardianCase(.wrongCode): .needsDecision
@@ -85,6 +85,12 @@ extension RecoveryClientError {
         case .attempt(let error): error.sentence
         case .request, .account: Sentence("The request cannot be written down.", CommandFailure.bugRemedy)
         case .nothingToStop: Sentence("Nobody asks for your identity.", "There is nothing to stop.")
+        case .guardedThingsLost:
+            Sentence(
+                "The directory does not have what your guardians would open for you, or not all of it.",
+                "Choose them anew, and ask its operator: signet guardians replace …")
+        case .tooMuchToGuard:
+            Sentence("There is more to guard than the directory keeps.", "Begin anew: signet guardians replace …")
         case .journal:
             Sentence(
                 "Your identity is yours again, but what the directory kept for you is damaged or incomplete.",

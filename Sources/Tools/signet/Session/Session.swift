@@ -61,8 +61,13 @@ struct Session {
 
     /// The device's keys, opened with the passphrase.
     func secrets() throws -> DeviceSecrets {
-        let keystore = try owner()
-        do { return try keystore.open(with: Passphrase.existing(options)) } catch let error as KeystoreError {
+        _ = try owner()
+        return try secrets(with: Passphrase.existing(options))
+    }
+
+    /// The device's keys, opened with a passphrase that was asked for already.
+    func secrets(with passphrase: SecretBytes) throws -> DeviceSecrets {
+        do { return try owner().open(with: passphrase) } catch let error as KeystoreError {
             throw CommandFailure(error, path: home.keystore.path)
         }
     }

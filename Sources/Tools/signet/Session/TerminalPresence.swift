@@ -9,17 +9,24 @@ actor TerminalPresence: Presence {
     private let account: SignetClient.Keystore
     private let keys: SealedFileKeystore
     private(set) var fault: CommandFailure?
+    /// What the person gave, once it was right.
+    private(set) var passphrase: SecretBytes?
 
-    init(_ options: HomeOptions, account: SignetClient.Keystore, keys: SealedFileKeystore) {
+    init(
+        _ options: HomeOptions, account: SignetClient.Keystore, keys: SealedFileKeystore,
+        knowing passphrase: SecretBytes?
+    ) {
         self.options = options
         self.account = account
         self.keys = keys
+        self.passphrase = passphrase
     }
 
     func answer(_ prompt: PresencePrompt) async -> PresenceOutcome {
         do {
-            let passphrase = try Passphrase.existing(options, prompt.action.purpose)
+            let passphrase = try self.passphrase ?? Passphrase.existing(options, prompt.action.purpose)
             try await open(with: passphrase)
+            self.passphrase = passphrase
             return .present
         } catch SealedFileFault.keystore(.wrongPassphraseOrDamaged) {
             return .failed
@@ -51,10 +58,11 @@ struct SiteSession {
     let home: HomeFolder
     let keys: SealedFileKeystore
     let book: SiteBook
-    private let presence: TerminalPresence
+    let presence: TerminalPresence
     private let desk: PresenceDesk
 
-    init(_ options: HomeOptions) throws {
+    /// - Parameter passphrase: when the person has just given it.
+    init(_ options: HomeOptions, knowing passphrase: SecretBytes? = nil) throws {
         home = options.folder
         guard let account = try Session.keystore(home) else {
             throw CommandFailure(
@@ -64,7 +72,7 @@ struct SiteSession {
         let keys = SealedFileKeystore(in: home.siteKeys, cost: account.cost)
         self.keys = keys
         book = SiteBook(keys: keys, list: home.siteList)
-        presence = TerminalPresence(options, account: account, keys: keys)
+        presence = TerminalPresence(options, account: account, keys: keys, knowing: passphrase)
         desk = PresenceDesk(asking: presence, remembering: home.presence, onLock: { await keys.lock() })
     }
 

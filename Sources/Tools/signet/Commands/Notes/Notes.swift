@@ -34,8 +34,14 @@ struct NotesSession {
     ///
     /// - Parameter isUnlocking: whether locked notes are wanted, which can only be unlocked.
     init(_ options: HomeOptions, isUnlocking: Bool = false) async throws {
-        session = try Session(options)
-        secrets = try session.secrets()
+        let session = try Session(options)
+        try await self.init(session, session.secrets(), isUnlocking: isUnlocking)
+    }
+
+    /// Opens the notes with keys that are open.
+    init(_ session: Session, _ secrets: DeviceSecrets, isUnlocking: Bool = false) async throws {
+        self.session = session
+        self.secrets = secrets
         self.isUnlocking = isUnlocking
         (book, store) = try await Self.open(session, secrets, isUnlocking)
     }

@@ -66,7 +66,10 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            var notes = try await NotesSession(home)
+            let session = try Session(home)
+            _ = try session.owner()
+            let passphrase = try Passphrase.existing(home)
+            var notes = try await NotesSession(session, session.secrets(with: passphrase))
             let count = try await notes.run { book throws(NotesError) in try await book.rotate() }
             output.emit(
                 ["rekeyed": .number(UInt64(count))],
@@ -74,6 +77,7 @@ extension Notes {
                 \(Paint.output.good("✓")) \(Moment.count(UInt64(count), "note")) of yours under new keys.
                   Set your notes password anew, and print a new recovery key.
                 """)
+            await GuardedThings.follow(home, knowing: passphrase)
         }
     }
 

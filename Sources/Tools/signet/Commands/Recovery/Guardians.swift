@@ -44,11 +44,16 @@ extension Guardians {
         _ choice: GuardianChoice, _ home: HomeOptions, _ output: OutputOptions, isReplacing: Bool
     ) async throws {
         let session = try Session(home)
-        let side = session.ownerSide(try session.secrets())
+        _ = try session.owner()
+        let passphrase = try Passphrase.existing(home)
+        let secrets = try session.secrets(with: passphrase)
         let guardians = try choice.guardians(at: Surroundings.system.now())
+        let things = try await GuardedThings(session, secrets, passphrase)
+        let side = session.ownerSide(secrets)
         let setup = try await session.recovering { () throws(RecoveryClientError) in
             try await side.ask(
-                guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing)
+                guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing,
+                bringingBack: things.entries)
         }
         let asked = setup.guardians.map(\.key.handle.description)
         output.emit(
@@ -87,27 +92,39 @@ extension Guardians {
     /// `signet guardians list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Who they are, and who of them keeps their part.")
+            abstract: "Who they are, who of them keeps their part, and what they guard.",
+            discussion: "Gives them what is new to guard as well, without asking any of them.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try session.secrets())
+            _ = try session.owner()
+            let passphrase = try Passphrase.existing(home)
+            let secrets = try session.secrets(with: passphrase)
+            let side = session.ownerSide(secrets)
             try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
             let (current, next, check) = try await session.recovering { () throws(RecoveryClientError) in
                 (try side.current(), try side.next(), try side.check())
             }
-            guard current != nil || next != nil else {
+            let things = try await GuardedThings(session, secrets, passphrase)
+            let people = try await things.guarded(session, secrets)
+            guard current != nil || next != nil || people != nil else {
                 throw CommandFailure(RecoveryClientError.noGuardians, session: session)
             }
-            output.emit(Self.json(current, next), Self.text(current, next, check))
+            let guarded = people.map { (people: $0, sites: things.siteCount) }
+            output.emit(Self.json(current, next, guarded), Self.text(current, next, check, guarded))
         }
 
-        private static func json(_ current: RecoverySetup?, _ next: RecoverySetup?) -> JSONValue {
+        private static func json(
+            _ current: RecoverySetup?, _ next: RecoverySetup?, _ guarded: (people: Int, sites: Int)?
+        ) -> JSONValue {
             let shown = next ?? current
             return [
+                "guarded": guarded.map {
+                    ["notes": true, "people": .number(UInt64($0.people)), "sites": .number(UInt64($0.sites))]
+                } ?? .null,
                 "guardians": .array(
                     (shown?.guardians ?? []).map {
                         ["handle": .string($0.key.handle.description), "keeps": .bool($0.isKept)]
@@ -118,12 +135,21 @@ extension Guardians {
         }
 
         private static func text(
-            _ current: RecoverySetup?, _ next: RecoverySetup?, _ check: GuardianCheckRecord?
+            _ current: RecoverySetup?, _ next: RecoverySetup?, _ check: GuardianCheckRecord?,
+            _ guarded: (people: Int, sites: Int)?
         ) -> String {
             var lines: [String] = []
+            if current == nil, guarded != nil {
+                lines.append("\(Paint.output.good("✓")) Your guardians were chosen on another device of yours.")
+            }
             if let current {
                 lines += set(current, isInForce: true)
                 if let check { lines.append("  \(check.standing.words), asked \(Moment.date(check.asked))") }
+            }
+            if let guarded {
+                let (sites, people) = (UInt64(guarded.sites), UInt64(guarded.people))
+                let counts = "\(Moment.count(sites, "site")) and \(people == 1 ? "1 person" : "\(people) people")"
+                lines.append("  A recovery also brings back what is here: your notes, \(counts).")
             }
             if let next { lines += set(next, isInForce: false) }
             return lines.joined(separator: "\n")

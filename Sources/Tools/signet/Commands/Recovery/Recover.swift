@@ -78,24 +78,48 @@ extension Recover {
 
         func run() async throws {
             let session = try Session(home)
-            let secrets = try session.secrets()
+            _ = try session.owner()
+            let passphrase = try Passphrase.existing(home)
+            let secrets = try session.secrets(with: passphrase)
             let side = session.newDeviceSide(secrets)
             let things = try await session.recovering { () throws(RecoveryClientError) in try await side.finish() }
-            let people = things.people.map(\.description)
-            let changed = things.changed.map {
-                "\n  \(Paint.output.warning("!")) \($0) is another than you knew: add them anew, and compare."
+            try await things.restoreSites(session, passphrase)
+            let notes = try await things.restoreNotes(session, secrets)
+            output.emit(Self.json(things, secrets.handle, notes), Self.text(things, secrets.handle, notes))
+        }
+
+        private static func json(_ things: RecoveredThings, _ handle: Handle, _ notes: Int) -> JSONValue {
+            [
+                "changed": .array(things.changed.map { .string($0.description) }),
+                "handle": .string(handle.description), "notes": .number(UInt64(notes)),
+                "people": .array(things.people.map { .string($0.description) }),
+                "sites": .array(things.sites.map { .string($0.words) }),
+            ]
+        }
+
+        private static func text(_ things: RecoveredThings, _ handle: Handle, _ notes: Int) -> String {
+            let paint = Paint.output
+            var lines = [
+                "\(paint.good("✓")) \(paint.strong(handle.description)) is yours again, on this device alone.",
+                "  People:  \(list(things.people.map(\.description)))",
+                "  Notes:   \(notes == 0 ? "none" : "\(notes), under new keys; a notes password has to be set anew")",
+                "  Sites:   \(list(things.sites.map(\.words)))",
+            ]
+            if !things.sites.isEmpty {
+                lines.append("           Give each your new keys, at different times: signet sites re-register HOST")
             }
-            output.emit(
-                [
-                    "changed": .array(things.changed.map { .string($0.description) }),
-                    "handle": .string(secrets.handle.description), "people": .array(people.map { .string($0) }),
-                ],
-                """
-                \(Paint.output.good("✓")) \(Paint.output.strong(secrets.handle.description)) is yours again, on this device alone.
-                  Brought back: \(people.isEmpty ? "nobody you knew" : people.joined(separator: ", ")).\(changed.joined())
-                  Your friends are told that you recovered your identity; compare again when you meet.
-                  \(Paint.output.warning("You have no guardians now.")) Choose them: signet guardians add …
-                """)
+            lines += things.changed.map {
+                "  \(paint.warning("!")) \($0) is another than you knew: add them anew, and compare."
+            }
+            return
+                (lines + [
+                    "  Your friends are told that you recovered your identity; compare again when you meet.",
+                    "  \(paint.warning("You have no guardians now.")) Choose them: signet guardians add …",
+                ]).joined(separator: "\n")
+        }
+
+        private static func list(_ names: [String]) -> String {
+            names.isEmpty ? "none" : names.joined(separator: ", ")
         }
     }
 

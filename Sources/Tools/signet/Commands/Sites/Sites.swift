@@ -65,6 +65,7 @@ extension Sites {
                 \(Paint.output.good("✓")) \(Paint.output.strong(place)) knows you now, and only as itself: no other site sees the same.
                   Sign in with:  signet sites signin \(place)
                 """)
+            await GuardedThings.follow(home, knowing: session.presence.passphrase)
         }
     }
 

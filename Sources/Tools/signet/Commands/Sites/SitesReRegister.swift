@@ -36,6 +36,8 @@ extension Sites {
                 ["sites": .array(results.map { Self.json($0.place, $0.until) })],
                 results.isEmpty
                     ? "No site needs new keys." : results.map { Self.text($0.place, $0.until) }.joined(separator: "\n"))
+            guard !results.isEmpty else { return }
+            await GuardedThings.follow(home, knowing: session.presence.passphrase)
         }
 
         private func listed(_ session: SiteSession) async throws -> [String] {

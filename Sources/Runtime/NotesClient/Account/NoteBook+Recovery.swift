@@ -1,0 +1,82 @@
+import Crypto
+import KeyTransparency
+import NoteLog
+import SealedNotes
+import SecretSharing
+import SignetClient
+public import SocialRecovery
+
+/// What guardians guard of somebody's notes, and how it comes back to a device that has nothing else.
+extension NoteBook {
+    /// What the recovery journal has to hold, so that the notes open again after a recovery: every account key that this
+    /// device has. An account without one gets one now.
+    ///
+    /// - Throws: ``NotesError``.
+    public func recoveryEntries() async throws(NotesError) -> [JournalEntry] {
+        try await settleAccountKey()
+        return accounts.sorted { $0.key < $1.key }.map { epoch, key in
+            let octets = key.secret.withUnsafeBytes { bytes in
+                SecretOctets(copying: bytes.bindMemory(to: UInt8.self).span)
+            }
+            return .accountKey(epoch: epoch, octets)
+        }
+    }
+
+    /// Takes in what a recovery brought back: fetches what the devices from before have written, and gives the account and
+    /// every note of one's own another key, since whoever has one of those devices has the old ones. The notes password
+    /// and the recovery key on paper end with them. Interrupted, it may be done again.
+    ///
+    /// - Parameters:
+    ///   - entries: of the journal.
+    ///   - devices: Ed25519 keys, 32 bytes each, of the devices that the recovery removed, out of the verified history.
+    /// - Returns: how many notes open here.
+    /// - Throws: ``NotesError``.
+    ///
+    /// Security: what a device from before signed is believed this once, as there is nobody else to ask. Then this device
+    /// signs on top of it, and none of them is believed any more.
+    public func bringBack(
+        _ entries: [JournalEntry], writtenBy devices: [[UInt8]]
+    ) async throws(NotesError) -> Int {
+        let keys = accountKeys(in: entries)
+        guard let newest = keys.last else { return held.count }
+        devicesBeforeRecovery = devices
+        defer {
+            devicesBeforeRecovery = []
+            forgetPeople()
+        }
+        forgetPeople()
+        for key in keys where accounts[key.epoch] == nil { try await keepWrapped(key) }
+        try await takeAccountKey(account ?? newest)
+        _ = try await sync()
+        if account?.epoch == newest.epoch {
+            try await replaceAccountKey()
+            _ = try await sync()
+        }
+        try await vouch()
+        return held.count
+    }
+
+    private func accountKeys(in entries: [JournalEntry]) -> [AccountMasterKey] {
+        var keys: [UInt32: AccountMasterKey] = [:]
+        for case .accountKey(let epoch, let octets) in entries where epoch > 0 {
+            var bytes = octets.withBytes { span in span.indices.map { span[$0] } }
+            defer { bytes.wipe() }
+            keys[epoch] = AccountMasterKey(handle: author.handle, epoch: epoch, secret: SymmetricKey(data: bytes))
+        }
+        return keys.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Puts this device's signature on top of every note of one's own. One that somebody reads whose keys wait for a word
+    /// of the user's waits with them.
+    private func vouch() async throws(NotesError) {
+        for note in ownNotes() where held[note]?.control.entries.last?.author != author {
+            do { try await rekey(note) } catch {
+                switch error {
+                case .changedKeys, .stranger: continue
+                default: throw error
+                }
+            }
+        }
+        try await advanceAccountHead()
+    }
+}

@@ -1,0 +1,117 @@
+import DeviceIdentity
+import KeyTransparency
+import RecoveryStore
+import SecretSharing
+import SignetAPI
+import SignetClient
+import SocialRecovery
+import Testing
+
+@testable import RecoveryClient
+
+/// What guardians guard is kept up to date without asking any of them.
+@Suite struct GuardedTests {
+    let family: Family
+    let key = SecretScalar.random()
+
+    init() async throws { family = try await Family() }
+
+    private var ming: Villager { family.ming }
+
+    private func entry(_ host: String) throws -> JournalEntry {
+        .siteRecovery(try VerifiedHost(Array(host.utf8), evidence: .tlsConnection), key)
+    }
+
+    private func commitment() throws -> [UInt8] { try #require(try ming.owner.current()).commitment.hash }
+
+    private func file() async throws -> [UInt8] {
+        try #require(try await family.village.mailbox.file(under: commitment(), of: ming.handle))
+    }
+
+    private func records() async throws -> Int { try await RecoveryContents(decoding: file()).journal.count }
+
+    private func put(_ bytes: [UInt8]) async throws {
+        let file = RecoveryFile(commitment: try commitment(), bytes: bytes)
+        try await family.village.mailbox.keep(file, of: ming.handle, at: family.village.clock.now)
+    }
+
+    /// The hosts that a recovery on a new device brings back.
+    private func recovered() async throws -> [String] {
+        let device = try Villager("ming", in: family.village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in family.guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await family.village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in family.guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        let things = try await device.newDevice.finish()
+        #expect(things.devicesBefore.contains(ming.secrets.keys.signing))
+        return things.entries.compactMap { entry in
+            if case .siteRecovery(let host, _) = entry { String(decoding: host.text, as: UTF8.self) } else { nil }
+        }
+    }
+
+    /// A further device of ming's.
+    private func secondDevice() async throws -> Villager {
+        let second = try Villager("ming", in: family.village, device: "-second")
+        let card = try await second.client.deviceCard(second.secrets)
+        _ = try await ming.client.addDevice(card, by: ming.secrets)
+        return second
+    }
+
+    @Test func whatIsNewComesBackTooAndTheSameTwiceAddsNothing() async throws {
+        try await family.setUp()
+        let before = try await records()
+        #expect(try await ming.owner.guardNews([try entry("shop.example")]) == 5)
+        #expect(try await records() == before + 1)
+        let bytes = try await file()
+        #expect(try await ming.owner.guardNews([try entry("shop.example")]) == 5)
+        #expect(try await file() == bytes)
+        _ = try await ming.owner.guardNews([try entry("shop.example"), try entry("bank.example")])
+        #expect(try await records() == before + 2)
+        #expect(try await recovered() == ["shop.example", "bank.example"])
+    }
+
+    @Test func whatAServerThatWentBackHasLostIsAddedAgain() async throws {
+        try await family.setUp()
+        let old = try await file()
+        _ = try await ming.owner.guardNews([try entry("shop.example")])
+        try await put(old)
+        _ = try await ming.owner.guardNews([try entry("shop.example")])
+        #expect(try await recovered() == ["shop.example"])
+    }
+
+    @Test func aDamagedFileIsPutBackByTheDeviceThatMadeItAndNamedOnAnother() async throws {
+        try await family.setUp()
+        var bytes = try await file()
+        let second = try await secondDevice()
+        bytes[200] ^= 1
+        try await put(bytes)
+        await #expect(throws: RecoveryClientError.guardedThingsLost) { _ = try await second.owner.guardNews([]) }
+        _ = try await ming.owner.guardNews([try entry("shop.example")])
+        #expect(try await second.owner.guardNews([]) == 0)
+        #expect(try await recovered() == ["shop.example"])
+    }
+
+    @Test func anyDeviceOfTheAccountAdds() async throws {
+        try await family.setUp()
+        let second = try await secondDevice()
+        #expect(try !second.files.isGuarded)
+        _ = try await second.owner.guardNews([try entry("bank.example")])
+        #expect(try second.files.isGuarded)
+        _ = try await ming.owner.guardNews([try entry("shop.example")])
+        #expect(try await recovered() == ["bank.example", "shop.example"])
+    }
+
+    @Test func anotherDeviceLeavesLettersForTheFirst() async throws {
+        try await family.ask()
+        for guardian in family.guardians { _ = try await guardian.guardian.advance() }
+        let second = try await secondDevice()
+        try await second.owner.advance()
+        try await ming.owner.advance()
+        #expect(try ming.owner.current()?.keptCount == 5)
+    }
+
+    @Test func withoutGuardiansNothingIsKept() async throws {
+        #expect(try await ming.owner.guardNews([try entry("shop.example")]) == nil)
+        #expect(try !ming.files.isGuarded)
+    }
+}
