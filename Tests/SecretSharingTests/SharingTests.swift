@@ -5,10 +5,11 @@ import Testing
 
 @Suite struct SharingTests {
     /// Ten thousand secrets in ten batches, which run side by side.
-    @Test(arguments: 0..<10) func everySubsetOfThreeOfFiveRecoversEverySecret(_ batch: Int) throws {
+    @Test(arguments: 0..<10) func everySubsetOfThreeOfFiveRecoversEverySecret(_ batch: Int) async throws {
         let subsets = choices(of: 3, below: 5)
         var (lost, missed) = (0, 0)
         for number in 0..<1000 {
+            await Task.yield()  // Tests of real servers share the threads.
             let deal = try Deal(seed: UInt64(batch * 1000 + number))
             let shares = try deal.verified([0, 1, 2, 3, 4])
             for subset in subsets {
