@@ -94,10 +94,8 @@ import Testing
 extension Town {
     /// Makes a further device of alice's and adds it.
     func addDeviceOfAlice(_ home: String) async throws {
-        try prepareHome(home, Self.alice, withIdentity: false)
-        let join = ["account", "join", Self.alice, "--directory", profile.path(), "--card", "\(home).card"]
-        expect(0, try await signet(join + ["--home", home]))
-        expect(0, try await signet("alice", "devices", "add", "\(home).card"))
+        let code = try await makeCard(home, Self.alice)
+        expect(0, try await signet("alice", "devices", "add", "\(home).card", "--code", code))
         expect(0, try await signet(home, "account", "show"))
     }
 }

@@ -118,6 +118,10 @@ import Testing
         let list = try await circle.run("new", "guardians", heard: heard).output
         #expect(list.contains("in force: 5 of 5 kept") && list.contains("your notes, 2 sites and 6 people"))
         #expect(try await circle.run("new", "recover", heard: heard).output.contains("and guarded"))
+        try await circle.run("new", "guardians", "refresh", heard: heard)
+        for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
+        let fresh = try await circle.run("new", "guardians", heard: heard).output
+        #expect(fresh.contains("in force: 5 of 5 kept") && fresh.contains("your notes, 2 sites and 6 people"))
     }
 
     /// The second run: the phone was not lost, somebody pretends.

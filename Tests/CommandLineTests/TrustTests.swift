@@ -89,26 +89,38 @@ import Testing
 
     @Test func aCardThatWasChangedOrIsForSomebodyElseAddsNothing() async throws {
         try await Town.withServer { town, _ in
-            try town.prepareHome("tablet", Town.bob, withIdentity: false)
-            expect(
-                0,
-                try await town.signet(
-                    "tablet", "account", "join", Town.bob, "--directory", town.profile.path(), "--card", "t.card"))
-            expect(64, try await town.signet("alice", "devices", "add", "t.card"), "bob's card at alice's")
+            let code = try await town.makeCard("t", Town.bob)
+            let add = ["devices", "add", "t.card", "--code", code]
+            expect(64, try await town.signet(add + ["--home", "alice"]), "bob's card at alice's")
+            expect(2, try await town.signet("bob", "devices", "add", "t.card"), "nobody to compare digits")
             let card = try town.bytes("t.card")
             for (index, name) in [(0, "format"), (40, "key"), (card.count - 1, "signature")] {
                 var altered = card
                 altered[index] ^= 1
                 try town.write(altered, to: "altered.card")
-                let exit = try await town.signet("bob", "devices", "add", "altered.card")
-                #expect([1, 64, 65].contains(exit.status), "\(name): \(exit.errors)")
+                let exit = try await town.signet("bob", "devices", "add", "altered.card", "--code", code)
+                #expect([1, 65].contains(exit.status), "\(name): \(exit.errors)")
             }
             try town.write(card.dropLast(), to: "altered.card")
-            expect(65, try await town.signet("bob", "devices", "add", "altered.card"), "cut short")
-            expect(1, try await town.signet("tablet", "account", "show"), "not added yet")
-            expect(0, try await town.signet("bob", "devices", "add", "t.card"))
-            expect(64, try await town.signet("bob", "devices", "add", "t.card"), "the same card again")
-            expect(0, try await town.signet("tablet", "account", "show"))
+            expect(65, try await town.signet("bob", "devices", "add", "altered.card", "--code", code), "cut short")
+            expect(1, try await town.signet("t", "account", "show"), "not added yet")
+            expect(0, try await town.signet(add + ["--home", "bob"]))
+            expect(64, try await town.signet(add + ["--home", "bob"]), "the same card again")
+            expect(0, try await town.signet("t", "account", "show"))
+        }
+    }
+
+    /// Whoever carries the card puts a good one of a device of their own in its place.
+    @Test func anotherDevicesCardIsNotAddedWithTheDigitsOfTheRightOne() async throws {
+        try await Town.withServer { town, _ in
+            let code = try await town.makeCard("mine", Town.bob)
+            let theirs = try await town.makeCard("theirs", Town.bob)
+            #expect(code != theirs)
+            let exit = try await town.signet("bob", "devices", "add", "theirs.card", "--code", code)
+            expect(1, exit)
+            #expect(exit.complaint == "This card is not the one that your new device made.")
+            expect(1, try await town.signet("theirs", "account", "show"))
+            expect(0, try await town.signet("bob", "devices", "add", "mine.card", "--code", code))
         }
     }
 

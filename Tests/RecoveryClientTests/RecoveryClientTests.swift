@@ -69,6 +69,24 @@ import Testing
         #expect(try guardians[0].guardian.duties().first?.epochs == [2])
     }
 
+    @Test func aRefreshGivesTheSamePeopleNewPartsAndTheOldOnesGo() async throws {
+        try await family.setUp()
+        let before = try #require(try ming.owner.current())
+        let asked = try await ming.owner.refresh()
+        #expect(asked.guardians.map(\.key) == before.guardians.map(\.key))
+        #expect(asked.guardians.map(\.meeting) == family.chosen.map(\.meeting))
+        #expect(asked.threshold == before.threshold && asked.bundle.delay == before.bundle.delay)
+        #expect(asked.bundle.commitments.publicKey != before.bundle.commitments.publicKey)
+        for guardian in guardians { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        _ = try await guardians[0].guardian.advance()
+        #expect(try guardians[0].guardian.duties().first?.epochs == [2])
+    }
+
+    @Test func withoutGuardiansThereIsNothingToRefresh() async {
+        #expect(await refusal { _ = try await ming.owner.refresh() } == .noGuardians)
+    }
+
     @Test func noPartLeavesBeforeTwoDaysAndTheFriendSeesAmber() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
@@ -159,7 +177,9 @@ import Testing
         let family = try await Family()
         let (village, ming) = (family.village, family.ming)
         for isReplacing in [false, true] {
-            try await everywhere(ming, isLostAfter: isLostAfter) { try await family.ask(isReplacing: isReplacing) }
+            try await everywhere(ming, isLostAfter: isLostAfter) {
+                if isReplacing { _ = try await ming.owner.refresh() } else { try await family.ask() }
+            }
             for guardian in family.guardians {
                 try await everywhere(guardian, isLostAfter: isLostAfter) { _ = try await guardian.guardian.advance() }
             }

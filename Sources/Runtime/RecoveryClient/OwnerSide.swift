@@ -86,6 +86,18 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         return try await deliver(made.setup)
     }
 
+    /// Cuts a new recovery key among the people who guard now: each gets another part, and once enough of them keep it the
+    /// parts from before open nothing that is in force. For whenever a part may have been seen by somebody.
+    ///
+    /// - Parameter entries: what a recovery brings back besides the people whom the owner knows.
+    /// - Throws: ``RecoveryClientError``.
+    public func refresh(bringingBack entries: [JournalEntry] = []) async throws(RecoveryClientError) -> RecoverySetup {
+        guard let current = try current() else { throw .noGuardians }
+        return try await ask(
+            current.guardians.map { ($0.key.handle, $0.meeting) }, threshold: current.threshold,
+            delay: current.bundle.delay, isReplacing: true, bringingBack: entries)
+    }
+
     private func nextEpoch() throws(RecoveryClientError) -> UInt32 {
         let recovered = try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
         let last = max(try current()?.bundle.scope.epoch ?? 0, recovered?.attempt.request.scope.epoch ?? 0)

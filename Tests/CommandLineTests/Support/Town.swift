@@ -143,15 +143,24 @@ struct Town: Sendable {
 
     /// Makes a further device of bob's and adds it.
     func addDeviceOfBob(_ home: String) async throws {
-        try prepareHome(home, Self.bob, withIdentity: false)
-        let profile = profile.path()
+        let code = try await makeCard(home, Self.bob)
         for arguments in [
-            ["account", "join", Self.bob, "--directory", profile, "--card", "\(home).card", "--home", home],
-            ["devices", "add", "\(home).card", "--home", "bob"], ["account", "show", "--home", home],
+            ["devices", "add", "\(home).card", "--code", code, "--home", "bob"], ["account", "show", "--home", home],
         ] {
             let exit = try await signet(arguments)
             try #require(exit.status == 0, "\(arguments): \(exit.errors)")
         }
+    }
+
+    /// Makes a device's keys, and its card beside its home.
+    ///
+    /// - Returns: the digits that it shows.
+    func makeCard(_ home: String, _ handle: String) async throws -> String {
+        try prepareHome(home, handle, withIdentity: false)
+        let join = ["account", "join", handle, "--directory", profile.path(), "--card", "\(home).card", "--json"]
+        let exit = try await signet(join + ["--home", home])
+        try #require(exit.status == 0, "\(exit.errors)")
+        return try #require(try exit.object()["code"] as? String)
     }
 
     // MARK: Making

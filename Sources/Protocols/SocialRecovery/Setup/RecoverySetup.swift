@@ -26,6 +26,8 @@ public struct RecoverySetup: Hashable, Sendable {
     public struct Guardian: Hashable, Sendable {
         /// The person and their keys.
         public let key: GuardianKey
+        /// How the owner and they met.
+        public let meeting: MeetingEvidence
         /// Where their share is.
         public let index: ShareIndex
         /// Their packet, to be sent.
@@ -192,7 +194,8 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
 
 extension RecoverySetup {
     /// For the owner's device: `signet-setup/v1` LF, u8 stage, commitment, u32 length and bundle, u8 count, for each
-    /// guardian: u8 length and handle, 33 + 33 bytes of keys, u16 place, packet, 32-byte challenge, u8 whether kept.
+    /// guardian: u8 length and handle, 33 + 33 bytes of keys, u8 kind and u64 date of the meeting, u16 place, packet, 32-byte
+    /// challenge, u8 whether kept.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -204,6 +207,8 @@ extension RecoverySetup {
             writer.short(guardian.key.handle.bytes)
             writer.write(guardian.key.agreementKey)
             writer.write(guardian.key.identityKey)
+            writer.write(guardian.meeting.kind.rawValue)
+            writer.write(guardian.meeting.date)
             writer.write(guardian.index.value)
             writer.write(guardian.packet)
             writer.write(guardian.challenge)
@@ -230,8 +235,9 @@ extension RecoverySetup {
 }
 
 extension RecoverySetup.Guardian {
-    init(key: GuardianKey, index: ShareIndex, packet: [UInt8], challenge: [UInt8]) {
+    init(key: GuardianKey, meeting: MeetingEvidence, index: ShareIndex, packet: [UInt8], challenge: [UInt8]) {
         self.key = key
+        self.meeting = meeting
         self.index = index
         self.packet = packet
         self.challenge = challenge
@@ -242,6 +248,10 @@ extension RecoverySetup.Guardian {
         let handle = try reader.handle()
         key = GuardianKey(
             unchecked: handle, agreementKey: try reader.array(33), identityKey: try reader.array(33))
+        guard let kind = MeetingEvidence.Kind(rawValue: try reader.uint8()) else {
+            throw RecoveryFormatError.invalidField
+        }
+        meeting = MeetingEvidence(kind: kind, date: try reader.uint64())
         guard let index = ShareIndex(try reader.uint16()) else { throw RecoveryFormatError.invalidField }
         self.index = index
         packet = try reader.array(GuardianPacket.sealedByteCount)

@@ -22,7 +22,7 @@ struct SetupSealing {
             }
             guardians.append(
                 RecoverySetup.Guardian(
-                    key: choice.key, index: share.index, packet: sealed,
+                    key: choice.key, meeting: choice.meeting, index: share.index, packet: sealed,
                     challenge: random(HoldingProof.challengeByteCount, using: &generator)))
         }
         let slots = padded(guardians.map(\.packet), using: &generator)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CanonicalCoding
+import DeviceKeystores
 import KeyTransparency
 import SignetAPI
 import SignetClient
@@ -154,7 +155,8 @@ extension Account {
             abstract: "Make this machine a further device of an account that exists.",
             discussion: """
                 Makes this device's keys and a device card. Carry the card to the device on which the account was \
-                made, and give it to 'signet devices add' there within the hour.
+                made, and give it to 'signet devices add' there within the hour. Compare the twelve digits: both devices \
+                show the same, if nobody changed the card on the way.
                 """)
 
         @Argument(help: "The account's handle.") var handle: String
@@ -167,15 +169,17 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (_, session) = try await makeCard(home, handle, directory: directory, at: card)
+            let (made, session) = try await makeCard(home, handle, directory: directory, at: card)
+            let code = try LinkCode.of(made)
             output.emit(
                 [
-                    "card": .string(card), "handle": .string(handle.description),
+                    "card": .string(card), "code": .string(code.text), "handle": .string(handle.description),
                     "home": .string(session.home.path),
                 ],
                 """
                 \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
                   On a device that holds the identity:  signet devices add \(card)
+                  It has to show:                       \(Paint.output.strong(code.text))
                   Then here:                            signet account show
                 """)
         }

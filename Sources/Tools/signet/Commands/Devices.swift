@@ -1,6 +1,7 @@
 import ArgumentParser
 import CanonicalCoding
 import DeviceIdentity
+import DeviceKeystores
 import KeyTransparency
 import SignetAPI
 import SignetClient
@@ -58,15 +59,17 @@ extension Devices {
     /// `signet devices add`
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a device that made a card with 'signet account join'.")
+            abstract: "Add a device that made a card with 'signet account join', after comparing twelve digits.")
 
         @Argument(help: "The device card.") var card: String
+        @Option(help: ArgumentHelp("The digits that the new device shows.", valueName: "digits")) var code: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let card = try DeviceCard.read(card)
             let session = try Session(home)
+            try LinkCode.of(card).compare(typed: code)
             let verdict = try await session.addDevice(card)
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(

@@ -146,7 +146,7 @@ extension Identity {
         func run() async throws {
             let card = try DeviceCard.read(card)
             let session = try Session(home)
-            try compare(try LinkCode.of(card))
+            try LinkCode.of(card).compare(typed: code)
             let verdict = try await session.addDevice(card)
             let number = verdict.lookup.state.devices.last?.number ?? 0
             output.emit(
@@ -155,21 +155,6 @@ extension Identity {
                 \(Paint.output.good("✓")) Device \(number) is linked, and the log proves it.
                   Your friends are asked to accept it the next time they look you up.
                 """)
-        }
-
-        private func compare(_ shown: LinkCode) throws {
-            if let code {
-                guard shown.matches(typed: code) else { throw Self.otherDevice }
-                return
-            }
-            let question = "Does the new device show \(shown.text)?"
-            guard try Question.confirm(question, option: "--code DIGITS") else { throw Self.otherDevice }
-        }
-
-        private static var otherDevice: CommandFailure {
-            CommandFailure(
-                .notProven, "This card is not the one that your new device made.",
-                "Nothing was linked. Carry the card over once more, in a way that nobody can get between.")
         }
     }
 
@@ -189,11 +174,5 @@ extension Identity {
                 ["number": .number(UInt64(number)), "outcome": "revoked"],
                 "\(Paint.output.good("✓")) Device \(number) no longer speaks for you, and the log proves it.")
         }
-    }
-}
-
-extension LinkCode {
-    fileprivate static func of(_ card: DeviceCard) throws -> LinkCode {
-        do { return try LinkCode(of: card) } catch { throw CommandFailure(error, path: "the card") }
     }
 }

@@ -12,7 +12,7 @@ struct Guardians: AsyncParsableCommand {
             Each of them keeps one part, which alone is useless, and none is told who the others are. If you lose every \
             device, any three of five (or as you choose) bring your identity back to a new one: 'signet recover'.
             """,
-        subcommands: [List.self, Add.self, Check.self, Rehearse.self, Remind.self, Replace.self],
+        subcommands: [List.self, Add.self, Check.self, Rehearse.self, Remind.self, Refresh.self, Replace.self],
         defaultSubcommand: List.self)
 }
 
@@ -43,24 +43,33 @@ extension Guardians {
     fileprivate static func ask(
         _ choice: GuardianChoice, _ home: HomeOptions, _ output: OutputOptions, isReplacing: Bool
     ) async throws {
+        let guardians = try choice.guardians(at: Surroundings.system.now())
+        try await ask(home, output) { side, entries throws(RecoveryClientError) in
+            try await side.ask(
+                guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing,
+                bringingBack: entries)
+        }
+    }
+
+    private static func ask(
+        _ home: HomeOptions, _ output: OutputOptions,
+        _ body: (OwnerSide<SQLiteStore>, [JournalEntry]) async throws(RecoveryClientError) -> RecoverySetup
+    ) async throws {
         let session = try Session(home)
         _ = try session.owner()
         let passphrase = try Passphrase.existing(home)
         let secrets = try session.secrets(with: passphrase)
-        let guardians = try choice.guardians(at: Surroundings.system.now())
         let things = try await GuardedThings(session, secrets, passphrase)
         let side = session.ownerSide(secrets)
         let setup = try await session.recovering { () throws(RecoveryClientError) in
-            try await side.ask(
-                guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing,
-                bringingBack: things.entries)
+            try await body(side, things.entries)
         }
         let asked = setup.guardians.map(\.key.handle.description)
         output.emit(
-            ["asked": .array(asked.map { .string($0) }), "needed": .number(UInt64(choice.needed))],
+            ["asked": .array(asked.map { .string($0) }), "needed": .number(UInt64(setup.threshold))],
             """
             \(Paint.output.good("✓")) Asked \(asked.joined(separator: ", ")).
-              Any \(choice.needed) of these \(asked.count) will be able to give you your identity back.
+              Any \(setup.threshold) of these \(asked.count) will be able to give you your identity back.
               Each has to run 'signet guardian' once. Then, here: signet guardians
             """)
     }
@@ -87,6 +96,25 @@ extension Guardians {
         @OptionGroup var output: OutputOptions
 
         func run() async throws { try await ask(choice, home, output, isReplacing: true) }
+    }
+
+    /// `signet guardians refresh`
+    struct Refresh: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give the guardians whom you have new parts; those from before then open nothing.",
+            discussion: """
+                For whenever somebody may have seen what a guardian keeps. The parts from before stay in force until enough \
+                guardians keep the new ones. Interrupted? Give the same command again.
+                """)
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await ask(home, output) { side, entries throws(RecoveryClientError) in
+                try await side.refresh(bringingBack: entries)
+            }
+        }
     }
 
     /// `signet guardians list`
