@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors keystores interop pins removals format bench clean
+.PHONY: help setup build demo test check vectors keystores interop pins stomp removals format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -10,6 +10,7 @@ help:
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
+	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios'
@@ -51,6 +52,9 @@ pins: setup
 	@Scripts/pins-agreement
 	@Scripts/pins-interception
 	@Scripts/pins-limbo
+
+stomp: build
+	@Scripts/stomp-conformance
 
 removals: setup
 	@Scripts/removals

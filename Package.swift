@@ -509,7 +509,8 @@ let runtimeTargets: [Target] = [
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
-            "KeyDirectory", "NoteStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning", crypto, logging,
+            "KeyDirectory", "NoteStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning", "CallSignalling",
+            "SignalBroker", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
         ] + nio + certificates,

@@ -77,6 +77,17 @@ final class Connection: Sendable {
         return nil
     }
 
+    /// The head of an answer, with the empty line; nil if the connection closes before. For heads after which the server
+    /// waits.
+    func readHead() async -> String? {
+        var all: [UInt8] = []
+        for await part in received {
+            all += part
+            if all.suffix(4).elementsEqual("\r\n\r\n".utf8) { return String(decoding: all, as: UTF8.self) }
+        }
+        return nil
+    }
+
     /// Closes the socket without a farewell.
     func close() async {
         try? await channel.eventLoop.submit { [channel] in

@@ -32,8 +32,8 @@ func withServer(
     try await withDataDirectory { data in
         let stored = try await StoredDirectory.open(data, logger: silent)
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: parts, identity: stored.identity,
-            configuration: configuration(change), logger: silent)
+            answering: HonestDirectory(stored.directory), and: parts, signals: StoredSignals.open(data),
+            identity: stored.identity, configuration: configuration(change), logger: silent)
         try await run(server) { port in
             try await body(TestClient(port: port, root: stored.profile.tlsRoot), stored)
         }

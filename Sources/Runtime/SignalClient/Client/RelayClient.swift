@@ -105,7 +105,8 @@ public actor RelayClient {
                 pause = backoff.first
                 try await read(connection)
             } catch {
-                await connection?.close()
+                // Not waited for: an engine that has said ERROR may take its time to close.
+                if let connection { Task { await connection.close() } }
                 connection = nil
                 guard end == nil else { break }
                 guard error.isPassing else {

@@ -74,10 +74,22 @@ public final class StompConnection: Sendable {
         outgoing.yield(bytes)
     }
 
-    /// The next frame; nil when the server has closed in an orderly way. For one reader at a time.
+    /// The next frame; nil when the server has closed in an orderly way. For one reader at a time, whose cancellation closes
+    /// the connection.
     ///
     /// - Throws: ``StompConnectionError``; the connection is of no more use.
     public func receive() async throws(StompConnectionError) -> StompFrame? {
+        let result = await withTaskCancellationHandler {
+            do throws(StompConnectionError) {
+                return Result<StompFrame?, StompConnectionError>.success(try await nextFrame())
+            } catch { return .failure(error) }
+        } onCancel: {
+            Task { [link] in await link.close() }
+        }
+        return try result.get()
+    }
+
+    private func nextFrame() async throws(StompConnectionError) -> StompFrame? {
         while true {
             if let element = try next() {
                 if case .frame(let frame) = element { return frame }

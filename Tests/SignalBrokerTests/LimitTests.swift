@@ -1,0 +1,162 @@
+import CallSignalling
+import STOMP
+import SignalBroker
+import Testing
+
+/// Each limit: as much as it allows, and one more.
+@Suite struct LimitTests {
+    private func started(_ change: (inout BrokerLimits) -> Void) throws -> (Scene, SessionID) {
+        var scene = try Scene(change)
+        let alice = try scene.connect(scene.alice)
+        try scene.send(.start(scene.call, inviting: []), on: alice)
+        return (scene, alice)
+    }
+
+    @Test func aFrameIsNotLargerThanItsLimit() throws {
+        var (scene, alice) = try started {
+            $0.frames = StompLimits(headByteCount: 512, headerCount: 8, bodyByteCount: 300)
+        }
+        let signal = try scene.alice.signal(in: scene.call)
+        #expect(signal.count < 300)
+        try scene.send(signal: signal, to: scene.topic, on: alice)
+        #expect(scene.closed.isEmpty)
+        try scene.send(signal: [UInt8](repeating: 1, count: 301), to: scene.topic, on: alice)
+        #expect(scene.fault(alice) == .malformedFrame)
+    }
+
+    @Test func framesComeAtARate_whichAPauseRestores() throws {
+        var (scene, alice) = try started {
+            $0.framesPerSecond = 10
+            $0.frameBurst = 5
+        }
+        let signal = try scene.alice.signal(in: scene.call)
+        for _ in 0..<3 { try scene.send(signal: signal, to: scene.topic, on: alice) }
+        #expect(scene.closed.isEmpty)
+        scene.wait(100)
+        try scene.send(signal: signal, to: scene.topic, on: alice)
+        #expect(scene.closed.isEmpty)
+        try scene.send(signal: signal, to: scene.topic, on: alice)
+        #expect(scene.fault(alice) == .tooFast)
+    }
+
+    @Test func anotherConnectionDoesNotRestoreTheRate() throws {
+        var (scene, alice) = try started {
+            $0.framesPerSecond = 10
+            $0.frameBurst = 3
+        }
+        try scene.send(signal: try scene.alice.signal(in: scene.call), to: scene.topic, on: alice)
+        scene.disconnect(alice)
+        let again = scene.open(scene.alice)
+        try scene.send(.connect, ["accept-version": "1.2", "host": "h"], on: again)
+        #expect(scene.fault(again) == .tooFast)
+    }
+
+    @Test func aDeviceHasSoManyConnections_theOldestGoes() throws {
+        var (scene, alice) = try started { $0.sessionsPerDevice = 2 }
+        let second = try scene.connect(scene.alice)
+        #expect(scene.closed.isEmpty)
+        _ = scene.open(scene.alice)
+        #expect(scene.fault(alice) == .tooManyConnections)
+        #expect(!scene.closed.contains(second))
+    }
+
+    @Test func aConnectionHasSoManySubscriptions() throws {
+        var (scene, alice) = try started { $0.subscriptions = 2 }
+        for name in ["a", "b"] { try scene.subscribe(.topic(scene.call), as: name, on: alice) }
+        #expect(scene.closed.isEmpty)
+        try scene.subscribe(.topic(scene.call), as: "c", on: alice)
+        #expect(scene.fault(alice) == .tooManySubscriptions)
+    }
+
+    @Test func aConnectionHasSoManyTransactions() throws {
+        var (scene, alice) = try started { $0.transactions = 2 }
+        for name in ["a", "b"] { try scene.send(.begin, ["transaction": name], on: alice) }
+        #expect(scene.closed.isEmpty)
+        try scene.send(.begin, ["transaction": "c"], on: alice)
+        #expect(scene.fault(alice) == .transactionTooLarge)
+    }
+
+    @Test func aTransactionHasSoManyFrames() throws {
+        var (scene, alice) = try started { $0.transactionFrames = 2 }
+        let topic = String(decoding: scene.topic, as: UTF8.self)
+        try scene.send(.begin, ["transaction": "t"], on: alice)
+        for _ in 0..<2 { try scene.send(.send, ["destination": topic, "transaction": "t"], on: alice) }
+        #expect(scene.closed.isEmpty)
+        try scene.send(.send, ["destination": topic, "transaction": "t"], on: alice)
+        #expect(scene.fault(alice) == .transactionTooLarge)
+    }
+
+    @Test func aSubscriptionGetsSoManyMessagesAheadOfItsAnswers_andQueuesSoMany() throws {
+        var (scene, alice) = try started {
+            $0.unacknowledged = 2
+            $0.queueLength = 3
+        }
+        let eve = try scene.connect(scene.eve)
+        try scene.send(.join(scene.call), on: eve)
+        try scene.subscribe(.topic(scene.call), .individual, on: eve)
+        for number in 1...5 {
+            try scene.send(signal: try scene.alice.signal(UInt64(number), in: scene.call), to: scene.topic, on: alice)
+        }
+        #expect(scene.frames(eve).count == 2)
+        #expect(scene.closed.isEmpty)
+        try scene.send(signal: try scene.alice.signal(6, in: scene.call), to: scene.topic, on: alice)
+        #expect(scene.fault(eve) == .tooSlow)
+        #expect(!scene.closed.contains(alice))
+    }
+
+    @Test func aSenderHasSoManySignalsInInboxes() throws {
+        var (scene, alice) = try started { $0.keptPerSender = 2 }
+        for device in [scene.bob.device, scene.eve.device] {
+            let signal = try scene.alice.signal(in: scene.call, to: device)
+            try scene.send(signal: signal, to: RelayRoute.inbox(device).destination, on: alice)
+        }
+        #expect(scene.closed.isEmpty)
+        let signal = try scene.alice.signal(in: scene.call, to: scene.bob.device)
+        try scene.send(signal: signal, to: RelayRoute.inbox(scene.bob.device).destination, on: alice)
+        #expect(scene.fault(alice) == .tooMuchKept)
+    }
+
+    @Test func allInboxesHoldSoManyBytes() throws {
+        var (scene, alice) = try started { $0.keptByteCount = 300 }
+        let signal = try scene.alice.signal(in: scene.call, to: scene.bob.device)
+        #expect((151...300).contains(signal.count))
+        let destination = RelayRoute.inbox(scene.bob.device).destination
+        try scene.send(signal: signal, to: destination, on: alice)
+        #expect(scene.closed.isEmpty)
+        try scene.send(signal: signal, to: destination, on: alice)
+        #expect(scene.fault(alice) == .unavailable)
+    }
+
+    @Test func aDeviceStartsSoManyCalls() throws {
+        var (scene, alice) = try started { $0.callsPerDevice = 2 }
+        for number in 1...2 {
+            let call = try #require(CallID([UInt8](repeating: UInt8(number), count: 16)))
+            #expect(scene.closed.isEmpty)
+            try scene.send(.start(call, inviting: []), on: alice)
+        }
+        #expect(scene.fault(alice) == .tooManyCalls)
+    }
+
+    @Test func thereAreSoManyCalls() throws {
+        var (scene, _) = try started { $0.calls = 1 }
+        let bob = try scene.connect(scene.bob)
+        try scene.send(.start(try #require(CallID([UInt8](repeating: 1, count: 16))), inviting: []), on: bob)
+        #expect(scene.fault(bob) == .tooManyCalls)
+    }
+
+    @Test func aCallHasSoManyMembers() throws {
+        var scene = try Scene()
+        let alice = try scene.connect(scene.alice)
+        try scene.send(.start(scene.call, inviting: []), on: alice)
+        for number in 0..<UInt16(Roster.maximumMemberCount) {
+            var key = [UInt8](repeating: 7, count: 32)
+            (key[0], key[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
+            let (id, _) = scene.broker.open(try #require(CallDevice(key)), at: scene.now)
+            try scene.send(.connect, ["accept-version": "1.2", "host": "h"], on: id)
+            _ = scene.frames(id)
+            try scene.send(.join(scene.call), on: id)
+            let isLast = number + 1 == UInt16(Roster.maximumMemberCount)
+            #expect(scene.fault(id) == (isLast ? .callFull : nil))
+        }
+    }
+}
