@@ -62,7 +62,11 @@ import Testing
 
     @Test func anAnswerThatDoesNotComeEndsTheConnection() async throws {
         try await withServer(
-            answering: MadeUpDirectory(isHolding: true), { $0.limits.answer = .seconds(1) }
+            answering: MadeUpDirectory(isHolding: true),
+            {
+                $0.limits.answer = .seconds(1)
+                $0.limits.drain = .seconds(1)
+            }
         ) { client in
             let answer = try await client.call(.lookup, anyLookup)
             #expect(answer == nil)

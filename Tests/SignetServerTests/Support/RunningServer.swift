@@ -47,11 +47,19 @@ func withServer(
     _ body: @escaping @Sendable (TestClient) async throws -> Void
 ) async throws {
     let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: TestPerson.now)
+    let server = try server(answering: directory, as: authority, change)
+    try await run(server) { port in try await body(TestClient(port: port, root: authority.root)) }
+}
+
+/// A server of a made-up directory, on any free port.
+func server(
+    answering directory: some DirectoryAnswering, as authority: DevelopmentAuthority,
+    _ change: (inout HTTPSServer.Configuration) -> Void = { _ in }
+) throws -> HTTPSServer {
     let identity = TLSIdentity(
         certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
-    let server = try HTTPSServer(
+    return try HTTPSServer(
         answering: directory, identity: identity, configuration: configuration(change), logger: silent)
-    try await run(server) { port in try await body(TestClient(port: port, root: authority.root)) }
 }
 
 private func configuration(_ change: (inout HTTPSServer.Configuration) -> Void) -> HTTPSServer.Configuration {

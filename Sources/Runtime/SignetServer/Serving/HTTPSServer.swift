@@ -10,8 +10,8 @@ import UnixSignals
 
 /// The HTTPS server of a directory: every ``SignetAPI/Route``, the log's files, limits and metrics.
 ///
-/// One value serves once. It stops when its task is cancelled, when the service group it runs in shuts down, or
-/// when the log fails for good.
+/// One value serves once. It stops in an orderly way when its task is cancelled, when the service group it runs in shuts
+/// down, or when the log fails for good.
 public struct HTTPSServer: Sendable {
     /// How a server is set up.
     public struct Configuration: Sendable {
@@ -92,7 +92,7 @@ public struct HTTPSServer: Sendable {
             },
             gracefulShutdownSignals: signals ? [.sigterm, .sigint] : [], logger: Self.quiet(logger))
         group.maximumGracefulShutdownDuration = configuration.limits.drain
-        do { try await ServiceGroup(configuration: group).run() } catch is IOError {
+        do { try await ServiceGroup(configuration: group).runToItsEnd() } catch is IOError {
             throw ServerStop.cannotListen
         }
         if let failure = logWatch.failure { throw failure }

@@ -69,7 +69,7 @@ public struct WitnessServer: Sendable {
             },
             gracefulShutdownSignals: signals ? [.sigterm, .sigint] : [], logger: quietLogger)
         group.maximumGracefulShutdownDuration = configuration.limits.drain
-        do { try await ServiceGroup(configuration: group).run() } catch is IOError {
+        do { try await ServiceGroup(configuration: group).runToItsEnd() } catch is IOError {
             throw WitnessServerStop.cannotListen
         }
         if let failure = watch.failure { throw failure }
