@@ -2,6 +2,7 @@ import CallSignalling
 import STOMP
 import SignalBroker
 import SignalClient
+import SignetAPI
 import SignetClient
 import Testing
 
@@ -50,6 +51,31 @@ import Testing
             }
             await first.close()
             await second.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aConnectionWhoseServerReadsNothingMoreCanBeClosed() async throws {
+        try await TestRelay.run { relay in
+            let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
+            let proxy = try await CutProxy(to: try DirectoryAddress(relay.profile.url).port)
+            let endpoint = try alice.endpoint(TestRelay.profile(relay.profile, port: proxy.port))
+            let link = try await endpoint.link()
+            _ = try await StompConnection.open(
+                over: link, headers: endpoint.engine.connectHeaders(host: "localhost"), heartBeat: .none)
+            try await proxy.stall()
+            // More than all the buffers on the way take.
+            let (begun, report) = AsyncStream.makeStream(of: Void.self)
+            let sending = (0..<32).map { _ in
+                Task {
+                    report.yield()
+                    try await link.send([UInt8](repeating: UInt8(ascii: "\n"), count: 1 << 20))
+                }
+            }
+            var waiting = begun.makeAsyncIterator()
+            for _ in sending { await waiting.next() }
+            await link.close()
+            for task in sending { _ = await task.result }
+            await proxy.stop()
         }
     }
 

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Stands between a client and a server, passes bytes on, and cuts every connection when it is told to.
+/// Stands between a client and a server, passes bytes on, and cuts or stalls every connection when it is told to.
 final class CutProxy: Sendable {
     let port: Int
     private let listener: any Channel
@@ -38,6 +38,11 @@ final class CutProxy: Sendable {
             return channels
         }
         for channel in channels { channel.close(promise: nil) }
+    }
+
+    /// Reads nothing more.
+    func stall() async throws {
+        for channel in open.channels.withLock({ $0 }) { try await channel.setOption(.autoRead, value: false).get() }
     }
 
     func stop() async {

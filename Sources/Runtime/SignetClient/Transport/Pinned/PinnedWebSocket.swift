@@ -93,11 +93,12 @@ public final class PinnedWebSocket: Sendable {
     ///   ``TransportError/malformedResponse``.
     public func receive() async throws(TransportError) -> Message? { try await inbox.next() }
 
-    /// Says good-bye and closes.
+    /// Says good-bye and closes. A server that reads nothing more, or has no farewell for us, is left after five seconds.
     public func close() async {
         var code = ByteBuffer()
         code.write(webSocketErrorCode: .normalClosure)
-        try? await channel.writeAndFlush(WebSocketFrame.masked(.connectionClose, Array(code.readableBytesView)))
+        // Not waited for: what is not read does not leave.
+        channel.writeAndFlush(WebSocketFrame.masked(.connectionClose, Array(code.readableBytesView)), promise: nil)
         try? await channel.close()
     }
 
