@@ -49,6 +49,8 @@ extension ConformanceSuite {
             try await wire.subscribe(.topic(call))
             try await other.transact(.begin, "t")
             try await other.send(try device.signal(1, in: call), in: "t")
+            // Confirmed after what was sent in the transaction.
+            try await other.transact(.begin, "u")
             await other.close()
             let last = try device.signal(2, in: call)
             try await wire.send(last)

@@ -48,7 +48,8 @@ final class Wire: Sendable {
     /// The next message.
     func message() async throws -> StompFrame {
         if let frame = early.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return frame }
-        guard let frame = try await connection.receive(), frame.command == .message else { throw Unexpected(nil) }
+        let frame = try await connection.receive()
+        guard let frame, frame.command == .message else { throw Unexpected(frame) }
         return frame
     }
 
@@ -73,15 +74,16 @@ final class Wire: Sendable {
             ])
     }
 
-    /// Sends a signal where it belongs.
+    /// Sends a signal where it belongs, and waits for its RECEIPT; in a transaction it does not, since RabbitMQ sends
+    /// that one after the COMMIT.
     func send(
         _ signal: Signal, _ headers: [StompHeader] = [], lifetime: UInt64? = nil, in transaction: String? = nil
     ) async throws {
         let route = signal.content.recipient.map { RelayRoute.inbox($0) } ?? .topic(signal.content.callID)
         var all = [StompHeader(.destination, route.destination)] + headers
         all += engine.sendHeaders(to: route, lifetime: lifetime)
-        if let transaction { all.append(StompHeader(.transaction, Array(transaction.utf8))) }
-        try await confirmed(.send, all, body: signal.encoded)
+        guard let transaction else { return try await confirmed(.send, all, body: signal.encoded) }
+        try send(.send, all + [StompHeader(.transaction, Array(transaction.utf8))], body: signal.encoded)
     }
 
     func answer(_ command: StompCommand, _ message: StompFrame, in transaction: String? = nil) async throws {
