@@ -78,16 +78,15 @@ import Testing
     }
 
     @Test func aStartOfAnotherRequestOrKeyOpensNoCase() throws {
-        for (hash, key) in [
-            ([UInt8](repeating: 1, count: 32), request.identityKey),
-            (request.hash, NewDevice().identity.publicBytes),
-        ] {
+        for (hash, asker) in [([UInt8](repeating: 1, count: 32), device), (request.hash, NewDevice())] {
             let start = try RecoveryStart(
-                request: hash, identityKey: key, commitment: world.setup.commitment, started: World.now,
-                expires: request.expires)
+                request: hash, identityKey: asker.identity.publicBytes, commitment: world.setup.commitment,
+                started: World.now, expires: request.expires)
+            // The log does hold that start.
+            let state = try AccountState(
+                starting: start, superseding: nil, after: world.state, with: asker.identity.rawSignature)
             #expect(throws: GuardianCaseError.notLogged) {
-                try GuardianCase(
-                    request, start: start, packet: packet, state: world.asked(request, by: device), at: World.now)
+                try GuardianCase(request, start: start, packet: packet, state: state, at: World.now)
             }
         }
     }

@@ -236,6 +236,14 @@ import Testing
         #expect(throws: RecoveryAttemptError.oldDevicesRemain) {
             try attempt.succeeded(before: world.state, after: withOldDevice)
         }
+        let both = AccountStateBody(
+            handle: world.owner, version: 3, previous: world.state.hash, identityKey: device.identity.publicBytes,
+            recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil,
+            devices: world.state.devices + [try world.record(of: device)])
+        let withBoth = try AccountState(signing: both, with: device.identity.rawSignature)
+        #expect(throws: RecoveryAttemptError.oldDevicesRemain) {
+            try attempt.succeeded(before: world.state, after: withBoth)
+        }
         let after = try World.state(
             world.owner, device.identity, device.signing, version: 3, commitment: nil, previous: world.state)
         #expect(throws: RecoveryAttemptError.outOfOrder(.succeeding)) { try attempt.rearmed(by: world.setup) }

@@ -18,6 +18,7 @@ enum ShownKeys {
     }
 
     static func expectNone(_ exit: Exit, of arguments: [String], in folder: URL) {
+        #expect(!(exit.output + exit.errors).contains(Program.passphrase), "the passphrase is never said")
         let words = words(arguments)
         guard !isAdvanced(arguments), !exceptions.contains(where: { words.starts(with: $0) }) else { return }
         let found = find(in: exit.output + "\n" + exit.errors, typed: arguments, in: folder)
