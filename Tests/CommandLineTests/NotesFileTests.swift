@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    /// A limit of one byte: at none, Linux hands the dump to another program, which is asked no more at one.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits"), "the system shows no limits"))
+    func neitherTheProgramNorItsEditorLeavesACoreDump() async throws {
+        try await Self.withNotes { town in
+            expect(0, try await town.signet("alice", "notes", "new", "Draft", "text", "--offline"))
+            try town.write("#!/bin/sh\ngrep '^Max core' /proc/self/limits > limits\n".utf8, to: "ed")
+            try town.chmod("ed", 0o700)
+            _ = try await town.signet(
+                "alice", "notes", "edit", "Draft", "--offline", environment: ["EDITOR": "./ed"])
+            let line = String(decoding: try town.bytes("limits"), as: UTF8.self)
+            let limits = line.split(separator: " ").compactMap { UInt64($0) }
+            #expect(limits.count == 2 && limits.allSatisfy { $0 <= 1 }, "\(line)")
+        }
+    }
+
     @Test func anEditorThatFailsChangesNothing() async throws {
         try await Self.withNotes { town in
             expect(0, try await town.signet("alice", "notes", "new", "Draft", "text", "--offline"))
