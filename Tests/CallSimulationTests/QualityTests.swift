@@ -14,10 +14,11 @@ struct QualityTests {
 
     @Test func noFrameIsLostAt5PercentLossAnd200MillisecondsJitter() {
         let outcome = scenario {
-            $0.rotations = 100
+            $0.rotations = 1000
             $0.participants = 4
+            $0.frameInterval = 60
         }.run()
-        #expect(outcome.undecryptable == 0 && outcome.rotations == 100 && outcome.frames > 100_000)
+        #expect(outcome.undecryptable == 0 && outcome.rotations == 1000 && outcome.frames > 300_000)
     }
 
     @Test func noFrameIsLostAt30Percent() {
