@@ -87,6 +87,18 @@ import Testing
         #expect(await refusal { _ = try await ming.owner.refresh() } == .noGuardians)
     }
 
+    @Test(arguments: [(UInt64(29), true), (31, false)])
+    func aDeviceThatTheOwnerAddedAMonthBeforeIsPointedOut(days: UInt64, isPointedOut: Bool) async throws {
+        let added = village.clock.now
+        try await family.setUp()
+        try await village.pass(days * 86_400)
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: Array("new".utf8))
+        let request = try #require(try await guardians[0].guardian.advance().first)
+        #expect(request.newestDevice == added)
+        #expect(request.followsActivity == isPointedOut)
+    }
+
     @Test func noPartLeavesBeforeTwoDaysAndTheFriendSeesAmber() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")

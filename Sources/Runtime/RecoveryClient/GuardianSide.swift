@@ -138,6 +138,14 @@ public struct GuardianRequest: Sendable {
     public let meeting: MeetingEvidence
     /// Whether the code can be read by now.
     public let isRevealed: Bool
+    /// When the owner's newest device was added, as the state in the log says; seconds since 1970.
+    public let newestDevice: UInt64
+
+    /// Whether the owner added a device in the thirty days before somebody asked: one that may still be theirs.
+    public var followsActivity: Bool {
+        let started = guardianCase.start.started
+        return newestDevice > started || started - newestDevice <= 30 * 86_400
+    }
 }
 
 extension GuardianSide {
@@ -178,7 +186,8 @@ extension GuardianSide {
             try await release(&found, packet, state)
         }
         return GuardianRequest(
-            guardianCase: found, meeting: packet.meeting, isRevealed: !asked.reveal.isEmpty)
+            guardianCase: found, meeting: packet.meeting, isRevealed: !asked.reveal.isEmpty,
+            newestDevice: state.devices.map(\.addedAt).max() ?? 0)
     }
 
     private func openCase(

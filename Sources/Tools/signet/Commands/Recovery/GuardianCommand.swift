@@ -96,8 +96,9 @@ extension GuardianRequest {
     fileprivate var json: JSONValue {
         [
             "claimedName": .string(JSONValue.printable(guardianCase.request.claimedName)),
-            "codeIsReady": .bool(isRevealed), "handle": .string(guardianCase.owner.description),
-            "notBefore": .number(guardianCase.notBefore), "stage": .string(guardianCase.stage.name),
+            "codeIsReady": .bool(isRevealed), "deviceAdded": .number(newestDevice),
+            "handle": .string(guardianCase.owner.description), "notBefore": .number(guardianCase.notBefore),
+            "stage": .string(guardianCase.stage.name),
         ]
     }
 
@@ -110,9 +111,16 @@ extension GuardianRequest {
               \(owner) is asking you to help recover their identity.
               \(meeting.kind == .none ? paint.warning(meeting.words(owner)) : meeting.words(owner))
               Asked \(Moment.date(guardianCase.start.started)), from a device that calls itself "\(name)" (claimed, not proven).
-              If \(owner) still has a device that works, call them there first.
+              \(activity)
             \(guidance.map { "  " + $0 }.joined(separator: "\n"))
             """
+    }
+
+    private var activity: String {
+        let owner = guardianCase.owner
+        guard followsActivity else { return "If \(owner) still has a device that works, call them there first." }
+        return Paint.output.warning("They added a device on \(Moment.date(newestDevice)).")
+            + " If one of theirs still works, call \(owner) there first."
     }
 
     private var guidance: [String] {
