@@ -197,11 +197,9 @@ extension TestClient {
     /// The refusals, as soon as there is room for the connection that asks.
     func refusalsOnceServed() async throws -> [String: Int] {
         while true {
-            if let answer = try? await get(Route.health.path), answer.status == 200 { break }
+            guard let answer = try? await get(Route.metrics.path), answer.status == 200 else { continue }
+            // Attempts of this function may have been refused too.
+            return Self.refusals(in: answer.text).mapValues { _ in 1 }
         }
-        var refusals = try await self.refusals()
-        // Attempts of this function may have been refused too.
-        for key in refusals.keys { refusals[key] = 1 }
-        return refusals
     }
 }

@@ -43,7 +43,10 @@ struct TestClient: Sendable {
 
     /// The refusals counted so far, those above zero, by limit.
     func refusals() async throws -> [String: Int] {
-        let text = try await get(Route.metrics.path)?.text ?? ""
+        Self.refusals(in: try await get(Route.metrics.path)?.text ?? "")
+    }
+
+    static func refusals(in text: String) -> [String: Int] {
         let prefix = "signet_refusals_total{limit=\""
         return text.split(separator: "\n").reduce(into: [:]) { counts, line in
             guard line.hasPrefix(prefix) else { return }
