@@ -517,7 +517,8 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "SignalBrokerTests",
-        dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "SignalBroker", crypto], swiftSettings: strict),
+        dependencies: ["SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "SignalBroker", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "SignalClientTests",
         dependencies: [

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [CipherSuite.aes128GCM, .aes256GCM], [0, 11, 13])
-    func aNonceOfAnotherLengthSealsNothing(suite: CipherSuite, count: Int) throws {
+    func aNonceOfAnotherLengthSealsAndOpensNothing(suite: CipherSuite, count: Int) throws {
         let cipher = try suite.makeQuickCipher(
             key: SymmetricKey(data: [UInt8](repeating: 7, count: suite.keyByteCount)))
         var output: [UInt8] = [1]
@@ -67,6 +67,10 @@ import Testing
             try cipher.seal([1], nonce: [UInt8](repeating: 1, count: count), authenticating: [], into: &output)
         }
         #expect(output == [1])
+        #expect(throws: FrameCipherError.unavailable) {
+            _ = try cipher.open(
+                [UInt8](repeating: 1, count: 17)[...], nonce: [UInt8](repeating: 1, count: count), authenticating: [])
+        }
     }
 
     @Test(arguments: CipherSuite.allCases) func aKeyOfAnotherLengthIsRefused(suite: CipherSuite) {

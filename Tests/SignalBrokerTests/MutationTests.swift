@@ -1,5 +1,6 @@
 import CallSignalling
 import STOMP
+import SeededRandomness
 import SignalBroker
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func nothingInAStreamHarmsAnybodyElse() throws {
-        var random = SeededRandom(7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<3000 {
             var scene = try Scene()
             let bob = try scene.connect(scene.bob)
@@ -71,7 +72,7 @@ import Testing
             return
         }
         #expect(CallRecord(decoding: call.encoded)?.encoded == call.encoded)
-        var random = SeededRandom(11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<5000 {
             var bytes = call.encoded
             mutate(&bytes, &random)
@@ -81,7 +82,7 @@ import Testing
 
     @Test func anActIsReadBackOrNotAtAll() throws {
         let scene = try Scene()
-        var random = SeededRandom(13)
+        var random = SeededGenerator(seed: 13)
         let acts: [CallAct] = [
             .start(scene.call, inviting: []), .start(scene.call, inviting: [scene.bob.device]),
             .invite(scene.call, [scene.bob.device]), .join(scene.call), .leave(scene.call), .end(scene.call),
@@ -101,7 +102,7 @@ import Testing
 
     @Test func aRouteIsReadBackOrNotAtAll() throws {
         let scene = try Scene()
-        var random = SeededRandom(17)
+        var random = SeededGenerator(seed: 17)
         for route in [RelayRoute.topic(scene.call), .inbox(scene.alice.device)] {
             #expect(RelayRoute(destination: route.destination) == route)
             for _ in 0..<2000 {
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
         let place = bytes.isEmpty ? 0 : Int(random.next() % UInt64(bytes.count))
         switch random.next() % 5 {
         case 0 where !bytes.isEmpty: bytes[place] ^= 1 << (random.next() % 8)
@@ -123,19 +124,5 @@ import Testing
             let length = min(Int(random.next() % 128), bytes.count - place)
             bytes.insert(contentsOf: bytes[place..<place + length], at: Int(random.next() % UInt64(bytes.count + 1)))
         }
-    }
-}
-
-/// SplitMix64: the same choices for the same seed.
-struct SeededRandom {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }
