@@ -45,6 +45,20 @@ struct TerminalTests {
         }
     }
 
+    /// What was given to see the list gives no site new keys.
+    @Test func eachUseOfAKeyIsAskedForByName() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                let (list, keys) = ("Passphrase, to show your sites: ", "Passphrase, to give localhost")
+                let seen = try await Terminal.run(
+                    ["--home", "alice", "sites", "re-register", "--all", "--roots", sites[0].roots], in: town,
+                    [(list, "\(Program.passphrase)\r"), (keys, "\(Program.passphrase)\r")])
+                #expect(seen.status == 0 && seen.text.contains(list) && seen.text.contains(keys), "\(seen.text)")
+            }
+        }
+    }
+
     @Test func aChangeIsShownAndAcceptedOnlyByYes() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))

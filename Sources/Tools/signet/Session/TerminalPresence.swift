@@ -9,22 +9,25 @@ actor TerminalPresence: Presence {
     private let account: SignetClient.Keystore
     private let keys: SealedFileKeystore
     private(set) var fault: CommandFailure?
-    /// What the person gave, once it was right.
+    /// What the person has just given for the command as a whole: it answers the first question, and no other.
+    private var given: SecretBytes?
+    /// What the person gave last, once it was right.
     private(set) var passphrase: SecretBytes?
 
     init(
         _ options: HomeOptions, account: SignetClient.Keystore, keys: SealedFileKeystore,
-        knowing passphrase: SecretBytes?
+        knowing given: SecretBytes?
     ) {
         self.options = options
         self.account = account
         self.keys = keys
-        self.passphrase = passphrase
+        self.given = given
     }
 
     func answer(_ prompt: PresencePrompt) async -> PresenceOutcome {
         do {
-            let passphrase = try self.passphrase ?? Passphrase.existing(options, prompt.action.purpose)
+            let passphrase = try given ?? Passphrase.existing(options, prompt.action.purpose)
+            given = nil
             try await open(with: passphrase)
             self.passphrase = passphrase
             return .present
