@@ -55,6 +55,25 @@ import TransparencyLog
         }
     }
 
+    /// Made by the programs of version 2: alice, who has added bob.
+    @Test func aStoreOfVersion2IsBroughtUpToDate() async throws {
+        try await withTemporaryFolder { folder in
+            let vectors = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Vectors")
+            let old = try Data(contentsOf: vectors.appending(path: "old/client-store-2.sqlite"))
+            try old.write(to: URL(filePath: folder + "/store"))
+            for _ in 0..<2 {
+                let store = try SQLiteStore.open(at: folder + "/store")
+                #expect(try await store.people().map(\.handle.description) == ["bob@example.org"])
+                #expect(try await store.pinnedPeers().map(\.version) == [1, 1])
+                #expect(try await store.ownRecord().highestDeviceNumber == 1)
+                #expect(try await store.comparisons().isEmpty)
+                #expect(try await store.metForks().isEmpty)
+                #expect(try await store.pendingLink() == nil)
+                try store.close()
+            }
+        }
+    }
+
     @Test func everyCommitIsSynchronizedAndTheFileIsForItsOwnerOnly() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore.open(at: folder + "/store")

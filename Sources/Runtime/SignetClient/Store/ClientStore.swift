@@ -18,6 +18,32 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
     ///
     /// - Returns: false if it has changed meanwhile; nothing was changed.
     func setOwnRecord(_ record: OwnRecord, replacing expected: OwnRecord) async throws(StoreError) -> Bool
+
+    /// Everyone whose identity key the user compared, in order of handle.
+    func comparisons() async throws(StoreError) -> [Comparison]
+
+    /// Keeps a comparison in the place of an earlier one with the same person.
+    func keep(_ comparison: Comparison) async throws(StoreError)
+
+    /// The forks of logs that checkpoints from contacts showed, oldest first.
+    func metForks() async throws(StoreError) -> [ForkEvidence]
+
+    /// Keeps a fork for ever; the same evidence is kept once.
+    func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError)
+
+    /// The card by which this device asked to be added to its account; nil when its person has confirmed the account, or it
+    /// never asked.
+    func pendingLink() async throws(StoreError) -> [UInt8]?
+
+    /// Keeps that card, or forgets it.
+    func setPendingLink(_ card: [UInt8]?) async throws(StoreError)
+}
+
+extension ClientStore {
+    /// What the user compared with somebody; nil for nothing.
+    public func comparison(with handle: Handle) async throws(StoreError) -> Comparison? {
+        try await comparisons().first { $0.handle == handle }
+    }
 }
 
 /// Somebody whose keys this user's client is to keep.

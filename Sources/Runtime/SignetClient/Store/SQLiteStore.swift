@@ -215,13 +215,13 @@ extension SQLiteStore {
             watch: try row.isNull("watch") ? nil : StoreRow.watch(row.bytes("watch")))
     }
 
-    private func read<Value: Sendable>(
+    func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         do { return try await queue.read(body) } catch { throw StoreError(error) }
     }
 
-    private func write<Value: Sendable>(
+    func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         do { return try await queue.write(body) } catch { throw StoreError(error) }
@@ -233,19 +233,19 @@ extension SQLiteStore {
 }
 
 extension Row {
-    fileprivate func bytes(_ column: String, count: Int? = nil) throws(StoreError) -> [UInt8] {
+    func bytes(_ column: String, count: Int? = nil) throws(StoreError) -> [UInt8] {
         guard case .blob(let data) = try value(column).storage, count == nil || data.count == count else {
             throw .damaged
         }
         return Array(data)
     }
 
-    fileprivate func number(_ column: String) throws(StoreError) -> UInt64 {
+    func number(_ column: String) throws(StoreError) -> UInt64 {
         guard case .int64(let value) = try value(column).storage else { throw .damaged }
         return UInt64(bitPattern: value)
     }
 
-    fileprivate func isNull(_ column: String) throws(StoreError) -> Bool { try value(column).isNull }
+    func isNull(_ column: String) throws(StoreError) -> Bool { try value(column).isNull }
 
     private func value(_ column: String) throws(StoreError) -> DatabaseValue {
         guard hasColumn(column) else { throw .damaged }

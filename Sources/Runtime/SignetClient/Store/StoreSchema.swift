@@ -5,7 +5,7 @@ import KeyTransparency
 enum StoreSchema {
     /// Marks the file as ours: "SGNT".
     private static let applicationID = 0x5347_4E54
-    private static let version = 2
+    private static let version = 3
 
     static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
@@ -23,10 +23,12 @@ enum StoreSchema {
         switch (application, found) {
         case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
             try db.execute(sql: tables)
+            for table in addedInVersion3 { try db.execute(sql: table) }
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         case (applicationID, version): break
-        case (applicationID, 1):
-            try StoreMigration.fromVersion1(db)
+        case (applicationID, 1), (applicationID, 2):
+            if found == 1 { try StoreMigration.fromVersion1(db) }
+            for table in addedInVersion3 { try db.execute(sql: table) }
             try db.execute(sql: "PRAGMA user_version = \(version)")
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
@@ -50,6 +52,29 @@ enum StoreSchema {
             highest_device_number INTEGER NOT NULL, acts BLOB NOT NULL, watch BLOB
         ) STRICT;
         """
+
+    /// What a new store and one of version 2 get besides.
+    private static let addedInVersion3 = [
+        // Whose identity key the user compared: which key, how, when, and on which day they met.
+        """
+        CREATE TABLE comparison (
+            handle BLOB PRIMARY KEY NOT NULL, identity_key BLOB NOT NULL, kind INTEGER NOT NULL,
+            compared_at INTEGER NOT NULL, met_on INTEGER
+        ) STRICT, WITHOUT ROWID;
+        """,
+        // Forks that a contact's checkpoint showed, for ever.
+        """
+        CREATE TABLE met_fork (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, kept_at INTEGER NOT NULL, evidence BLOB NOT NULL UNIQUE
+        ) STRICT;
+        """,
+        // The card by which this device asked to be added to its account, until its person has confirmed the account.
+        """
+        CREATE TABLE pending_link (
+            one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), card BLOB NOT NULL
+        ) STRICT;
+        """,
+    ]
 }
 
 extension StoreError {

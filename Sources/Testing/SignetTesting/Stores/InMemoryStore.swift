@@ -17,6 +17,9 @@ package actor InMemoryStore: ClientStore {
     private var kept: [LogContradiction] = []
     private var known: [Handle: Person] = [:]
     private var own = OwnRecord.initial
+    private var compared: [Handle: Comparison] = [:]
+    private var forks: [ForkEvidence] = []
+    private var link: [UInt8]?
     private var fault: Fault?
 
     /// An empty store.
@@ -71,6 +74,24 @@ package actor InMemoryStore: ClientStore {
         try write { own = record }
         return true
     }
+
+    package func comparisons() async throws(StoreError) -> [Comparison] {
+        compared.values.sorted { $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) }
+    }
+
+    package func keep(_ comparison: Comparison) async throws(StoreError) {
+        try write { compared[comparison.handle] = comparison }
+    }
+
+    package func metForks() async throws(StoreError) -> [ForkEvidence] { forks }
+
+    package func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError) {
+        try write { if !forks.contains(fork) { forks.append(fork) } }
+    }
+
+    package func pendingLink() async throws(StoreError) -> [UInt8]? { link }
+
+    package func setPendingLink(_ card: [UInt8]?) async throws(StoreError) { try write { link = card } }
 
     private func write(_ change: () -> Void) throws(StoreError) {
         defer { fault = nil }

@@ -20,6 +20,9 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case evidenceIsKeptOnce
     case peopleAreListedInOrderAndOnce
     case ownRecordMovesOnlyFromWhatWasExpected
+    case comparisonsAreListedInOrderAndTheLastCounts
+    case metForksAreKeptOnceInOrder
+    case aPendingLinkIsReplacedAndForgotten
     case oneOfManyConcurrentPinsWins
     case oneOfManyConcurrentAdvancesWins
 
@@ -152,6 +155,39 @@ package enum StoreRule: String, CaseIterable, Sendable {
         case .oneOfManyConcurrentAdvancesWins:
             let views = try (1...8).map { try StoreSample.view(size: $0) }
             try expect(await Self.count(views) { try await store.advance(to: $0, from: nil) } == 1)
+        default: try await checkContacts(store)
+        }
+    }
+
+    private func checkContacts(_ store: some ClientStore) async throws {
+        switch self {
+        case .comparisonsAreListedInOrderAndTheLastCounts:
+            let (alice, bob) = (
+                try StoreSample.handle("alice@example.org"), try StoreSample.handle("bob@example.org")
+            )
+            let kept = Comparison.Kind.allCases.map { kind in
+                Comparison(
+                    handle: alice, identityKey: [UInt8](repeating: kind.rawValue, count: 33), kind: kind, time: .max,
+                    metOn: kind == .code ? .max : nil)
+            }
+            let other = Comparison(
+                handle: bob, identityKey: [UInt8](repeating: 9, count: 33), kind: .code, time: 1, metOn: 0)
+            try await store.keep(other)
+            for comparison in kept {
+                try await store.keep(comparison)
+                try expect(await store.comparison(with: alice) == comparison)
+            }
+            try expect(await store.comparisons() == [kept[2], other])
+        case .metForksAreKeptOnceInOrder:
+            let forks = try [UInt8(2), 1].map { try StoreSample.fork($0) }
+            for fork in forks + forks { try await store.keep(fork, at: 1) }
+            try expect(await store.metForks() == forks)
+        case .aPendingLinkIsReplacedAndForgotten:
+            try expect(await store.pendingLink() == nil)
+            for card in [[1], [2, 3], nil] as [[UInt8]?] {
+                try await store.setPendingLink(card)
+                try expect(await store.pendingLink() == card)
+            }
         default: throw Broken(rule: self, line: #line)
         }
     }
@@ -207,6 +243,15 @@ package enum StoreSample {
         return OwnWatch(
             history: history, version: .max, stateHash: [UInt8](repeating: entries, count: 32),
             devices: [[UInt8](repeating: 1, count: 32)], milestone: MilestoneMark(index: .max, day: 1))
+    }
+
+    /// Two notes that nobody has checked.
+    static func fork(_ number: UInt8) throws -> ForkEvidence {
+        let notes = try ["1", "2"].map { size in
+            let line = NoteSignature(name: try KeyName("example.org/log".utf8), keyID: KeyID(rawValue: 0), blob: [number])
+            return try SignedNote(text: Array("example.org/log\n\(size)\n".utf8), signatures: [line])
+        }
+        return ForkEvidence(first: notes[0], second: notes[1])
     }
 
     package static func history(count: UInt64) -> LabelHead {
