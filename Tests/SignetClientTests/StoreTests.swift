@@ -55,12 +55,12 @@ import TransparencyLog
         }
     }
 
-    /// Made by the programs of version 2: alice, who has added bob.
+    /// A dump of what the programs of version 2 wrote: alice, who has added bob.
     @Test func aStoreOfVersion2IsBroughtUpToDate() async throws {
         try await withTemporaryFolder { folder in
             let vectors = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Vectors")
-            let old = try Data(contentsOf: vectors.appending(path: "old/client-store-2.sqlite"))
-            try old.write(to: URL(filePath: folder + "/store"))
+            let old = try Data(contentsOf: vectors.appending(path: "old/client-store-2.sql"))
+            try FirstStore.write(to: folder + "/store", dump: String(decoding: old, as: UTF8.self))
             for _ in 0..<2 {
                 let store = try SQLiteStore.open(at: folder + "/store")
                 #expect(try await store.people().map(\.handle.description) == ["bob@example.org"])

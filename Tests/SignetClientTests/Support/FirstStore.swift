@@ -43,6 +43,14 @@ enum FirstStore {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 
+    /// A store from the statements that make it.
+    static func write(to path: String, dump: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in try db.execute(sql: dump) }
+        try queue.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
     private static let origin = Data("example.org/log".utf8)
 
     private static func bytes(_ device: PinnedDevice) -> [UInt8] {
