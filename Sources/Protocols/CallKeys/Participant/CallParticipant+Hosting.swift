@@ -67,7 +67,7 @@ extension CallParticipant {
         else { return }
         // A new host leaves a number out: the old one may have used it for a secret that did not arrive here.
         let next: UInt32 = reason == .succession ? 2 : 1
-        let epoch = Epoch(term: term, generation: max(ring.newest, sending?.generation ?? 0) + next, step: 0)
+        let epoch = Epoch(term: term, generation: max(ring.newest, reached?.generation ?? 0) + next, step: 0)
         let secret = GroupSecret(using: &generator)
         let scope = CallScope(callID: callID, term: term, generation: epoch.generation)
         if roster != before { adopt(roster, epoch.generation, at: now) }
@@ -120,7 +120,9 @@ extension CallParticipant {
 
     /// A member's sign of life shows an older generation, or an older roster: it missed something.
     mutating func repair(_ sender: CallDevice, _ beat: Heartbeat, at now: UInt64) {
-        guard let sending, let roster, now >= (duty?.repairedAt[sender] ?? 0) + times.replyInterval else { return }
+        guard let sending = reached, let roster, now >= (duty?.repairedAt[sender] ?? 0) + times.replyInterval else {
+            return
+        }
         guard beat.epoch.generation < sending.generation || beat.rosterNumber < roster.number else { return }
         duty?.repairedAt[sender] = now
         guard let repairs = duty?.repairs, repairs.rotation.roster == roster, beat.epoch.generation < sending.generation
@@ -133,7 +135,7 @@ extension CallParticipant {
     private mutating func sendAgain(_ repairs: HostDuty.Repairs, to device: CallDevice, at now: UInt64) {
         let key = OfferedKey(recipient: device, epoch: repairs.rotation.epoch, secret: repairs.secret)
         send(.rotation(repairs.rotation), to: device, keys: [key], at: now)
-        if sending?.generation == repairs.rotation.epoch.generation {
+        if reached?.generation == repairs.rotation.epoch.generation {
             send(.commit(repairs.rotation.epoch), to: device, at: now)
         }
     }
@@ -180,7 +182,7 @@ extension CallParticipant {
     }
 
     private mutating func letIn(_ joiner: CallDevice, _ nonce: SignalNonce, at now: UInt64) {
-        guard let sending, let roster, now >= (duty?.answeredAt[joiner] ?? 0) + times.replyInterval,
+        guard let sending = reached, let roster, now >= (duty?.answeredAt[joiner] ?? 0) + times.replyInterval,
             roster.members.count < Roster.maximumMemberCount
         else { return }
         let barrier = duty?.barrier
@@ -199,7 +201,7 @@ extension CallParticipant {
 
     /// One step further in every generation in use, which the others make without a message of their own.
     private mutating func turnForJoin(_ joiner: CallDevice, _ pending: UInt32?, at now: UInt64) {
-        guard let before = roster, let sending,
+        guard let before = roster, let sending = reached,
             let roster = try? Roster(
                 callID: callID, term: before.term, number: before.number + 1, previous: before.hash, host: device,
                 members: before.members + [RosterMember(index: takeIndex(), device: joiner)])

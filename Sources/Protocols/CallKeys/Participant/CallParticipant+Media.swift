@@ -30,14 +30,9 @@ extension CallParticipant {
         do { return try sealer.seal(plaintext) } catch { throw .frame(error) }
     }
 
-    private mutating func sealer(_ context: MediaContext) -> FrameSealer? {
-        if let sealer = sealers[context] { return sealer }
-        guard isMember, departure?.isOver != true, let sending, let index = roster?.index(of: device),
-            let key = ring.sealingKey(index, context, sending)
-        else { return nil }
-        let sealer = FrameSealer(key: key)
-        sealers[context] = sealer
-        return sealer
+    private func sealer(_ context: MediaContext) -> FrameSealer? {
+        guard isMember, let sending, let index = roster?.index(of: device) else { return nil }
+        return ring.sealer(index, context, sending)
     }
 
     mutating func receive(_ frame: [UInt8], at now: UInt64) {
@@ -67,13 +62,13 @@ extension CallParticipant {
 
     /// Whether the four bits name a generation after ours rather than one before.
     private func isAhead(_ keyID: CallKeyID) -> Bool {
-        guard let sending else { return true }
+        guard let sending = reached else { return true }
         return (1...8).contains((UInt32(keyID.generationBits) &- sending.generation) & 15)
     }
 
     /// Whether the generation, which is one before ours, is one that this device was given when it had its turn.
     private func wasEntitled(_ keyID: CallKeyID) -> Bool {
-        guard let sending else { return false }
+        guard let sending = reached else { return false }
         let age = (sending.generation &- UInt32(keyID.generationBits)) & 15
         return sending.generation >= firstGeneration + age
     }
@@ -98,7 +93,7 @@ extension CallParticipant {
 
     /// An authentic frame pulls this device's step along, and one of the host's its generation.
     private mutating func followEvidence(_ generation: UInt32, _ sender: CallDevice, at now: UInt64) {
-        if generation > (sending?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
+        if generation > (reached?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
         followSteps(at: now)
     }
 

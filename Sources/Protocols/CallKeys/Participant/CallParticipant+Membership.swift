@@ -46,8 +46,7 @@ extension CallParticipant {
         guard phase != .outside else { return }
         phase = .outside
         roster = nil
-        sending = nil
-        sealers = [:]
+        reached = nil
         ring.removeAll()
         hold = HoldBuffer()
         pending = nil
@@ -71,17 +70,20 @@ extension CallParticipant {
         output.append(.roster(roster))
     }
 
+    /// What an earlier departure decided stays decided: nobody is silenced later, or heard again, because another left too.
     private mutating func noteDeparture(_ generation: UInt32, at now: UInt64) {
         let deadline = min(departure?.deadline ?? .max, now + times.leaveBarrier)
-        departure = Departure(generation: generation, deadline: deadline)
+        departure = Departure(
+            generation: max(departure?.generation ?? 0, generation), deadline: deadline,
+            isOver: departure?.isOver ?? false)
     }
 
     /// When the time of the old generation is over, the new one is used, or nothing is sent until it is there.
     mutating func heedDeparture(at now: UInt64) {
-        guard let departure, now >= departure.deadline, !departure.isOver else { return }
+        guard let departure, now >= departure.deadline else { return }
         if ring.isProven(departure.generation) { return switchSending(to: departure.generation, at: now) }
+        guard !departure.isOver else { return }
         self.departure?.isOver = true
-        sealers = [:]
         need(.signalMissed, at: now)
     }
 

@@ -58,7 +58,7 @@ extension CallParticipant {
         request.asked += 1
         request.targets.insert(target)
         recovery.request = request
-        let body = KeyRequest(id: request.id, reason: recovery.reason, newest: sending?.generation ?? 0)
+        let body = KeyRequest(id: request.id, reason: recovery.reason, newest: reached?.generation ?? 0)
         send(.request(body), to: target, at: now)
     }
 
@@ -75,7 +75,7 @@ extension CallParticipant {
 
     /// Gives a member what it is entitled to: the newest step of each generation of which it is a member.
     mutating func giveAll(to member: CallDevice, id: SignalNonce, at now: UInt64) {
-        guard let roster, let sending else { return }
+        guard let roster, let sending = reached else { return }
         guard let index = roster.index(of: member) else { return refuse(.notEntitled, member) }
         let entitled = ring.generations.values.filter {
             $0.scope.generation >= sending.generation && $0.members[index] == member

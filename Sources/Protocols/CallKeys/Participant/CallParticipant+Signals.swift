@@ -76,7 +76,7 @@ extension CallParticipant {
         {
             return send(.ack(rotation.epoch), to: sender, at: now)
         }
-        guard rotation.epoch.generation > (sending?.generation ?? 0) else { return refuse(.stale, sender) }
+        guard rotation.epoch.generation > (reached?.generation ?? 0) else { return refuse(.stale, sender) }
         if sender == roster.host {
             guard !isHost, follows(rotation.roster) || rotation.roster == roster else {
                 return refuse(.brokenChain, sender)
@@ -111,11 +111,11 @@ extension CallParticipant {
 
     private mutating func receiveCommit(_ epoch: Epoch, from sender: CallDevice, at now: UInt64) {
         guard sender == roster?.host, epoch.term == roster?.term else { return refuse(.notTheHost, sender) }
-        guard epoch.generation > (sending?.generation ?? 0) else { return }
+        guard epoch.generation > (reached?.generation ?? 0) else { return }
         follow(epoch, at: now)
     }
 
-    func isBehind(_ epoch: Epoch) -> Bool { epoch.generation > (sending?.generation ?? 0) }
+    func isBehind(_ epoch: Epoch) -> Bool { epoch.generation > (reached?.generation ?? 0) }
 
     /// The host sends under this epoch: so do we, if we have it, and not only from a member who may be wrong.
     mutating func follow(_ epoch: Epoch, at now: UInt64) {
@@ -150,16 +150,15 @@ extension CallParticipant {
 
     mutating func install(_ epoch: Epoch, _ secret: GroupSecret, _ roster: Roster, isProven: Bool, at now: UInt64) {
         let scope = CallScope(callID: callID, term: epoch.term, generation: epoch.generation)
-        guard epoch.generation >= (sending?.generation ?? 0) else { return }
+        guard epoch.generation >= (reached?.generation ?? 0) else { return }
         ring.install(
             scope, step: epoch.step, secret: secret, members: roster.byIndex, isProven: isProven, at: now)
     }
 
     mutating func switchSending(to generation: UInt32, at now: UInt64) {
-        guard let epoch = ring.newestEpoch(of: generation), generation > (sending?.generation ?? 0) else { return }
-        sending = epoch
+        guard let epoch = ring.newestEpoch(of: generation), generation > (reached?.generation ?? 0) else { return }
+        reached = epoch
         steppedAt = now
-        sealers = [:]
         ring.retire(before: generation, at: now)
         if let waiting = pending?.epoch.generation, waiting <= generation { pending = nil }
         if let safe = departure?.generation, safe <= generation { departure = nil }
@@ -168,20 +167,19 @@ extension CallParticipant {
 
     /// Sends under the newest step that anybody was heard under.
     mutating func followSteps(at now: UInt64) {
-        guard let current = sending, let newest = ring.newestEpoch(of: current.generation), newest.step > current.step
+        guard let current = reached, let newest = ring.newestEpoch(of: current.generation), newest.step > current.step
         else {
             return
         }
-        sending = newest
+        reached = newest
         steppedAt = now
-        sealers = [:]
         output.append(.sendingUnder(newest))
     }
 
     /// Turns the key when its time has come: no message is needed, the others follow the first frame.
     mutating func turnKey(at now: UInt64) {
         let interval = times.stepInterval + (isHost ? 0 : times.stepDelay)
-        guard let sending, now >= steppedAt + interval, sending.step < Epoch.lastStep else { return }
+        guard let sending = reached, now >= steppedAt + interval, sending.step < Epoch.lastStep else { return }
         ring.advance(sending.generation, to: sending.step + 1, at: now)
         followSteps(at: now)
     }

@@ -13,7 +13,9 @@ extension CallParticipant {
 
     /// A sign of life: from the host to everybody, from a member to the host.
     mutating func beat(at now: UInt64) {
-        guard let roster, let sending, now >= lastHeartbeat + times.heartbeat, roster.members.count > 1 else { return }
+        guard let roster, let sending = reached, now >= lastHeartbeat + times.heartbeat, roster.members.count > 1 else {
+            return
+        }
         lastHeartbeat = now
         let beat = Heartbeat(
             epoch: sending, rosterNumber: roster.number, rosterHash: roster.hash,
@@ -29,7 +31,7 @@ extension CallParticipant {
     }
 
     mutating func takeOver(at now: UInt64) {
-        guard let before = roster, let term = before.termOfSuccession(of: device), sending != nil else { return }
+        guard let before = roster, let term = before.termOfSuccession(of: device), reached != nil else { return }
         duty = HostDuty(term: term, since: now)
         duty?.admitted = Set(before.members.map(\.device))
         recovery = Recovery()

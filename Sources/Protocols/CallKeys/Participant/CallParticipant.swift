@@ -7,7 +7,7 @@ import SFrame
 /// extensions: `+Membership` joins and leaves, `+Signals` what a member does with what the host says, `+Hosting` what the
 /// host does, `+Succession` who is host, `+Recovery` missing secrets, `+Media` frames.
 ///
-/// Security: copies share their frame counters, so that no copy can use a nonce twice.
+/// Security: copies share every sealer that any of them makes, so that no copy can use a nonce twice.
 public struct CallParticipant {
     /// Which call.
     public let callID: CallID
@@ -20,11 +20,12 @@ public struct CallParticipant {
     /// Who is in the call, as far as this device knows.
     public internal(set) var roster: Roster?
     /// Under which epoch this device sends; nil while it cannot send.
-    public internal(set) var sending: Epoch?
+    public var sending: Epoch? { departure?.isOver == true ? nil : reached }
+    /// The newest epoch that this device came to send under: never goes back while it is a member.
+    var reached: Epoch?
     var steppedAt: UInt64 = 0
     var ring: KeyRing
     var hold = HoldBuffer()
-    var sealers: [MediaContext: FrameSealer] = [:]
     var pending: PendingSwitch?
     var departure: Departure?
     /// The first generation that this device was given since it is a member.
@@ -97,7 +98,7 @@ public struct CallParticipant {
         releaseHeld(at: now)
         pursueMissingKeys(at: now)
         beat(at: now)
-        if let sending { ring.wipe(current: sending.generation, at: now) }
+        if let reached { ring.wipe(current: reached.generation, at: now) }
     }
 
     mutating func send(

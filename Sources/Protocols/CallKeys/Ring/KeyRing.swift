@@ -9,13 +9,16 @@ struct KeyRing {
     private var guesses: [UInt16: (since: UInt64, count: Int)] = [:]
     private let suites: CallSuites
     private let times: CallTimes
+    /// Outlives every generation.
+    let sealers: FrameSealers
 
     /// Frames of steps ahead that a sender may make us try, in a second.
     private static let guessesPerSecond = 20
 
-    init(suites: CallSuites, times: CallTimes) {
+    init(suites: CallSuites, times: CallTimes, sealers: FrameSealers = FrameSealers()) {
         self.suites = suites
         self.times = times
+        self.sealers = sealers
     }
 
     enum Verdict {
@@ -61,11 +64,15 @@ struct KeyRing {
     }
 
     mutating func remove(_ generation: UInt32) {
-        for keyID in generations[generation]?.keyIDs ?? [] { opener.remove(keyID: keyID) }
-        generations[generation] = nil
+        guard let known = generations.removeValue(forKey: generation) else { return }
+        for keyID in known.keyIDs { opener.remove(keyID: keyID) }
+        sealers.end(known.scope)
     }
 
-    mutating func removeAll() { self = KeyRing(suites: suites, times: times) }
+    mutating func removeAll() {
+        for generation in generations.values { sealers.end(generation.scope) }
+        self = KeyRing(suites: suites, times: times, sealers: sealers)
+    }
 
     mutating func advance(_ generation: UInt32, to step: UInt8, at now: UInt64) {
         generations[generation]?.advance(to: step, at: now)
@@ -95,6 +102,7 @@ struct KeyRing {
     }
 
     private mutating func forgetKeys(of number: UInt32, step: UInt8) {
+        if let scope = generations[number]?.scope { sealers.end(scope, step: step) }
         for keyID in generations[number]?.keyIDs ?? [] where keyID & 15 == UInt64(step) {
             opener.remove(keyID: keyID)
             generations[number]?.keyIDs.remove(keyID)
@@ -117,11 +125,13 @@ struct KeyRing {
 
     // MARK: Frames
 
-    /// A key to seal with; nil if there is none.
-    func sealingKey(_ index: UInt16, _ context: MediaContext, _ epoch: Epoch) -> FrameKey? {
-        guard let mediaKey = generations[epoch.generation]?.mediaKey(epoch.step) else { return nil }
-        let keyID = CallKeyID(index: index, context: context, generation: epoch.generation, step: epoch.step)
-        return suites.frameKey(mediaKey, keyID)
+    /// The one sealer of an epoch's key; nil if there is no such key, or if it was wiped after use.
+    func sealer(_ index: UInt16, _ context: MediaContext, _ epoch: Epoch) -> FrameSealer? {
+        guard let scope = generations[epoch.generation]?.scope else { return nil }
+        return sealers.sealer(FrameSealers.Name(scope, step: epoch.step, index: index, context: context)) {
+            let keyID = CallKeyID(index: index, context: context, generation: epoch.generation, step: epoch.step)
+            return generations[epoch.generation]?.mediaKey(epoch.step).flatMap { suites.frameKey($0, keyID) }
+        }
     }
 
     mutating func open(_ frame: [UInt8], _ keyID: CallKeyID, at now: UInt64) -> Verdict {
