@@ -95,7 +95,7 @@ import VRF
     }
 
     @Test func refusesAPresenceByteOfTwo() throws {
-        let bytes = try edited { $0[Self.handleEnd + 73] = 2 }
+        let bytes = try edited { $0[Self.handleEnd + 74] = 2 }
         #expect(throws: AccountStateError.invalidPresenceByte(2)) { try AccountState(decoding: bytes) }
     }
 

@@ -80,7 +80,8 @@ import Testing
     @Test func aRequestThatTheLogDoesNotShowIsNotKept() async throws {
         let key = P256.Signing.PrivateKey()
         let commitment = try RecoveryCommitment(
-            epoch: 1, delay: 5, recoveryKey: Array(key.publicKey.compressedRepresentation), bundle: [])
+            epoch: 1, delay: 5, recoveryKey: Array(key.publicKey.compressedRepresentation), bundle: [],
+            askKey: [UInt8](repeating: 1, count: 32))
         let start = try RecoveryStart(
             request: Array(SHA256.hash(data: [1])), identityKey: Array(key.publicKey.compressedRepresentation),
             commitment: commitment, started: village.clock.now, expires: village.clock.now + 100)

@@ -65,8 +65,22 @@ import Testing
         #expect(try guardians[0].guardian.duties().first?.epochs == [2, 1])
         for guardian in guardians { _ = try await guardian.guardian.advance() }
         try await ming.owner.advance()
+        #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        try await ming.owner.advance()
         _ = try await guardians[0].guardian.advance()
         #expect(try guardians[0].guardian.duties().first?.epochs == [2])
+    }
+
+    @Test func guardiansChangeOnceInADelay() async throws {
+        try await family.setUp()
+        _ = try await ming.owner.refresh()
+        for guardian in guardians { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        let end = village.clock.now + UInt64(RecoveryCommitment.standardDelay)
+        #expect(await refusal { _ = try await ming.owner.refresh() } == .changedTooSoon(until: end))
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        _ = try await ming.owner.refresh()
     }
 
     @Test func aRefreshGivesTheSamePeopleNewPartsAndTheOldOnesGo() async throws {
@@ -79,6 +93,7 @@ import Testing
         #expect(asked.bundle.commitments.publicKey != before.bundle.commitments.publicKey)
         for guardian in guardians { _ = try await guardian.guardian.advance() }
         try await ming.owner.advance()
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         _ = try await guardians[0].guardian.advance()
         #expect(try guardians[0].guardian.duties().first?.epochs == [2])
     }

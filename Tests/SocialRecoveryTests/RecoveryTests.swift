@@ -110,7 +110,7 @@ import Testing
         let copy = GuardianPacket(
             scope: anas.scope, share: anas.share, recoveryKeyHash: anas.recoveryKeyHash, owner: world.owner,
             guardian: world.guardians[2].handle, meeting: anas.meeting, delay: anas.delay,
-            directoryKey: anas.directoryKey)
+            directoryKey: anas.directoryKey, askKey: anas.askKey)
         let release = try #require(
             ShareRelease(copy, for: request, signing: world.guardians[2].identity.rawSignature))
         try take(release, 2, &attempt)

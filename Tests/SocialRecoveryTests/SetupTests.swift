@@ -77,7 +77,7 @@ import Testing
     private func begin(_ guardians: [GuardianKey]) throws {
         _ = try World.setUp(
             plan: RecoverySetup.Plan(
-                scope: world.scope, owner: world.owner,
+                scope: world.scope, owner: world.owner, ownKey: guardians[0].agreementKey,
                 guardians: guardians.map { ($0, MeetingEvidence(kind: .none, date: 0)) }, threshold: 2,
                 created: World.now), world.identity, world.device, entries: [], seed: 1)
     }
@@ -245,15 +245,15 @@ import Testing
     private func resealed(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
         let key = world.guardians[0].agreement
         var plaintext = try #require(
-            PublicSealing.open(sealed, with: key, purpose: "signet-packet/v1", context: world.scope.encoded))
+            PublicSealing.open(sealed, with: key, purpose: "signet-packet/v2", context: world.scope.encoded))
         let owners = world.owner.bytes.count + world.guardians[0].handle.bytes.count
-        let end = 17 + 36 + 2 + 32 + 33 + 32 + 2 + owners + 9 + 4 + 32
+        let end = 17 + 36 + 2 + 32 + 33 + 32 + 2 + owners + 9 + 4 + 32 + 32
         change(&plaintext)
         let signature = try world.identity.rawSignature(Array(plaintext.prefix(end)))
         plaintext.replaceSubrange(end..<end + 64, with: signature)
         return try #require(
             PublicSealing.seal(
-                plaintext, to: key.publicBytes, purpose: "signet-packet/v1", context: world.scope.encoded))
+                plaintext, to: key.publicBytes, purpose: "signet-packet/v2", context: world.scope.encoded))
     }
 
     @Test func aShareThatDoesNotMatchItsPublicHalfIsRefused() throws {
@@ -345,13 +345,25 @@ import Testing
         }
     }
 
+    @Test func everyGuardianAndTheOwnersDeviceHaveTheAskKey() throws {
+        let committed = try #require(world.setup.commitment.askKey)
+        for position in world.guardians.indices {
+            #expect(try world.packet(of: position).askKey.publicKey == committed)
+        }
+        #expect(world.setup.askKey(with: world.ownKey)?.publicKey == committed)
+        #expect(world.setup.askKey(with: P256.KeyAgreement.PrivateKey()) == nil)
+        #expect(try RecoverySetup(decoding: world.setup.encoded) == world.setup)
+        let another = try World(seed: 2)
+        #expect(another.setup.commitment.askKey != committed, "drawn anew each time")
+    }
+
     /// What a malformed bundle is, even when the account committed to it.
     private func committed(_ change: (inout [UInt8]) -> Void) throws -> RecoveryBundleError? {
         var bytes = world.setup.bundle.encoded
         change(&bytes)
         let commitment = try RecoveryCommitment(
             epoch: 1, delay: World.delay, recoveryKey: world.setup.bundle.commitments.publicKey.encoded,
-            bundle: bytes)
+            bundle: bytes, askKey: world.setup.commitment.askKey ?? [])
         do throws(RecoveryBundleError) {
             _ = try RecoveryBundle(decoding: bytes, commitment: commitment)
             return nil

@@ -64,6 +64,8 @@ struct World {
     let owner: Handle
     let identity = P256.Signing.PrivateKey()
     let device = Curve25519.Signing.PrivateKey()
+    /// The agreement key of the owner's device.
+    let ownKey = P256.KeyAgreement.PrivateKey()
     let label: LabelIndex
     let guardians: [Person]
     let setup: RecoverySetup
@@ -84,7 +86,8 @@ struct World {
         let scope = try #require(RecoveryScope(label: label, epoch: epoch))
         let meeting = MeetingEvidence(kind: .person, date: 1_700_000_000)
         let plan = RecoverySetup.Plan(
-            scope: scope, owner: owner, guardians: guardians.map { ($0.key, meeting) }, threshold: threshold,
+            scope: scope, owner: owner, ownKey: ownKey.publicBytes, guardians: guardians.map { ($0.key, meeting) },
+            threshold: threshold,
             delay: delay, created: Self.now)
         let bytes = accountKey
         let octets = SecretOctets(copying: bytes.span)
@@ -180,7 +183,8 @@ struct World {
         let forged = GuardianPacket(
             scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),
             recoveryKeyHash: packet.recoveryKeyHash, owner: owner, guardian: packet.guardian,
-            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey)
+            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey,
+            askKey: packet.askKey)
         return try #require(
             ShareRelease(forged, for: request, signing: guardians[position].identity.rawSignature))
     }

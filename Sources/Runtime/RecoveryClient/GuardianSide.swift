@@ -111,6 +111,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     ) throws(RecoveryClientError) {
         guard owner.lookup.state.recoveryCommitment == commitment.hash, commitment.epoch == scope.epoch,
             var duty = try duties().first(where: { $0.owner == owner.handle }),
+            owner.lookup.state.formerRecovery.map({ $0.end <= post.now() }) ?? true,
             (try? duty.retire(before: scope.epoch)) != nil
         else { return }
         try keep(duty)

@@ -64,6 +64,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
             _ = try await post.client.ownState(post.secrets)
             return try await post.client.lookup(post.secrets.handle).verdict
         }
+        try checkFormerOver(own.lookup.state)
         var chosen: [(key: GuardianKey, meeting: MeetingEvidence)] = []
         for (handle, meeting) in guardians {
             let person = try await post.person(handle)
@@ -74,7 +75,8 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
             throw .damaged
         }
         let plan = RecoverySetup.Plan(
-            scope: scope, owner: own.handle, guardians: chosen, threshold: threshold, delay: delay,
+            scope: scope, owner: own.handle, ownKey: post.secrets.keys.agreement, guardians: chosen,
+            threshold: threshold, delay: delay,
             created: post.now())
         let device = own.lookup.state.devices.first { $0.keys.signing == post.secrets.keys.signing }
         let all = entries + (try await contacts())
@@ -200,14 +202,31 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         try files.clear(files.nextSetup)
     }
 
+    /// Guardians change once in a delay: until then a recovery may begin with those before.
+    private func checkFormerOver(_ state: AccountState) throws(RecoveryClientError) {
+        guard state.recoveryCommitment != nil, let end = state.formerRecovery?.end, post.now() < end else { return }
+        throw .changedTooSoon(until: end)
+    }
+
     private func commit(to hash: [UInt8]) async throws(RecoveryClientError) -> AccountState {
-        try await post.asking { () throws(ClientError) in
-            let state = try await post.client.ownState(post.secrets)
-            if state.recoveryCommitment == hash { return state }
+        let state = try await post.asking { () throws(ClientError) in try await post.client.ownState(post.secrets) }
+        if state.recoveryCommitment == hash { return state }
+        try checkFormerOver(state)
+        let former = try former(of: state)
+        return try await post.asking { () throws(ClientError) in
             let body: AccountStateBody
-            do throws(AccountStateError) { body = try state.next(committingTo: hash) } catch { throw .account(error) }
+            do throws(AccountStateError) { body = try state.next(committingTo: hash, leaving: former) } catch {
+                throw .account(error)
+            }
             return try await post.client.submit(body, cards: [], by: post.secrets).lookup.state
         }
+    }
+
+    /// The set in force becomes the former one; nil when there is none.
+    private func former(of state: AccountState) throws(RecoveryClientError) -> FormerRecovery? {
+        guard let hash = state.recoveryCommitment else { return nil }
+        guard let commitment = try current()?.commitment, commitment.hash == hash else { throw .damaged }
+        return FormerRecovery(commitment, since: post.now())
     }
 
     private func finishRecovery(_ setup: RecoverySetup) throws(RecoveryClientError) {

@@ -22,6 +22,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case noGuardians
     /// Guardians are there or being asked; replace them instead.
     case guardiansThere
+    /// The guardians changed just before; until then a recovery may still begin with those from before.
+    case changedTooSoon(until: UInt64)
     /// The set could not be made, or a guardian's answer proves nothing.
     case setup(RecoverySetupError)
     /// The user keeps nothing for this person.

@@ -124,7 +124,8 @@ struct Circle: Sendable {
         let forged = GuardianPacket(
             scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),
             recoveryKeyHash: packet.recoveryKeyHash, owner: packet.owner, guardian: packet.guardian,
-            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey)
+            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey,
+            askKey: packet.askKey)
         let release = try #require(
             ShareRelease(forged, for: request) { try secrets.signAsIdentity($0) ?? [] })
         let body = RecoveryAnswer(to: request.hash, body: GuardianAnswer.release(release).encoded)

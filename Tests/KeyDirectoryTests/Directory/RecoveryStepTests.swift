@@ -11,6 +11,7 @@ import Testing
     let directory: Directory
     var alice: Person
     let recoveryKey = P256.Signing.PrivateKey()
+    let askKey = Curve25519.Signing.PrivateKey()
     let newIdentity = P256.Signing.PrivateKey()
     let device: Device
     let commitment: RecoveryCommitment
@@ -23,9 +24,12 @@ import Testing
         try await alice.register(at: directory)
         device = try Device(3)
         commitment = try RecoveryCommitment(
-            epoch: 1, delay: Self.delay, recoveryKey: Self.bytes(recoveryKey), bundle: [1])
+            epoch: 1, delay: Self.delay, recoveryKey: Self.bytes(recoveryKey), bundle: [1],
+            askKey: Array(askKey.publicKey.rawRepresentation))
         let identity = alice.identity
-        let state = try AccountState(signing: try #require(alice.state).next(committingTo: commitment.hash)) {
+        let state = try AccountState(
+            signing: try #require(alice.state).next(committingTo: commitment.hash, leaving: nil)
+        ) {
             Array(try identity.signature(for: $0).rawRepresentation)
         }
         let submission = try StateSubmission(state: state, opening: Person.opening(), cards: [])
@@ -126,6 +130,20 @@ import Testing
             #expect(try await refusal { try await bring(asked(start(at: time), after: state)) } == .wrongTime)
         }
         try await bring(asked(start(at: now - 300), after: state))
+    }
+
+    /// Whoever changes the guardians cannot say that it was long ago, so that those before may not help any more.
+    @Test(arguments: [(-301, false), (-300, true), (300, true), (301, false)])
+    func aChangeOfGuardiansSaysWhenItWasMade(offset: Int, isTaken: Bool) async throws {
+        let since = UInt64(Int(place.clock.now) + offset)
+        let body = try #require(alice.state).next(
+            committingTo: [UInt8](repeating: 3, count: 32), leaving: FormerRecovery(commitment, since: since))
+        let state = try AccountState(signing: body, with: Self.sign(alice.identity))
+        let submission = try StateSubmission(state: state, opening: Person.opening(), cards: [])
+        let caller = try await alice.devices[0].caller(
+            .updateState, submission.encoded, at: directory, time: place.clock.now)
+        let refused = try await refusal { _ = try await directory.update(submission, by: caller) }
+        #expect(refused == (isTaken ? nil : .wrongTime))
     }
 
     @Test func aTakeoverInTheFutureOrLongPastIsRefused() async throws {

@@ -83,7 +83,8 @@ import Testing
 
     @Test func aStartByAnotherCommitmentIsRefused() throws {
         let quick = try RecoveryCommitment(
-            epoch: 1, delay: 0, recoveryKey: account.recoveryKey.publicBytes, bundle: [1, 2, 3])
+            epoch: 1, delay: 0, recoveryKey: account.recoveryKey.publicBytes, bundle: [1, 2, 3],
+            askKey: account.askKey.publicBytes)
         let asked = try AccountState(
             starting: account.start(commitment: quick), superseding: nil, after: account.committed,
             with: account.newIdentity.raw)
@@ -137,6 +138,125 @@ import Testing
                 after: account.asked, account.start(), account.newIdentity, account.recoveryKey, device: device)
             refuses(.oldDevicesRemain, recovered, after: account.asked)
         }
+    }
+}
+
+/// A change of guardians: those before may still help until their delay has passed. For each check, a step in which only it
+/// fails.
+@Suite struct FormerRecoveryTests {
+    let account: RecoverableAccount
+    let other: RecoveryCommitment
+    let third: RecoveryCommitment
+    static let changed = RecoverableAccount.started + 500
+
+    init() throws {
+        account = try RecoverableAccount()
+        let (ask, key) = (account.askKey.publicBytes, account.recoveryKey.publicBytes)
+        other = try RecoveryCommitment(epoch: 2, delay: 10, recoveryKey: key, bundle: [4], askKey: ask)
+        third = try RecoveryCommitment(epoch: 3, delay: 10, recoveryKey: key, bundle: [5], askKey: ask)
+    }
+
+    private func change(
+        _ state: AccountState, to commitment: RecoveryCommitment?, leaving former: FormerRecovery?
+    ) throws -> AccountState {
+        try AccountState(
+            signing: state.next(committingTo: commitment?.hash, leaving: former), with: account.alice.identity.raw)
+    }
+
+    private func changed() throws -> AccountState {
+        try change(account.committed, to: other, leaving: FormerRecovery(account.commitment, since: Self.changed))
+    }
+
+    private func asked(at time: UInt64, after state: AccountState) throws -> AccountState {
+        try AccountState(
+            starting: account.start(started: time), superseding: nil, after: state, with: account.newIdentity.raw)
+    }
+
+    private func refuses(_ error: AccountStepError, _ next: AccountState, after state: AccountState) {
+        #expect(throws: error) { try AccountStepVerifier.verify(next, after: state) }
+    }
+
+    @Test func aChangeLeavesTheCommitmentBeforeBehindAndReadsBack() throws {
+        let next = try changed()
+        #expect(account.committed.isFollowed(by: next))
+        #expect(try AccountState(decoding: next.encoded) == next)
+        #expect(next.formerRecovery?.commitment == account.commitment && next.recoveryCommitment == other.hash)
+        let gone = try change(
+            account.committed, to: nil, leaving: FormerRecovery(account.commitment, since: Self.changed))
+        #expect(account.committed.isFollowed(by: gone))
+        #expect(try AccountState(decoding: gone.encoded) == gone)
+    }
+
+    /// The attack: whoever holds the first device names guardians of their own, and those before can do nothing any more.
+    @Test func aRecoveryBeginsUnderTheFormerCommitmentUntilItsDelayHasPassed() throws {
+        let next = try changed()
+        let end = Self.changed + UInt64(RecoverableAccount.delay)
+        #expect(next.isFollowed(by: try asked(at: end - 1, after: next)))
+        refuses(.notCommitted, try asked(at: end, after: next), after: next)
+        let asked = try asked(at: Self.changed, after: next)
+        let recovered = try RecoverableAccount.recovered(
+            after: asked, account.start(started: Self.changed), account.newIdentity,
+            account.recoveryKey, at: Self.changed + UInt64(RecoverableAccount.delay))
+        #expect(asked.isFollowed(by: recovered))
+        #expect(recovered.formerRecovery == nil)
+    }
+
+    @Test func aChangeThatLeavesNothingOrSomethingElseBehindIsRefused() throws {
+        for former in [nil, FormerRecovery(third, since: Self.changed)] {
+            refuses(
+                .anotherFormer, try change(account.committed, to: other, leaving: former), after: account.committed)
+        }
+        refuses(.anotherFormer, try change(account.committed, to: nil, leaving: nil), after: account.committed)
+        let invented = FormerRecovery(third, since: Self.changed)
+        refuses(
+            .anotherFormer, try change(account.committed, to: account.commitment, leaving: invented),
+            after: account.committed)
+        refuses(
+            .anotherFormer, try change(account.first, to: account.commitment, leaving: invented), after: account.first)
+    }
+
+    @Test func aSecondChangeWaitsUntilTheFormerDelayHasPassed() throws {
+        let (next, end) = (try changed(), Self.changed + UInt64(RecoverableAccount.delay))
+        #expect(next.isFollowed(by: try change(next, to: third, leaving: FormerRecovery(other, since: end))))
+        refuses(
+            .changedTooSoon, try change(next, to: third, leaving: FormerRecovery(other, since: end - 1)), after: next)
+    }
+
+    @Test func anythingElseKeepsTheFormerCommitment() throws {
+        let next = try changed()
+        let kept = try AccountState(signing: next.next(devices: next.devices), with: account.alice.identity.raw)
+        #expect(next.isFollowed(by: kept) && kept.formerRecovery == next.formerRecovery)
+        let asked = try asked(at: Self.changed, after: next)
+        #expect(asked.formerRecovery == next.formerRecovery)
+        let without = try account.ordinary(after: next)
+        refuses(.anotherFormer, without, after: next)
+    }
+
+    /// A state as the programs before wrote it: presence byte 1 and the hash of a commitment of 72 bytes.
+    @Test func aCommitmentOfTheOlderFormIsReadKeptAndReplacedAndNeverMade() throws {
+        let hash = [UInt8](repeating: 7, count: 32)
+        let first = account.first
+        let identity = account.alice.identity
+        let older = try AccountState(
+            signing: AccountStateBody(
+                handle: first.handle, version: 2, previous: first.hash, identityKey: first.identityKey,
+                recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: first.devices,
+                olderCommitment: hash), with: identity.raw)
+        #expect(try AccountState(decoding: older.encoded) == older)
+        #expect(older.recoveryCommitment == nil && older.olderCommitment == hash)
+        refuses(.olderCommitment, older, after: first)
+        let kept = try AccountState(signing: older.next(devices: older.devices), with: identity.raw)
+        #expect(kept.olderCommitment == hash && older.isFollowed(by: kept))
+        let replaced = try change(older, to: account.commitment, leaving: nil)
+        #expect(older.isFollowed(by: replaced) && replaced.olderCommitment == nil)
+    }
+
+    @Test func anUnknownKindOfCommitmentIsRefused() throws {
+        var bytes = account.committed.encoded
+        let place = "signet-account/v1\n".utf8.count + 1 + account.alice.handle.bytes.count + 8 + 32 + 33
+        #expect(bytes[place] == 2)
+        bytes[place] = 5
+        #expect(throws: AccountStateError.invalidPresenceByte(5)) { try AccountState(decoding: bytes) }
     }
 }
 

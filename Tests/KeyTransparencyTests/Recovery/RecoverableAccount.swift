@@ -9,6 +9,10 @@ extension P256.Signing.PrivateKey {
     func raw(_ message: [UInt8]) throws -> [UInt8] { Array(try signature(for: message).rawRepresentation) }
 }
 
+extension Curve25519.Signing.PrivateKey {
+    var publicBytes: [UInt8] { Array(publicKey.rawRepresentation) }
+}
+
 /// Alice with guardians, and everything that a recovery of her account needs.
 struct RecoverableAccount {
     /// When the recovery begins; a thousand seconds later it may end, for five thousand.
@@ -17,6 +21,7 @@ struct RecoverableAccount {
     static let ended = started + 2000
 
     let alice: PaperPerson
+    let askKey = Curve25519.Signing.PrivateKey()
     let newIdentity = P256.Signing.PrivateKey()
     let recoveryKey = P256.Signing.PrivateKey()
     let commitment: RecoveryCommitment
@@ -32,9 +37,11 @@ struct RecoverableAccount {
         alice = try PaperPerson("alice@example.org", seed: 10)
         let recovery = recoveryKey
         commitment = try RecoveryCommitment(
-            epoch: 1, delay: Self.delay, recoveryKey: recovery.publicBytes, bundle: [1, 2, 3])
+            epoch: 1, delay: Self.delay, recoveryKey: recovery.publicBytes, bundle: [1, 2, 3],
+            askKey: askKey.publicBytes)
         first = try alice.state()
-        committed = try AccountState(signing: first.next(committingTo: commitment.hash), with: alice.identity.raw)
+        committed = try AccountState(
+            signing: first.next(committingTo: commitment.hash, leaving: nil), with: alice.identity.raw)
         let new = newIdentity
         asked = try AccountState(
             starting: Self.start(new, commitment), superseding: nil, after: committed, with: new.raw)

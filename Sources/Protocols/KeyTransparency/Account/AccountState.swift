@@ -7,9 +7,9 @@ import Crypto
 /// identity key signs it, but for the steps of a recovery (``AccountStep``). The log holds only a ``StateCommitment``, so the state can be erased.
 ///
 /// Wire form, all integers big-endian: `signet-account/v1` LF; u8 handle length, handle; u64 version;
-/// 32-byte hash of the previous state (zeros at version 1); 33-byte identity key; three optional
-/// 32-byte fields, each a presence byte 0 or 1 and, if 1, the value (recovery commitment, pending
-/// recovery, account head); u8 device count; devices in rising order of number, each u16 number, u64
+/// 32-byte hash of the previous state (zeros at version 1); 33-byte identity key; u8 what it commits to: 0 no recovery,
+/// 1 and 32 bytes (the older form), 2 and 32 bytes, 3 and 32 bytes and the 112 of ``FormerRecovery``, 4 and these 112; two
+/// optional 32-byte fields, each a presence byte 0 or 1 and, if 1, the value (pending recovery, account head); u8 device count; devices in rising order of number, each u16 number, u64
 /// time added, 1281 bytes of keys; 64-byte signature.
 public struct AccountState: Hashable, Sendable {
     /// The most devices an account has.
@@ -27,6 +27,10 @@ public struct AccountState: Hashable, Sendable {
     public let identityKey: [UInt8]
     /// Hash of the recovery key and bundle, 32 bytes, when guardians are set.
     public let recoveryCommitment: [UInt8]?
+    /// As ``recoveryCommitment``, 32 bytes, made by programs that knew no ask key: nothing starts under it any more.
+    public let olderCommitment: [UInt8]?
+    /// What it committed to before; for the length of that one's delay a recovery may still begin under it.
+    public let formerRecovery: FormerRecovery?
     /// Hash of a recovery under way, 32 bytes.
     public let pendingRecovery: [UInt8]?
     /// Hash over the heads of the account's notes, 32 bytes.
@@ -100,6 +104,8 @@ public struct AccountState: Hashable, Sendable {
         previous = body.previous
         identityKey = body.identityKey
         recoveryCommitment = body.recoveryCommitment
+        olderCommitment = body.olderCommitment
+        formerRecovery = body.formerRecovery
         pendingRecovery = body.pendingRecovery
         accountHead = body.accountHead
         devices = body.devices
@@ -116,18 +122,25 @@ public struct AccountState: Hashable, Sendable {
         return AccountStateBody(
             handle: handle, version: version + 1, previous: hash, identityKey: identityKey,
             recoveryCommitment: recoveryCommitment, pendingRecovery: pendingRecovery,
-            accountHead: accountHead, devices: devices)
+            accountHead: accountHead, devices: devices, formerRecovery: formerRecovery,
+            olderCommitment: olderCommitment)
     }
 
     /// The body of the state that follows this one, with another commitment to a recovery and everything else kept. A
     /// recovery under way ends with it.
     ///
+    /// - Parameters:
+    ///   - recovery: the hash of the new commitment, or nil.
+    ///   - former: the commitment in force, and when the other takes its place; nil when there is none.
     /// - Throws: ``AccountStateError/tooManyVersions``: the version counter is at its end.
-    public func next(committingTo recovery: [UInt8]?) throws(AccountStateError) -> AccountStateBody {
+    public func next(
+        committingTo recovery: [UInt8]?, leaving former: FormerRecovery?
+    ) throws(AccountStateError) -> AccountStateBody {
         guard version < UInt64.max else { throw .tooManyVersions }
         return AccountStateBody(
             handle: handle, version: version + 1, previous: hash, identityKey: identityKey,
-            recoveryCommitment: recovery, pendingRecovery: nil, accountHead: accountHead, devices: devices)
+            recoveryCommitment: recovery, pendingRecovery: nil, accountHead: accountHead, devices: devices,
+            formerRecovery: former ?? formerRecovery)
     }
 
     /// Whether `successor` may be the state right after this one: ``AccountStepVerifier``.

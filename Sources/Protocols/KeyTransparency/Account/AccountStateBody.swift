@@ -12,6 +12,10 @@ public struct AccountStateBody: Hashable, Sendable {
     public let identityKey: [UInt8]
     /// 32 bytes, or nil.
     public let recoveryCommitment: [UInt8]?
+    /// 32 bytes, or nil: a commitment of the older form, under which nothing starts any more.
+    public let olderCommitment: [UInt8]?
+    /// What was in force before, or nil.
+    public let formerRecovery: FormerRecovery?
     /// 32 bytes, or nil.
     public let pendingRecovery: [UInt8]?
     /// 32 bytes, or nil.
@@ -33,13 +37,15 @@ public struct AccountStateBody: Hashable, Sendable {
     package init(
         handle: Handle, version: UInt64, previous: [UInt8], identityKey: [UInt8],
         recoveryCommitment: [UInt8]?, pendingRecovery: [UInt8]?, accountHead: [UInt8]?,
-        devices: [DeviceRecord]
+        devices: [DeviceRecord], formerRecovery: FormerRecovery? = nil, olderCommitment: [UInt8]? = nil
     ) {
         self.handle = handle
         self.version = version
         self.previous = previous
         self.identityKey = identityKey
         self.recoveryCommitment = recoveryCommitment
+        self.olderCommitment = olderCommitment
+        self.formerRecovery = formerRecovery
         self.pendingRecovery = pendingRecovery
         self.accountHead = accountHead
         self.devices = devices
@@ -56,7 +62,9 @@ public struct AccountStateBody: Hashable, Sendable {
         writer.write(version)
         writer.write(previous)
         writer.write(identityKey)
-        for field in [recoveryCommitment, pendingRecovery, accountHead] {
+        writer.write(promiseKind)
+        writer.write((olderCommitment ?? recoveryCommitment ?? []) + (formerRecovery?.encoded ?? []))
+        for field in [pendingRecovery, accountHead] {
             writer.write(UInt8(field == nil ? 0 : 1))
             writer.write(field ?? [])
         }
@@ -67,6 +75,18 @@ public struct AccountStateBody: Hashable, Sendable {
             writer.write(device.keys.encoded)
         }
         return writer.bytes
+    }
+
+    /// What of a recovery follows: 0 nothing, 1 a commitment of the older form, 2 a commitment, 3 a commitment and the former
+    /// one, 4 the former one alone.
+    private var promiseKind: UInt8 {
+        if olderCommitment != nil { return 1 }
+        return switch (recoveryCommitment != nil, formerRecovery != nil) {
+        case (false, false): 0
+        case (true, false): 2
+        case (true, true): 3
+        case (false, true): 4
+        }
     }
 
     init(from reader: inout ByteReader) throws(AccountStateError) {
@@ -89,7 +109,10 @@ public struct AccountStateBody: Hashable, Sendable {
             let version = try reader.uint64()
             let previous = Array(try reader.bytes(32))
             let identityKey = Array(try reader.bytes(33))
-            let recoveryCommitment = try Self.optionalHash(from: &reader)
+            let kind = try reader.uint8()
+            guard kind < 5 else { throw AccountStateError.invalidPresenceByte(kind) }
+            let commitment = (1...3).contains(kind) ? Array(try reader.bytes(32)) : nil
+            let former = kind >= 3 ? try FormerRecovery(from: &reader) : nil
             let pendingRecovery = try Self.optionalHash(from: &reader)
             let accountHead = try Self.optionalHash(from: &reader)
             var devices: [DeviceRecord] = []
@@ -101,21 +124,24 @@ public struct AccountStateBody: Hashable, Sendable {
             }
             self.init(
                 handle: handle, version: version, previous: previous, identityKey: identityKey,
-                recoveryCommitment: recoveryCommitment, pendingRecovery: pendingRecovery,
-                accountHead: accountHead, devices: devices)
+                recoveryCommitment: kind == 1 ? nil : commitment, pendingRecovery: pendingRecovery,
+                accountHead: accountHead, devices: devices, formerRecovery: former,
+                olderCommitment: kind == 1 ? commitment : nil)
         } catch let error as AccountStateError {
             throw error
         } catch let error as HandleError {
             throw .invalidHandle(error)
         } catch let error as CanonicalCodingError {
             throw .malformed(error)
-        } catch { throw .unknownFormat }
+        } catch is RecoveryCommitmentError { throw .invalidField } catch { throw .unknownFormat }
     }
 
     /// The bounds and the order that the wire form alone does not force.
     func check() throws(AccountStateError) {
         guard previous.count == 32,
-            [recoveryCommitment, pendingRecovery, accountHead].allSatisfy({ $0.map(\.count) ?? 32 == 32 })
+            [recoveryCommitment, olderCommitment, pendingRecovery, accountHead].allSatisfy({ $0?.count ?? 32 == 32 }),
+            olderCommitment == nil || (recoveryCommitment == nil && formerRecovery == nil),
+            formerRecovery?.commitment.askKey?.count ?? 32 == 32
         else { throw .invalidField }
         guard version > 0, (version == 1) == (previous == Self.noPredecessor) else {
             throw .invalidVersion(version)

@@ -174,7 +174,9 @@ extension AccountState {
     ) throws(RecoveryStepFault) {
         let (start, time) = (succession.start, succession.time)
         guard body.version > 1 else { throw .invalidBase }
-        guard body.recoveryCommitment == nil, body.pendingRecovery == nil else { throw .stillRecoverable }
+        guard body.recoveryCommitment == nil, body.olderCommitment == nil, body.formerRecovery == nil,
+            body.pendingRecovery == nil
+        else { throw .stillRecoverable }
         guard body.identityKey == start.identityKey else { throw .notTheKeyThatAsked }
         guard time >= start.notBefore, time < start.expires else { throw .outsideItsTime }
         guard Array(SHA256.hash(data: succession.recoveryKey)) == start.commitment.keyHash else {
@@ -204,6 +206,6 @@ extension AccountStateBody {
         self.init(
             handle: base.handle, version: version, previous: previous, identityKey: base.identityKey,
             recoveryCommitment: base.recoveryCommitment, pendingRecovery: pending, accountHead: base.accountHead,
-            devices: base.devices)
+            devices: base.devices, formerRecovery: base.formerRecovery, olderCommitment: base.olderCommitment)
     }
 }

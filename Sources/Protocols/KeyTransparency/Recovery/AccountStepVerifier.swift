@@ -13,6 +13,7 @@ public enum AccountStepVerifier {
         case .ordinary:
             try checkIdentityKept(by: next, after: state)
             try checkNothingPending(by: next, after: state)
+            try checkFormerKept(by: next, after: state)
         case .started(let start, let superseded, let base):
             try checkBase(base, after: state)
             try checkCommitted(start, in: state)
@@ -48,13 +49,26 @@ public enum AccountStepVerifier {
         }
     }
 
+    /// A commitment goes by becoming the former one, and not while an earlier one is still open to a recovery.
+    private static func checkFormerKept(by next: AccountState, after state: AccountState) throws(AccountStepError) {
+        guard next.olderCommitment == nil || next.olderCommitment == state.olderCommitment else {
+            throw .olderCommitment
+        }
+        guard let hash = state.recoveryCommitment, next.recoveryCommitment != hash else {
+            guard next.formerRecovery == state.formerRecovery else { throw .anotherFormer }
+            return
+        }
+        guard let former = next.formerRecovery, former.commitment.hash == hash else { throw .anotherFormer }
+        guard former.since >= state.formerRecovery?.end ?? 0 else { throw .changedTooSoon }
+    }
+
     /// A note is about the last state that the owner signed.
     private static func checkBase(_ base: AccountState, after state: AccountState) throws(AccountStepError) {
         guard base == state.authored else { throw .anotherBase }
     }
 
     private static func checkCommitted(_ start: RecoveryStart, in state: AccountState) throws(AccountStepError) {
-        guard state.recoveryCommitment == start.commitment.hash else { throw .notCommitted }
+        guard state.isCommitted(to: start.commitment, at: start.started) else { throw .notCommitted }
     }
 
     /// No other request is in force: there is none, or it has expired.
@@ -102,10 +116,29 @@ public enum AccountStepError: Error, Hashable, Sendable {
     case anotherBase
     /// The account committed to another recovery, or to none.
     case notCommitted
+    /// It leaves behind another commitment than the one in force, or none.
+    case anotherFormer
+    /// The commitment changed a second time while a recovery may still begin under the first.
+    case changedTooSoon
+    /// A commitment of the older form, under which nobody can ask any more.
+    case olderCommitment
     /// No such recovery is under way.
     case nothingUnderWay
     /// It changes what a recovery leaves as it is.
     case anotherHead
     /// A device from before is still there, or its number is.
     case oldDevicesRemain
+}
+
+extension AccountState {
+    /// Whether a recovery that started then may be under this commitment: the one in force, or the former one while its
+    /// delay has not passed since the change.
+    ///
+    /// - Parameter started: in seconds since 1970.
+    public func isCommitted(to commitment: RecoveryCommitment, at started: UInt64) -> Bool {
+        let hash = commitment.hash
+        if recoveryCommitment == hash { return true }
+        guard let former = formerRecovery else { return false }
+        return former.commitment.hash == hash && started < former.end
+    }
 }

@@ -1,16 +1,21 @@
 import CanonicalCoding
 import Crypto
 
-/// What an account promises about its recovery before it needs it: by which key, with which bundle, after how long.
+/// What an account promises about its recovery before it needs it: by which key, with which bundle, after how long, and
+/// who may ask.
 ///
-/// Its ``hash`` is the `recoveryCommitment` of the account's state. Until a recovery nobody can tell the key or the
-/// bundle from it, so that nobody can prepare.
+/// Its ``hash`` is the `recoveryCommitment` of the account's state. It is public: the recovery key and the bundle cannot
+/// be told from it, so that nobody can prepare, and what ``askKey`` has to sign only guardians and the owner can.
 ///
-/// Wire form, 72 bytes: u32 epoch, u32 delay in seconds, 32-byte SHA-256 of the recovery key, 32-byte SHA-256 of the
-/// bundle. The hash is SHA-256 over `signet-recovery-commitment/v1`, LF and the wire form.
+/// Wire form, 104 bytes: u32 epoch, u32 delay in seconds, 32-byte SHA-256 of the recovery key, 32-byte SHA-256 of the
+/// bundle, 32-byte ask key. The hash is SHA-256 over `signet-recovery-commitment/v2`, LF and the wire form. The older
+/// form, 72 bytes, ends before the ask key and is hashed behind `signet-recovery-commitment/v1`, LF: it is read, and
+/// nothing starts under it any more.
 public struct RecoveryCommitment: Hashable, Sendable {
     /// The wire form's length in bytes.
-    public static let byteCount = 72
+    public static let byteCount = 104
+    /// The older form's length in bytes.
+    public static let olderByteCount = 72
     /// The longest delay: 30 days, in seconds.
     public static let maximumDelay: UInt32 = 30 * 86_400
     /// Two days, in seconds.
@@ -24,17 +29,20 @@ public struct RecoveryCommitment: Hashable, Sendable {
     public let keyHash: [UInt8]
     /// SHA-256 of the bundle.
     public let bundleHash: [UInt8]
+    /// Ed25519, 32 bytes: has to endorse a start. Each guardian has the private half, and the owner may keep it on paper.
+    /// Nil in the older form.
+    public let askKey: [UInt8]?
 
-    /// A commitment to a recovery key of 33 bytes and a bundle.
+    /// A commitment to a recovery key of 33 bytes, a bundle, and an ask key of 32 bytes.
     ///
     /// - Throws: ``RecoveryCommitmentError``.
     public init(
-        epoch: UInt32, delay: UInt32, recoveryKey: [UInt8], bundle: [UInt8]
+        epoch: UInt32, delay: UInt32, recoveryKey: [UInt8], bundle: [UInt8], askKey: [UInt8]
     ) throws(RecoveryCommitmentError) {
-        guard AccountSignature.isKey(recoveryKey) else { throw .invalidKey }
+        guard AccountSignature.isKey(recoveryKey), askKey.count == 32 else { throw .invalidKey }
         try self.init(
             epoch: epoch, delay: delay, keyHash: Array(SHA256.hash(data: recoveryKey)),
-            bundleHash: Array(SHA256.hash(data: bundle)))
+            bundleHash: Array(SHA256.hash(data: bundle)), askKey: askKey)
     }
 
     /// Reads the wire form.
@@ -42,13 +50,26 @@ public struct RecoveryCommitment: Hashable, Sendable {
     /// - Throws: ``RecoveryCommitmentError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryCommitmentError) {
         guard bytes.count == Self.byteCount else { throw .invalidLength(bytes.count) }
+        try self.init(fields: bytes, askKey: Array(bytes[72...]))
+    }
+
+    /// Reads the older form, which has no ask key.
+    ///
+    /// - Throws: ``RecoveryCommitmentError``.
+    public init(decodingOlder bytes: [UInt8]) throws(RecoveryCommitmentError) {
+        guard bytes.count == Self.olderByteCount else { throw .invalidLength(bytes.count) }
+        try self.init(fields: bytes, askKey: nil)
+    }
+
+    private init(fields bytes: [UInt8], askKey: [UInt8]?) throws(RecoveryCommitmentError) {
         func number(_ offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         try self.init(
-            epoch: number(0), delay: number(4), keyHash: Array(bytes[8..<40]), bundleHash: Array(bytes[40...]))
+            epoch: number(0), delay: number(4), keyHash: Array(bytes[8..<40]), bundleHash: Array(bytes[40..<72]),
+            askKey: askKey)
     }
 
     private init(
-        epoch: UInt32, delay: UInt32, keyHash: [UInt8], bundleHash: [UInt8]
+        epoch: UInt32, delay: UInt32, keyHash: [UInt8], bundleHash: [UInt8], askKey: [UInt8]?
     ) throws(RecoveryCommitmentError) {
         guard epoch > 0 else { throw .invalidEpoch }
         guard delay <= Self.maximumDelay else { throw .delayTooLong(delay) }
@@ -56,21 +77,62 @@ public struct RecoveryCommitment: Hashable, Sendable {
         self.delay = delay
         self.keyHash = keyHash
         self.bundleHash = bundleHash
+        self.askKey = askKey
     }
 
-    /// The wire form.
+    /// The wire form; of the older form what it was read from.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(epoch)
         writer.write(delay)
         writer.write(keyHash)
         writer.write(bundleHash)
+        writer.write(askKey ?? [])
         return writer.bytes
     }
 
     /// What the account's state holds, 32 bytes.
     public var hash: [UInt8] {
-        Array(SHA256.hash(data: Array("signet-recovery-commitment/v1\n".utf8) + encoded))
+        let version = askKey == nil ? "v1" : "v2"
+        return Array(SHA256.hash(data: Array("signet-recovery-commitment/\(version)\n".utf8) + encoded))
+    }
+}
+
+/// The commitment before the one in force: a recovery may still begin under it until its own delay has passed since the
+/// change, so that whoever takes a device cannot take the guardians away in one step.
+///
+/// Wire form, 112 bytes: 104 bytes of ``RecoveryCommitment``, u64 since when another is in force, seconds since 1970.
+public struct FormerRecovery: Hashable, Sendable {
+    /// The wire form's length in bytes.
+    public static let byteCount = RecoveryCommitment.byteCount + 8
+    /// What was in force.
+    public let commitment: RecoveryCommitment
+    /// Since when it no longer is, in seconds since 1970.
+    public let since: UInt64
+
+    /// A commitment that another one took the place of.
+    public init(_ commitment: RecoveryCommitment, since: UInt64) {
+        self.commitment = commitment
+        self.since = since
+    }
+
+    /// From when on nothing starts under it, in seconds since 1970.
+    public var end: UInt64 {
+        let (end, overflow) = since.addingReportingOverflow(UInt64(commitment.delay))
+        return overflow ? .max : end
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(commitment.encoded)
+        writer.write(since)
+        return writer.bytes
+    }
+
+    init(from reader: inout ByteReader) throws {
+        commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
+        since = try reader.uint64()
     }
 }
 
@@ -78,7 +140,7 @@ public struct RecoveryCommitment: Hashable, Sendable {
 public enum RecoveryCommitmentError: Error, Hashable, Sendable {
     /// The wire form has this many bytes.
     case invalidLength(Int)
-    /// Not a P-256 point of 33 bytes.
+    /// Not a P-256 point of 33 bytes, or not an ask key of 32.
     case invalidKey
     /// Epoch zero.
     case invalidEpoch

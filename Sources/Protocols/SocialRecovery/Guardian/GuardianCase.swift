@@ -134,7 +134,8 @@ public struct GuardianCase: Hashable, Sendable {
         guard request.scope.epoch == packet.scope.epoch else { throw .anotherEpoch(held: packet.scope.epoch) }
         guard now < start.expires else { throw .expired }
         guard start.request == request.hash, start.identityKey == request.identityKey else { throw .notLogged }
-        guard state.recoveryCommitment == start.commitment.hash, start.commitment.epoch == packet.scope.epoch,
+        guard state.isCommitted(to: start.commitment, at: start.started),
+            start.commitment.askKey == packet.askKey.publicKey, start.commitment.epoch == packet.scope.epoch,
             start.commitment.delay == packet.delay, start.commitment.keyHash == packet.recoveryKeyHash
         else { throw .notCommitted }
         guard state.pendingRecovery == start.hash else { throw .notLogged }

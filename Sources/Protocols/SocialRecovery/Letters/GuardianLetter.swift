@@ -6,7 +6,7 @@ public import SecretSharing
 /// What an owner and a guardian write to each other. Sealed, all letters have one length.
 ///
 /// Plaintext, 1967 bytes: u8 kind, scope (36), then for a packet 1105 bytes and the 32-byte challenge; for a check the
-/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 72-byte commitment; zeros. With HPKE to the
+/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 104-byte commitment; zeros. With HPKE to the
 /// recipient's device key; purpose `signet-letter/v1`, context the sender's handle, a zero byte, the recipient's.
 public enum GuardianLetter: Hashable, Sendable {
     /// The owner asks somebody to keep a packet, and to show that they do.

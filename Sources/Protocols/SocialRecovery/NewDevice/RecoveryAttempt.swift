@@ -51,7 +51,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
         _ request: RecoveryRequest, bundle: [UInt8], commitment: RecoveryCommitment, state: AccountState,
         at now: UInt64
     ) throws(RecoveryAttemptError) {
-        guard state.recoveryCommitment == commitment.hash else { throw .notCommitted }
+        guard state.isCommitted(to: commitment, at: now) else { throw .notCommitted }
         do throws(RecoveryBundleError) {
             self.bundle = try RecoveryBundle(decoding: bundle, commitment: commitment)
         } catch { throw .bundle(error) }

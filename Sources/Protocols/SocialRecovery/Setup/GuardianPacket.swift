@@ -7,15 +7,15 @@ public import SecretSharing
 /// What a guardian keeps: one share, and what they need to judge a request. It tells neither how many guardians there
 /// are, nor how many are needed, nor who.
 ///
-/// Plaintext, 1024 bytes: `signet-packet/v1` LF, scope (36), u16 place, 32-byte share, 33-byte public half, 32-byte
+/// Plaintext, 1024 bytes: `signet-packet/v2` LF, scope (36), u16 place, 32-byte share, 33-byte public half, 32-byte
 /// SHA-256 of the recovery key, owner's and guardian's handle each behind a u8 length, u8 and u64 of the meeting, u32
-/// delay in seconds, 32-byte key of the guardian list, 64-byte signature by the owner's identity key over all before,
-/// zeros. Sealed with HPKE to the guardian's device key; purpose `signet-packet/v1`, context the scope.
+/// delay in seconds, 32-byte key of the guardian list, 32-byte seed of the ask key, 64-byte signature by the owner's identity key over all before,
+/// zeros. Sealed with HPKE to the guardian's device key; purpose `signet-packet/v2`, context the scope.
 public struct GuardianPacket: Sendable {
     /// The sealed form's length in bytes, the same for all.
     public static let sealedByteCount = plaintextByteCount + PublicSealing.overhead
     static let plaintextByteCount = 1024
-    private static let format: StaticString = "signet-packet/v1\n"
+    private static let format: StaticString = "signet-packet/v2\n"
 
     /// Account and epoch.
     public let scope: RecoveryScope
@@ -32,10 +32,12 @@ public struct GuardianPacket: Sendable {
     /// How long a recovery is open to objection, in seconds.
     public let delay: UInt32
     let directoryKey: SecretOctets
+    /// With which this guardian endorses a request, and signs answers to it.
+    public let askKey: AskKey
 
     init(
         scope: RecoveryScope, share: SecretShare, recoveryKeyHash: [UInt8], owner: Handle, guardian: Handle,
-        meeting: MeetingEvidence, delay: UInt32, directoryKey: SecretOctets
+        meeting: MeetingEvidence, delay: UInt32, directoryKey: SecretOctets, askKey: AskKey
     ) {
         self.scope = scope
         self.share = share
@@ -45,6 +47,7 @@ public struct GuardianPacket: Sendable {
         self.meeting = meeting
         self.delay = delay
         self.directoryKey = directoryKey
+        self.askKey = askKey
     }
 
     /// Opens a packet and checks all of it.
@@ -62,7 +65,7 @@ public struct GuardianPacket: Sendable {
         guard sealed.count == Self.sealedByteCount else { throw .invalidLength(sealed.count) }
         guard
             var plaintext = PublicSealing.open(
-                sealed, with: key, purpose: "signet-packet/v1", context: scope.encoded)
+                sealed, with: key, purpose: "signet-packet/v2", context: scope.encoded)
         else { throw .notSealedToThisDevice }
         defer { plaintext.wipeSecret() }
         let (packet, point): (GuardianPacket, [UInt8])
@@ -83,7 +86,7 @@ public struct GuardianPacket: Sendable {
         plaintext += signature
         plaintext += [UInt8](repeating: 0, count: max(0, Self.plaintextByteCount - plaintext.count))
         return PublicSealing.seal(
-            plaintext, to: key.agreementKey, purpose: "signet-packet/v1", context: scope.encoded)
+            plaintext, to: key.agreementKey, purpose: "signet-packet/v2", context: scope.encoded)
     }
 
     private var unsigned: [UInt8] {
@@ -99,7 +102,8 @@ public struct GuardianPacket: Sendable {
         writer.write(meeting.kind.rawValue)
         writer.write(meeting.date)
         writer.write(delay)
-        directoryKey.withBytes { for index in $0.indices { writer.write($0[index]) } }
+        directoryKey.withBytes { writer.write(span: $0) }
+        askKey.seed.withBytes { writer.write(span: $0) }
         return writer.bytes
     }
 
@@ -121,6 +125,8 @@ public struct GuardianPacket: Sendable {
             let delay = try reader.uint32()
             let directory = try reader.array(32)
             let directoryKey = SecretOctets(copying: directory.span)
+            let ask = try reader.array(32)
+            let askKey = AskKey(seed: SecretOctets(copying: ask.span))
             let signed = Array(plaintext.prefix(reader.offset))
             guard P256Text.isValid(try reader.array(64), over: signed, by: identityKey) else {
                 throw RecoveryFormatError.invalidField
@@ -128,7 +134,7 @@ public struct GuardianPacket: Sendable {
             try reader.padding()
             let packet = GuardianPacket(
                 scope: scope, share: share, recoveryKeyHash: keyHash, owner: owner, guardian: guardian,
-                meeting: meeting, delay: delay, directoryKey: directoryKey)
+                meeting: meeting, delay: delay, directoryKey: directoryKey, askKey: askKey)
             return (packet, point)
         }
     }

@@ -3,7 +3,7 @@ public import KeyTransparency
 
 /// The file that a new device fetches: what the account committed to, the bundle, and the journal.
 ///
-/// Wire form: `signet-recovery-file/v1` LF; commitment (72); u32 length and bundle; u32 length and journal; zeros up to a
+/// Wire form: `signet-recovery-file/v2` LF; commitment (104); u32 length and bundle; u32 length and journal; zeros up to a
 /// multiple of 8192 bytes.
 public struct RecoveryContents: Hashable, Sendable {
     /// What the account committed to.
@@ -12,7 +12,7 @@ public struct RecoveryContents: Hashable, Sendable {
     public let bundle: [UInt8]
     /// The journal.
     public let journal: RecoveryJournal
-    private static let format: StaticString = "signet-recovery-file/v1\n"
+    private static let format: StaticString = "signet-recovery-file/v2\n"
 
     /// A file of these parts.
     public init(commitment: RecoveryCommitment, bundle: [UInt8], journal: RecoveryJournal) {

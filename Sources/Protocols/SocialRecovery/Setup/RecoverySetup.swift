@@ -1,4 +1,5 @@
 import CanonicalCoding
+public import Crypto
 public import KeyTransparency
 public import SecretSharing
 
@@ -42,11 +43,12 @@ public struct RecoverySetup: Hashable, Sendable {
     public let bundle: RecoveryBundle
     /// What the account's state has to commit to.
     public let commitment: RecoveryCommitment
+    private let sealedAskKey: [UInt8]
     /// The guardians, in the order they were chosen.
     public private(set) var guardians: [Guardian]
     /// How far it is.
     public private(set) var stage: Stage = .delivering
-    private static let format: StaticString = "signet-setup/v1\n"
+    private static let format: StaticString = "signet-setup/v2\n"
 
     /// What to set up.
     public struct Plan: Sendable {
@@ -54,6 +56,8 @@ public struct RecoverySetup: Hashable, Sendable {
         public let scope: RecoveryScope
         /// Whose identity.
         public let owner: Handle
+        /// Agreement key of the owner's device, 33 bytes: the device keeps the ask key sealed to it.
+        public let ownKey: [UInt8]
         /// 3 to 16, each with how the two met.
         public let guardians: [(key: GuardianKey, meeting: MeetingEvidence)]
         /// How many of them recover it: at least 2, and one fewer than there are.
@@ -65,11 +69,13 @@ public struct RecoverySetup: Hashable, Sendable {
 
         /// A plan. By default three recover, and an objection has two days.
         public init(
-            scope: RecoveryScope, owner: Handle, guardians: [(key: GuardianKey, meeting: MeetingEvidence)],
+            scope: RecoveryScope, owner: Handle, ownKey: [UInt8],
+            guardians: [(key: GuardianKey, meeting: MeetingEvidence)],
             threshold: Int = 3, delay: UInt32 = RecoveryCommitment.standardDelay, created: UInt64
         ) {
             self.scope = scope
             self.owner = owner
+            self.ownKey = ownKey
             self.guardians = guardians
             self.threshold = threshold
             self.delay = delay
@@ -114,7 +120,10 @@ public struct RecoverySetup: Hashable, Sendable {
         return (try sealing.setup(using: &generator, signing: sign), journal)
     }
 
-    init(bundle: RecoveryBundle, commitment: RecoveryCommitment, guardians: [Guardian]) {
+    init(
+        bundle: RecoveryBundle, commitment: RecoveryCommitment, sealedAskKey: [UInt8], guardians: [Guardian]
+    ) {
+        self.sealedAskKey = sealedAskKey
         self.bundle = bundle
         self.commitment = commitment
         self.guardians = guardians
@@ -122,6 +131,21 @@ public struct RecoverySetup: Hashable, Sendable {
 
     /// How many of them recover the identity.
     public var threshold: Int { bundle.commitments.threshold }
+
+    static let askPurpose: StaticString = "signet-ask-key/v1"
+
+    /// The ask key, which the owner may keep on paper; nil when it is not this device's key that it is sealed to.
+    ///
+    /// - Parameter key: the private half of the agreement key of the device that made the set.
+    public func askKey(with key: P256.KeyAgreement.PrivateKey) -> AskKey? {
+        guard
+            var seed = PublicSealing.open(
+                sealedAskKey, with: key, purpose: Self.askPurpose, context: bundle.scope.encoded)
+        else { return nil }
+        defer { seed.wipeSecret() }
+        let askKey = AskKey(seed: SecretOctets(copying: seed.span))
+        return askKey.publicKey == commitment.askKey ? askKey : nil
+    }
 
     /// How many guardians have to keep their packet before the set may be published: one more than recover.
     public var neededCount: Int { min(guardians.count, bundle.commitments.threshold + 1) }
@@ -182,6 +206,8 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
     case journal(RecoveryJournalError)
     /// The caller's signing closure threw.
     case signingFailed
+    /// The owner's agreement key cannot be sealed to; the caller's mistake.
+    case invalidOwnKey
     /// Nobody of this name is a guardian of this set.
     case noSuchGuardian
     /// The guardian's answer does not prove that they keep their share.
@@ -193,7 +219,7 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
 }
 
 extension RecoverySetup {
-    /// For the owner's device: `signet-setup/v1` LF, u8 stage, commitment, u32 length and bundle, u8 count, for each
+    /// For the owner's device: `signet-setup/v2` LF, u8 stage, commitment, 113 bytes of sealed ask key, u32 length and bundle, u8 count, for each
     /// guardian: u8 length and handle, 33 + 33 bytes of keys, u8 kind and u64 date of the meeting, u16 place, packet, 32-byte
     /// challenge, u8 whether kept.
     public var encoded: [UInt8] {
@@ -201,6 +227,7 @@ extension RecoverySetup {
         writer.write(Self.format)
         writer.write(stage.rawValue)
         writer.write(commitment.encoded)
+        writer.write(sealedAskKey)
         writer.long(bundle.encoded)
         writer.write(UInt8(guardians.count))
         for guardian in guardians {
@@ -224,10 +251,12 @@ extension RecoverySetup {
         self = try RecoveryFormat.read(bytes, Self.format) { reader in
             guard let stage = Stage(rawValue: try reader.uint8()) else { throw RecoveryFormatError.invalidField }
             let commitment = try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount))
+            let sealedAskKey = try reader.array(32 + PublicSealing.overhead)
             let bundle = try RecoveryBundle(decoding: reader.long(), commitment: commitment)
             var guardians: [Guardian] = []
             for _ in 0..<(try reader.uint8()) { guardians.append(try Guardian(from: &reader)) }
-            var setup = RecoverySetup(bundle: bundle, commitment: commitment, guardians: guardians)
+            var setup = RecoverySetup(
+                bundle: bundle, commitment: commitment, sealedAskKey: sealedAskKey, guardians: guardians)
             setup.stage = stage
             return setup
         }

@@ -14,9 +14,10 @@ struct SetupSealing {
         var keyBytes = random(32, using: &generator)
         defer { keyBytes.wipeSecret() }
         let directoryKey = SecretOctets(copying: keyBytes.span)
+        let askKey = AskKey(using: &generator)
         var guardians: [RecoverySetup.Guardian] = []
         for (choice, share) in zip(plan.guardians, dealing.shares) {
-            let packet = packet(for: choice.key, choice.meeting, share, directoryKey)
+            let packet = packet(for: choice.key, choice.meeting, share, directoryKey, askKey)
             guard let sealed = packet.sealed(to: choice.key, signing: sign) else {
                 throw .invalidGuardianKey(choice.key.handle)
             }
@@ -27,16 +28,27 @@ struct SetupSealing {
         }
         let slots = padded(guardians.map(\.packet), using: &generator)
         let bundle = try bundle(slots, directoryKey, signing: sign)
-        return RecoverySetup(bundle: bundle, commitment: try commitment(to: bundle), guardians: guardians)
+        guard let kept = askKey.seed.withBytes({ seal($0) }) else { throw .invalidOwnKey }
+        return RecoverySetup(
+            bundle: bundle, commitment: try commitment(to: bundle, askKey), sealedAskKey: kept, guardians: guardians)
+    }
+
+    /// The owner's device keeps the ask key sealed to itself, for the owner's paper.
+    private func seal(_ seed: Span<UInt8>) -> [UInt8]? {
+        var bytes = seed.indices.map { seed[$0] }
+        defer { bytes.wipeSecret() }
+        return PublicSealing.seal(
+            bytes, to: plan.ownKey, purpose: RecoverySetup.askPurpose, context: plan.scope.encoded)
     }
 
     private func packet(
-        for guardian: GuardianKey, _ meeting: MeetingEvidence, _ share: SecretShare, _ directoryKey: SecretOctets
+        for guardian: GuardianKey, _ meeting: MeetingEvidence, _ share: SecretShare, _ directoryKey: SecretOctets,
+        _ askKey: AskKey
     ) -> GuardianPacket {
         GuardianPacket(
             scope: plan.scope, share: share,
             recoveryKeyHash: Array(SHA256.hash(data: dealing.commitments.publicKey.encoded)), owner: plan.owner,
-            guardian: guardian.handle, meeting: meeting, delay: plan.delay, directoryKey: directoryKey)
+            guardian: guardian.handle, meeting: meeting, delay: plan.delay, directoryKey: directoryKey, askKey: askKey)
     }
 
     private func bundle(
@@ -52,11 +64,13 @@ struct SetupSealing {
             signing: sign)
     }
 
-    private func commitment(to bundle: RecoveryBundle) throws(RecoverySetupError) -> RecoveryCommitment {
+    private func commitment(
+        to bundle: RecoveryBundle, _ askKey: AskKey
+    ) throws(RecoverySetupError) -> RecoveryCommitment {
         do throws(RecoveryCommitmentError) {
             return try RecoveryCommitment(
                 epoch: plan.scope.epoch, delay: plan.delay, recoveryKey: dealing.commitments.publicKey.encoded,
-                bundle: bundle.encoded)
+                bundle: bundle.encoded, askKey: askKey.publicKey)
         } catch { throw .dealingFailed }
     }
 
@@ -68,7 +82,7 @@ struct SetupSealing {
             let nobody = Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation)
             let nothing = [UInt8](repeating: 0, count: GuardianPacket.plaintextByteCount)
             slots.append(
-                PublicSealing.seal(nothing, to: nobody, purpose: "signet-packet/v1", context: plan.scope.encoded)
+                PublicSealing.seal(nothing, to: nobody, purpose: "signet-packet/v2", context: plan.scope.encoded)
                     ?? random(GuardianPacket.sealedByteCount, using: &generator))
         }
         return slots.shuffled(using: &generator)

@@ -51,6 +51,10 @@ extension RecoveryClientError {
             Sentence(
                 "You have guardians, or are asking some, or have none to replace.",
                 "'signet guardians' shows them; 'signet guardians replace' chooses others.")
+        case .changedTooSoon(let end):
+            Sentence(
+                "Your guardians changed a short while ago. Until \(Moment.date(end)) those from before can still help you.",
+                "Change them again after that.")
         case .setup(let error): error.sentence
         case .notTheirGuardian(let handle):
             Sentence("You keep nothing for \(handle).", "'signet guardian' shows for whom you do.")

@@ -27,7 +27,7 @@ struct SubmissionRules: Sendable {
         } else {
             guard submission.state.identityKey == current.identityKey else { throw .refused(.handleTaken) }
         }
-        try checkTime(of: submission.state)
+        try checkTime(of: submission.state, after: current)
         guard current.isFollowed(by: submission.state) else { throw .refused(.versionConflict) }
         let new = submission.state.devices.filter { !current.devices.contains($0) }
         guard new.allSatisfy({ $0.number > highestNumber }) else { throw .refused(.badRequest) }
@@ -37,13 +37,14 @@ struct SubmissionRules: Sendable {
     /// How long nothing may start after an objection, in seconds: a day.
     static let freeze: UInt64 = 86_400
 
-    /// Steps of a recovery say when they were made. What comes late or early by more than a request may is refused, and a
+    /// Steps of a recovery, and a change of guardians, say when they were made. What comes late or early by more than a request may is refused, and a
     /// recovery does not end in the future.
-    private func checkTime(of state: AccountState) throws(DirectoryError) {
+    private func checkTime(of state: AccountState, after current: AccountState) throws(DirectoryError) {
         let bound = RequestSignature.maximumClockDifference
         let (time, latest) =
             switch state.step {
-            case .ordinary: (now, now)
+            case .ordinary where state.formerRecovery == current.formerRecovery: (now, now)
+            case .ordinary: (state.formerRecovery?.since ?? now, now + bound)
             case .started(let start, _, _): (start.started, now + bound)
             case .stopped(let stop, _): (stop.time, now + bound)
             case .recovered(let succession): (succession.time, now)
