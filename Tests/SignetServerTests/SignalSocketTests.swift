@@ -90,6 +90,18 @@ import Testing
         }
     }
 
+    /// The idle limit would end it too, and would say so.
+    @Test(arguments: [["Sec-WebSocket-Version": "12"], [RequestSignature.headerName: ""]])
+    func aRefusedRequestForOneEndsTheConnection(_ changes: [String: String]) async throws {
+        try await withServer({ $0.limits.idle = .seconds(2) }) { client, _ in
+            let person = try TestPerson("alice@example.org")
+            try await expectStatus(200, of: person.register(client))
+            let connection = try await ask(client, person, changing: changes)
+            #expect(String(decoding: await connection.readToEnd(), as: UTF8.self).contains("onnection: close\r\n"))
+            #expect(try await client.refusals() == [:])
+        }
+    }
+
     @Test func aSignatureOpensOneOnly() async throws {
         try await withServer { client, _ in
             let person = try TestPerson("alice@example.org")

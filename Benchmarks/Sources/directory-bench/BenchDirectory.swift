@@ -54,6 +54,7 @@ struct BenchDirectory {
         var configuration = HTTPSServer.Configuration()
         configuration.port = port
         configuration.limits.addressRate = .unlimited
+        configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
         let server = try HTTPSServer(
             directory, identity: try Self.identity(data), configuration: configuration, logger: logger)

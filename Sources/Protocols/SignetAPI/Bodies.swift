@@ -1,3 +1,5 @@
+import KeyTransparency
+
 /// JSON body of `POST /api/get-public-keys`: hashes of device keys, as friend routes return them, or
 /// handles. Exactly one of the two.
 ///
@@ -10,6 +12,14 @@ public struct ECallRequest: Codable, Hashable, Sendable {
 
     /// The most hashes or handles in one request.
     public static let maximumCount = 64
+    /// The most devices in one answer; who asks for more is told to ask for fewer people at once.
+    public static let maximumEntryCount = 128
+
+    /// As how many requests it counts: one for eight devices, as many as those asked for could have.
+    public var cost: UInt64 {
+        let devices = (publicKeyHashs?.count ?? 0) + (targets?.count ?? 0) * AccountState.maximumDeviceCount
+        return UInt64(max(1, (min(devices, Self.maximumEntryCount) + 7) / 8))
+    }
 
     /// A request by key hash or by handle.
     public init(publicKeyHashs: [String]? = nil, targets: [String]? = nil) {

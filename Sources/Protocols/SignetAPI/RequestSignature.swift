@@ -93,12 +93,20 @@ public struct RequestSignature: Hashable, Sendable {
     /// - Parameter now: the server's clock, in seconds since 1970.
     /// - Throws: ``RequestSignatureError``. A retry helps only after ``RequestSignatureError/wrongTime``.
     public func verify(_ content: Content, at now: UInt64) throws(RequestSignatureError) {
-        let difference = now > time ? now - time : time - now
-        guard difference <= Self.maximumClockDifference else { throw .wrongTime }
+        try checkTime(at: now)
         let message = Self.message(content, deviceKey: deviceKey, time: time, nonce: nonce)
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: deviceKey),
             key.isValidSignature(signature, for: message)
         else { throw .invalidSignature }
+    }
+
+    /// Checks the time alone, which needs no body.
+    ///
+    /// - Parameter now: the server's clock, in seconds since 1970.
+    /// - Throws: ``RequestSignatureError/wrongTime``.
+    public func checkTime(at now: UInt64) throws(RequestSignatureError) {
+        let difference = now > time ? now - time : time - now
+        guard difference <= Self.maximumClockDifference else { throw .wrongTime }
     }
 
     private static let version = Array("v1".utf8)

@@ -42,7 +42,8 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Logins of one account that may fail at once; one more each minute; 0 for any number.", valueName: "n"))
+            "Logins of one account from one address that may fail at once; one more each minute; 0 for any number.",
+            valueName: "n"))
     var loginAttempts: UInt64 = LoginLimits().account.burst
 
     @Flag(help: "Show /metrics to anyone, not only on the loopback interface.")
@@ -103,7 +104,7 @@ struct Run: AsyncParsableCommand {
         let data = DataDirectory(path: data.data)
         var login = LoginLimits()
         login.account.burst = loginAttempts
-        if loginAttempts == 0 { login.address.burst = 0 }
+        if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
         let notes = try await StoredNotes.open(data, login: login, logger: logger)
         let recovery = try MailboxStore(at: data.recovery)
         return [notes, RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
@@ -148,6 +149,7 @@ struct Run: AsyncParsableCommand {
         configuration.showsMetricsToAll = openMetrics
         configuration.republishInterval = republish == 0 ? nil : .seconds(republish)
         configuration.limits.addressRate = Self.rate(rate)
+        configuration.limits.connectionRate = Self.rate(rate)
         configuration.limits.accountRate = Self.rate(accountRate)
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress

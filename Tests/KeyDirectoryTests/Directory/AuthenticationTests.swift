@@ -111,46 +111,78 @@ import Testing
 }
 
 @Suite struct NonceWindowTests {
-    private func signature(_ number: UInt8) throws -> RequestSignature {
+    private func signature(_ number: UInt8) throws -> RequestSignature { try signature(nonce: UInt64(number)) }
+
+    private func signature(nonce number: UInt64) throws -> RequestSignature {
         let content = RequestSignature.Content(.listFriends, origin: [], body: [])
+        let nonce = (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } + [UInt8](repeating: 0, count: 8)
         return RequestSignature(
-            content, deviceKey: Array(repeating: 1, count: 32), time: 0,
-            nonce: Array(repeating: number, count: 16), sign: { _ in Array(repeating: 0, count: 64) })
+            content, deviceKey: Array(repeating: 1, count: 32), time: 0, nonce: nonce,
+            sign: { _ in Array(repeating: 0, count: 64) })
     }
 
     @Test func aNonceIsRememberedForAsLongAsItsRequestStaysInTime() throws {
         let window = NonceWindow(capacity: 10, at: 1000)
-        #expect(try window.take(signature(1), at: 1600) == .new)
-        #expect(try window.take(signature(2), at: 1601) == .new)
-        #expect(try window.take(signature(1), at: 1600 + 600) == .replayed)
+        #expect(try window.take(signature(1), for: nil, at: 1600) == .new)
+        #expect(try window.take(signature(2), for: nil, at: 1601) == .new)
+        #expect(try window.take(signature(1), for: nil, at: 1600 + 600) == .replayed)
     }
 
     @Test func aNonceIsForgottenAfterwards() throws {
         let window = NonceWindow(capacity: 10, at: 1000)
-        #expect(try window.take(signature(1), at: 1000) == .new)
-        #expect(try window.take(signature(2), at: 1601) == .new)
-        #expect(try window.take(signature(3), at: 2202) == .new)
+        #expect(try window.take(signature(1), for: nil, at: 1000) == .new)
+        #expect(try window.take(signature(2), for: nil, at: 1601) == .new)
+        #expect(try window.take(signature(3), for: nil, at: 2202) == .new)
         #expect(window.count == 2)
     }
 
     @Test func aLongPauseForgetsEverything() throws {
         let window = NonceWindow(capacity: 10, at: 1000)
-        #expect(try window.take(signature(1), at: 1000) == .new)
-        #expect(try window.take(signature(2), at: 9000) == .new)
+        #expect(try window.take(signature(1), for: nil, at: 1000) == .new)
+        #expect(try window.take(signature(2), for: nil, at: 9000) == .new)
         #expect(window.count == 1)
     }
 
     @Test func aClockThatGoesBackForgetsNothing() throws {
         let window = NonceWindow(capacity: 10, at: 1000)
-        #expect(try window.take(signature(1), at: 1000) == .new)
-        #expect(try window.take(signature(1), at: 10) == .replayed)
+        #expect(try window.take(signature(1), for: nil, at: 1000) == .new)
+        #expect(try window.take(signature(1), for: nil, at: 10) == .replayed)
     }
 
     @Test func aFullWindowRefusesRatherThanForgets() throws {
         let window = NonceWindow(capacity: 2, at: 1000)
-        #expect(try window.take(signature(1), at: 1000) == .new)
-        #expect(try window.take(signature(2), at: 1000) == .new)
-        #expect(try window.take(signature(3), at: 1000) == .full)
-        #expect(try window.take(signature(1), at: 1000) == .replayed)
+        #expect(try window.take(signature(1), for: 1, at: 1000) == .new)
+        #expect(try window.take(signature(2), for: 2, at: 1000) == .new)
+        #expect(try window.take(signature(3), for: 3, at: 1000) == .full)
+        #expect(try window.take(signature(1), for: 1, at: 1000) == .replayed)
+    }
+
+    /// A hundred accounts that ask as much as they can leave half of the window, and a bystander always has room.
+    @Test func noNumberOfGreedyAccountsFillsTheWindowForABystander() throws {
+        let window = NonceWindow(capacity: 1 << 13, at: 1000)
+        var number: UInt64 = 0
+        for _ in 0..<100 {
+            for account in 1...100 as ClosedRange<Int64> {
+                number += 1
+                _ = window.take(try signature(nonce: number), for: account, at: 1000)
+            }
+        }
+        #expect(window.count < 1 << 12)
+        #expect(window.take(try signature(nonce: 0), for: 1000, at: 1000) == .new)
+        #expect(window.take(try signature(nonce: .max), for: 1, at: 1000) == .overShare)
+    }
+
+    @Test func thoseWithoutAnAccountTakeAtMostHalf() throws {
+        let window = NonceWindow(capacity: 100, at: 1000)
+        let outcomes = try (1...60).map { window.take(try signature(nonce: $0), for: nil, at: 1000) }
+        #expect(outcomes.filter { $0 == .new }.count == 50)
+        #expect(window.take(try signature(nonce: 61), for: 1, at: 1000) == .new)
+    }
+
+    @Test func sharesComeBackWithANewGeneration() throws {
+        let window = NonceWindow(capacity: 128, at: 1000)
+        #expect(try window.take(signature(1), for: 1, at: 1000) == .new)
+        #expect(try window.take(signature(2), for: 1, at: 1000) == .overShare)
+        #expect(try window.take(signature(2), for: 1, at: 1601) == .new)
     }
 }

@@ -235,6 +235,34 @@ extension Directory {
         }
     }
 
+    @Test func aHundredAndTwentyEightDevicesAreTheLimit() async throws {
+        for number in 0..<5 {
+            var crowd = try Person("crowd\(number)@example.org", deviceCount: 24)
+            try await crowd.register(at: directory)
+        }
+        var last = try Person("last@example.org", deviceCount: 6)
+        try await last.register(at: directory)
+        let crowds = (0..<5).map { "crowd\($0)@example.org" }
+        let whole = ECallRequest(targets: crowds + ["last@example.org", "alice@example.org"])
+        #expect(try await directory.eCallEntries(whole).count == 128)
+        let more = ECallRequest(targets: crowds + ["last@example.org", "alice@example.org", "bob@example.org"])
+        #expect(try await refusal { try await directory.eCallEntries(more) } == .tooLarge)
+    }
+
+    /// Asking again for the same costs no hashing, and never brings out a proof for another checkpoint.
+    @Test func aProofIsPrintedOnceForACheckpoint() async throws {
+        let request = ECallRequest(targets: [alice.handle.description])
+        let first = try await directory.eCallEntries(request)
+        #expect(directory.proofs.count == 2)
+        #expect(try await directory.eCallEntries(request) == first)
+        #expect(directory.proofs.count == 2)
+        var carol = try Person("carol@example.org")
+        try await carol.register(at: directory)
+        let next = try await directory.eCallEntries(request)
+        #expect(next.map(\.publicKey) == first.map(\.publicKey))
+        #expect(zip(next, first).allSatisfy { $0.proof != $1.proof })
+    }
+
     @Test func sixtyFourElementsAreTheLimit() async throws {
         let targets = [String](repeating: "bob@example.org", count: 64)
         #expect(try await directory.eCallEntries(ECallRequest(targets: targets)).count == 1)

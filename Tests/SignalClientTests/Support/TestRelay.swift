@@ -53,6 +53,7 @@ struct TestRelay: Sendable {
         configuration.port = 0
         configuration.republishInterval = nil
         configuration.limits.addressRate = .unlimited
+        configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
         let server = try HTTPSServer(
             stored.directory, signals: hub, identity: stored.identity, configuration: configuration, logger: silent)

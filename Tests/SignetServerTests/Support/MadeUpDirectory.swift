@@ -31,9 +31,11 @@ final class MadeUpDirectory: DirectoryAnswering {
     func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
         throw .refused(.unavailable)
     }
-    func authenticate(
-        _ signature: RequestSignature, _ content: RequestSignature.Content
-    ) async throws(DirectoryError) -> Caller { throw .refused(.notYourAccount) }
+    func expect(_ signature: RequestSignature) async throws(DirectoryError) { throw .refused(.notYourAccount) }
+    func signer(
+        of signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Signer { throw .refused(.notYourAccount) }
+    func admit(_ signer: Signer) throws(DirectoryError) -> Caller { throw .refused(.notYourAccount) }
     func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> StateReceipt { throw .refused(.handleTaken) }

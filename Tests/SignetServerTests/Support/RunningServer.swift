@@ -67,6 +67,7 @@ private func configuration(_ change: (inout HTTPSServer.Configuration) -> Void) 
     configuration.port = 0
     configuration.republishInterval = nil
     configuration.limits.addressRate = .unlimited
+    configuration.limits.connectionRate = .unlimited
     configuration.limits.accountRate = .unlimited
     change(&configuration)
     return configuration

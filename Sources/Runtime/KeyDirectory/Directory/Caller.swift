@@ -2,7 +2,18 @@ import Crypto
 public import KeyTransparency
 public import SignetAPI
 
-/// Who makes a request: an active device of an account. Only ``Directory/authenticate(_:_:)`` makes one.
+/// An active device of an account, which signed a request that is in time. Only ``Directory/signer(of:_:)`` makes one.
+///
+/// Security: the request may be one that came before; whoever acts on it asks ``Directory/admit(_:)`` for the caller.
+public struct Signer: Hashable, Sendable {
+    /// Who it is, once the nonce is taken.
+    let caller: Caller
+
+    /// The account's number in this server's database, for its rate.
+    public var accountID: Int64 { caller.accountID }
+}
+
+/// Who makes a request: an active device of an account. Only ``Directory/admit(_:)`` gives one out.
 public struct Caller: Hashable, Sendable {
     /// The account's name.
     public let handle: Handle

@@ -147,7 +147,7 @@ extension Directory {
     /// Unknown ones are left out, and so are revoked devices; what is asked for twice is answered once.
     ///
     /// - Throws: ``DirectoryError``; `badRequest`: not exactly one of the two lists, or a malformed element;
-    ///   `tooLarge`: more than `ECallRequest.maximumCount`.
+    ///   `tooLarge`: more than `ECallRequest.maximumCount`, or more devices than `ECallRequest.maximumEntryCount`.
     /// Spec: eCall Key Transparency guide, "Friendship Establishment" and "Call Initiation".
     public func eCallEntries(_ request: ECallRequest) async throws(DirectoryError) -> [ECallEntry] {
         let published = log.published
@@ -157,6 +157,7 @@ extension Directory {
             case (nil, let targets?): try await devices(of: targets, size: published.head.size)
             default: throw DirectoryError.refused(.badRequest)
             }
+        guard devices.count <= ECallRequest.maximumEntryCount else { throw .refused(.tooLarge) }
         return try devices.map { (device) throws(DirectoryError) in try entry(device, published) }
     }
 
@@ -204,13 +205,20 @@ extension Directory {
     private func entry(
         _ owned: OwnedDevice, _ published: PublishedCheckpoint
     ) throws(DirectoryError) -> ECallEntry {
-        let inclusion = try inclusion(owned.device.index, published)
+        ECallEntry(
+            publicKey: text(Base64.encode(owned.device.signingKey)), proof: try proof(owned.device.index, published),
+            vrfHash: text(Base64.encode(owned.owner.label.bytes)))
+    }
+
+    private func proof(_ index: UInt64, _ published: PublishedCheckpoint) throws(DirectoryError) -> String {
+        if let known = proofs.find(index, published.bytes) { return known }
+        let inclusion = try inclusion(index, published)
         guard let proof = try? TlogProof(extra: nil, inclusion: inclusion, note: published.note) else {
             throw .stopped
         }
-        return ECallEntry(
-            publicKey: text(Base64.encode(owned.device.signingKey)), proof: text(proof.encoded),
-            vrfHash: text(Base64.encode(owned.owner.label.bytes)))
+        let text = text(proof.encoded)
+        proofs.keep(text, index, published.bytes)
+        return text
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import KeyTransparency
 public import SignetAPI
 import TransparencyLog
 
@@ -13,19 +14,45 @@ extension Directory {
         }
     }
 
-    /// Finds out who makes a request, and takes its nonce.
+    /// Judges what can be judged of a signed request before its body is there.
+    ///
+    /// Security: says nothing about who sends it: device keys stand in the log for everyone to copy.
+    /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is no active device of a published state.
+    public func expect(_ signature: RequestSignature) async throws(DirectoryError) {
+        do { try signature.checkTime(at: clock()) } catch { throw .refused(.wrongTime) }
+        guard try await owner(ofKey: signature.deviceKey) != nil else { throw .refused(.notYourAccount) }
+    }
+
+    /// Finds out who signed a request. Takes no nonce: an account's rate is asked first, so that nobody fills the window
+    /// with requests that are refused.
     ///
     /// - Throws: ``DirectoryError``; `wrongTime`; `notSigned`: the key did not sign this request to this directory;
-    ///   `notYourAccount`: the key is no active device of a published state; `replayed`; `unavailable`: more signed
-    ///   requests in ten minutes than nonces can be remembered.
+    ///   `notYourAccount`: the key is no active device of a published state.
+    public func signer(
+        of signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Signer {
+        try check(signature, content, at: clock())
+        guard let owner = try await owner(ofKey: signature.deviceKey) else { throw .refused(.notYourAccount) }
+        return Signer(
+            caller: Caller(handle: owner.handle, accountID: owner.id, signature: signature, content: content))
+    }
+
+    /// Takes the nonce of a signed request.
+    ///
+    /// - Throws: ``DirectoryError``; `replayed`; `tooManyRequests`: the account has had its share of the nonces of ten
+    ///   minutes; `unavailable`: more signed requests in ten minutes than nonces can be remembered.
+    public func admit(_ signer: Signer) throws(DirectoryError) -> Caller {
+        try takeNonce(of: signer.caller.signature, for: signer.accountID, at: clock())
+        return signer.caller
+    }
+
+    /// Finds out who makes a request, and takes its nonce.
+    ///
+    /// - Throws: ``DirectoryError``; as ``signer(of:_:)`` and ``admit(_:)``.
     public func authenticate(
         _ signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Caller {
-        let now = clock()
-        try check(signature, content, at: now)
-        guard let caller = try await caller(signature, content) else { throw .refused(.notYourAccount) }
-        try takeNonce(of: signature, at: now)
-        return caller
+        try admit(try await signer(of: signature, content))
     }
 
     /// Whether this key signed this request, to this directory, just now.
@@ -39,25 +66,29 @@ extension Directory {
     }
 
     /// Taken last, so that nobody but an account's own devices fills the window.
-    func takeNonce(of signature: RequestSignature, at now: UInt64) throws(DirectoryError) {
-        switch nonces.take(signature, at: now) {
+    ///
+    /// - Parameter account: nil for whoever has none yet.
+    func takeNonce(
+        of signature: RequestSignature, for account: Int64? = nil, at now: UInt64
+    ) throws(DirectoryError) {
+        switch nonces.take(signature, for: account, at: now) {
         case .new: return
         case .replayed: throw .refused(.replayed)
+        case .overShare: throw .refused(.tooManyRequests)
         case .full: throw .refused(.unavailable)
         }
     }
 
-    private func caller(
-        _ signature: RequestSignature, _ content: RequestSignature.Content
-    ) async throws(DirectoryError) -> Caller? {
+    /// The account of which the key is an active device.
+    private func owner(ofKey key: [UInt8]) async throws(DirectoryError) -> (handle: Handle, id: Int64)? {
         let places = LeafPlaces(log: log, size: log.published.head.size)
         return try await database.read { database in
-            for id in try DeviceRow.accounts(withKey: signature.deviceKey, in: database) {
+            for id in try DeviceRow.accounts(withKey: key, in: database) {
                 let row = try AccountRow.find(id: id, in: database)
                 guard let account = try PublishedAccount.find(row, in: database, at: places),
-                    account.devices.contains(where: { $0.signingKey == signature.deviceKey })
+                    account.devices.contains(where: { $0.signingKey == key })
                 else { continue }
-                return Caller(handle: account.account.handle, accountID: id, signature: signature, content: content)
+                return (account.account.handle, id)
             }
             return nil
         }

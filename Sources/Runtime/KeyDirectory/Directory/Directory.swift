@@ -30,6 +30,7 @@ public final class Directory: Sendable {
     let nonces: NonceWindow
     let turns = AccountTurns()
     let cache = AccountCache()
+    let proofs = ProofCache()
 
     init(
         log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,

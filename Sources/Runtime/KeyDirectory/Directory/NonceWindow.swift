@@ -7,6 +7,9 @@ import Synchronization
 /// Two generations, each as long as a request can stay in time; the older one is forgotten as a whole. When a
 /// generation is full, requests are refused rather than nonces forgotten.
 ///
+/// No account fills it for the others: each may hold a small part of what is still free, so that the shares shrink as the
+/// generation fills, and whoever asks seldom always has room. Those without an account hold together at most half.
+///
 /// The window is in memory and empty after a start. Every signed request therefore has to be idempotent: one that is
 /// replayed after a restart changes nothing that it did not change before.
 final class NonceWindow: Sendable {
@@ -19,16 +22,24 @@ final class NonceWindow: Sendable {
         var start: UInt64
         var present: Set<Key> = []
         var past: Set<Key> = []
+        /// How many of the present ones each account has taken; nil for those without an account.
+        var taken: [Int64?: Int] = [:]
     }
 
     enum Outcome {
         case new
         case replayed
+        /// The account has had its share.
+        case overShare
         case full
     }
 
     /// A request signed as far ahead as allowed stays in time this long, in seconds.
     static let lifetime = 2 * RequestSignature.maximumClockDifference + 1
+
+    /// An account may hold this fraction of what is free: 1 in so many. Of a window of 2^20 that is 8,192 at first, more
+    /// than an account's rate allows in a generation.
+    static let divisor = 128
 
     private let capacity: Int
     private let generations: Mutex<Generations>
@@ -40,12 +51,17 @@ final class NonceWindow: Sendable {
     }
 
     /// Takes a request's nonce, once for each device key.
-    func take(_ signature: RequestSignature, at now: UInt64) -> Outcome {
+    ///
+    /// - Parameter account: nil for whoever has none yet.
+    func take(_ signature: RequestSignature, for account: Int64?, at now: UInt64) -> Outcome {
         let key = Self.key(of: signature)
         return generations.withLock { generations in
             Self.turn(&generations, at: now)
             guard !generations.present.contains(key), !generations.past.contains(key) else { return .replayed }
             guard generations.present.count < capacity else { return .full }
+            let taken = generations.taken[account, default: 0]
+            guard taken < Self.share(of: account, free: capacity - generations.present.count) else { return .overShare }
+            generations.taken[account] = taken + 1
             generations.present.insert(key)
             return .new
         }
@@ -54,12 +70,17 @@ final class NonceWindow: Sendable {
     /// How many nonces are remembered.
     var count: Int { generations.withLock { $0.present.count + $0.past.count } }
 
+    private static func share(of account: Int64?, free: Int) -> Int {
+        account == nil ? free : max(1, free / divisor)
+    }
+
     /// A clock that goes back keeps everything.
     private static func turn(_ generations: inout Generations, at now: UInt64) {
         guard now >= generations.start, now - generations.start >= lifetime else { return }
         let isLongAgo = now - generations.start >= 2 * lifetime
         generations.past = isLongAgo ? [] : generations.present
         generations.present = []
+        generations.taken = [:]
         generations.start = now
     }
 

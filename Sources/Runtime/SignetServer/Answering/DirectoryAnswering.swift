@@ -23,10 +23,14 @@ package protocol DirectoryAnswering: Sendable {
     func succession() async throws(DirectoryError) -> [UInt8]?
     /// A challenge to prove possession of a device's keys.
     func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge
-    /// The active device that signed, once per nonce.
-    func authenticate(
-        _ signature: RequestSignature, _ content: RequestSignature.Content
-    ) async throws(DirectoryError) -> Caller
+    /// Refuses what can be refused of a signed request before its body is there.
+    func expect(_ signature: RequestSignature) async throws(DirectoryError)
+    /// The active device that signed.
+    func signer(
+        of signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Signer
+    /// The same as the caller, once per nonce.
+    func admit(_ signer: Signer) throws(DirectoryError) -> Caller
     /// Opens an account; the request is signed by its first device.
     func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content

@@ -35,11 +35,17 @@ package struct HonestDirectory: DirectoryAnswering {
         try await directory.challenge(request)
     }
 
-    package func authenticate(
-        _ signature: RequestSignature, _ content: RequestSignature.Content
-    ) async throws(DirectoryError) -> Caller {
-        try await directory.authenticate(signature, content)
+    package func expect(_ signature: RequestSignature) async throws(DirectoryError) {
+        try await directory.expect(signature)
     }
+
+    package func signer(
+        of signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Signer {
+        try await directory.signer(of: signature, content)
+    }
+
+    package func admit(_ signer: Signer) throws(DirectoryError) -> Caller { try directory.admit(signer) }
 
     package func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content

@@ -14,15 +14,19 @@ struct SecureChannel: ServerChildChannel {
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
     let http: HTTP1Channel
+    private let rate: RateLimiter<ClientAddress>
+    private let clock: ServerClock
 
     init(
         tls: NIOSSLContext?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
-        responder: @escaping HTTPChannelHandler.Responder
+        clock: ServerClock = .system, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
         self.limits = limits
         self.ledger = ledger
         self.metrics = metrics
+        self.clock = clock
+        rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
         http = HTTP1Channel(
             responder: responder,
             configuration: .init(
@@ -33,7 +37,8 @@ struct SecureChannel: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let address = ClientAddress(channel.remoteAddress)
-        if let limit = ledger.open(address) {
+        let isTooSoon = rate.take(of: address, at: clock.uptime()) != nil
+        if let limit = isTooSoon ? .connectionRate : ledger.open(address) {
             metrics.refused(limit)
             return channel.close(mode: .all).flatMapThrowing { throw ConnectionRefusal() }
         }

@@ -8,6 +8,8 @@ struct Answer {
     var body: [UInt8]
     var cacheControl = "no-store"
     var headers: [(HTTPField.Name, String)] = []
+    /// Whether the connection ends with it.
+    var isLast = false
 
     init(status: HTTPResponse.Status = .ok, mediaType: String, body: [UInt8]) {
         self.status = status

@@ -5,6 +5,7 @@ import NIOCore
 /// Reads a request's body up to a limit, in whatever way its length is told.
 struct BodyReader {
     private let limit: Int
+    private let length: Int?
     private let announced: Announcement
     private var parts: RequestBody.AsyncIterator
     private var isRead = false
@@ -15,12 +16,16 @@ struct BodyReader {
 
     init(_ request: Request, limit: Int) {
         self.limit = limit
+        length = request.headers[.contentLength].flatMap { Int($0) }
         announced = Announcement(request.headers, limit)
         parts = request.body.makeAsyncIterator()
     }
 
     /// Whether there is a body of unknown or excessive length that was not read to its end.
     var isUnwanted: Bool { !isRead && announced != .short }
+
+    /// The most bytes that ``read()`` may take in.
+    var maximumByteCount: Int { announced == .unknown ? limit : min(limit, length ?? 0) }
 
     /// The whole body, or nil if it is longer than the limit; then no more than that was taken in.
     mutating func read() async throws -> [UInt8]? {

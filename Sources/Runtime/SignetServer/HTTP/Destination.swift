@@ -71,6 +71,16 @@ enum Destination {
         }
     }
 
+    /// Whether only a signed request is answered. The WebSocket judges its own.
+    var isSigned: Bool {
+        switch self {
+        case .route(.register), .route(.updateState), .route(.addFriend), .route(.acceptFriend), .route(.listFriends):
+            true
+        case .part(let entry): entry.route.access == .signed
+        default: false
+        }
+    }
+
     /// The longest body of a request, in bytes.
     ///
     /// - Parameter limit: that of the directory's own routes.

@@ -7,6 +7,7 @@ import SignetAPI
 struct HTTPExchange: Sendable {
     let answering: RequestAnswering
     let addressRate: RateLimiter<ClientAddress>
+    let bodies: BodyBudget
     let limits: ServerLimits
     let metrics: ServerMetrics
     let clock: ServerClock
@@ -23,14 +24,14 @@ struct HTTPExchange: Sendable {
             method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
         var body = BodyReader(request, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
         let answer = try await answer(request, &body, to: destination, channel)
-        let isLast = body.isUnwanted
+        let isLast = body.isUnwanted || answer.isLast
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
         try await writer.write(response: answer.response(at: date.now, isLast: isLast), body: content)
         metrics.answered(
             destination.name, answer.status.code, nanoseconds: Int64(clamping: clock.uptime() - start))
         if isLast {
-            try await body.discard()
+            if body.isUnwanted { try await body.discard() }
             throw ConnectionEnd()
         }
     }
@@ -43,13 +44,24 @@ struct HTTPExchange: Sendable {
             metrics.refused(.addressRate)
             return .tooManyRequests(after: wait)
         }
+        let byteCount = body.maximumByteCount
+        let signature = Self.signatureHeader.flatMap { request.headers[$0] }
+        do throws(Refusal) {
+            try await answering.expect(
+                destination, signature: signature, isLong: byteCount > limits.bodyByteCount)
+        } catch { return error.answer }
+        guard bodies.take(byteCount, of: client) else {
+            metrics.refused(.bodiesInFlight)
+            return .refusal(.unavailable)
+        }
+        defer { bodies.giveBack(byteCount, of: client) }
         guard let bytes = try await body.read() else {
             metrics.refused(.bodySize)
             return .refusal(.tooLarge)
         }
         let received = ReceivedRequest(
             destination: destination, method: request.method.rawValue, path: request.head.path ?? "",
-            signature: Self.signatureHeader.flatMap { request.headers[$0] }, body: bytes, client: client)
+            signature: signature, body: bytes, client: client)
         if case .signals = destination, let signals {
             let upgrade = await signals.upgrade(received, request.headers, answering)
             switch upgrade {

@@ -21,6 +21,20 @@ struct RequestAnswering: Sendable {
     let metrics: ServerMetrics
     let showsMetricsToAll: Bool
     let clock: ServerClock
+    /// What a request costs beyond what its path says; nil where a test asks without addresses.
+    var addressRate: RateLimiter<ClientAddress>?
+
+    /// Judges what can be judged before the body is there: whether a request that has to be signed says it is, of now,
+    /// and, if its body is long, by a device that there is.
+    ///
+    /// - Parameter isLong: whether its body may be longer than the directory's own routes take.
+    func expect(_ destination: Destination, signature header: String?, isLong: Bool) async throws(Refusal) {
+        guard destination.isSigned else { return }
+        let signature = try signature(header)
+        do { try signature.checkTime(at: clock.time()) } catch { throw Refusal(.wrongTime) }
+        guard isLong else { return }
+        do { try await directory.expect(signature) } catch { throw Refusal(error) }
+    }
 
     /// The answer to a request, refusals included.
     ///
@@ -80,6 +94,9 @@ struct RequestAnswering: Sendable {
 
     private func eCallKeys(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         let question = try JSONBody.eCallRequest(request.body)
+        if let wait = addressRate?.take(question.cost - 1, of: request.client, at: clock.uptime()) {
+            throw Refusal(.addressRate, .tooManyRequests(after: wait))
+        }
         do { return .json(try await directory.eCallKeys(question)) } catch { throw Refusal(error) }
     }
 
@@ -139,22 +156,27 @@ struct RequestAnswering: Sendable {
     /// The device that signed the request, within its account's rate.
     func caller(of request: ReceivedRequest) async throws(Refusal) -> Caller {
         let (signature, content) = try signed(request)
-        let caller: Caller
-        do { caller = try await directory.authenticate(signature, content) } catch { throw Refusal(error) }
-        if let wait = accountRate.take(of: caller.accountID, at: clock.uptime()) {
+        let signer: Signer
+        do { signer = try await directory.signer(of: signature, content) } catch { throw Refusal(error) }
+        if let wait = accountRate.take(of: signer.accountID, at: clock.uptime()) {
             throw Refusal(.accountRate, .tooManyRequests(after: wait))
         }
-        return caller
+        do { return try directory.admit(signer) } catch { throw Refusal(error) }
     }
 
     private func signed(
         _ request: ReceivedRequest
     ) throws(Refusal) -> (RequestSignature, RequestSignature.Content) {
-        guard let header = request.signature, let signature = try? RequestSignature(headerValue: Array(header.utf8))
-        else { throw Refusal(.notSigned) }
         let content = RequestSignature.Content(
             method: request.method, path: request.path, origin: directory.origin, body: request.body)
-        return (signature, content)
+        return (try signature(request.signature), content)
+    }
+
+    private func signature(_ header: String?) throws(Refusal) -> RequestSignature {
+        guard let header, let signature = try? RequestSignature(headerValue: Array(header.utf8)) else {
+            throw Refusal(.notSigned)
+        }
+        return signature
     }
 
     // MARK: The parts beside the directory

@@ -34,6 +34,9 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return body(&slots[place].value)
     }
 
+    /// The entry of `key`, which does not count as touched.
+    func value(of key: Key) -> Value? { places[key].map { slots[$0].value } }
+
     private mutating func takeSlot(for key: Key, _ value: Value) -> Int {
         let slot = Slot(key: key, value: value, newer: Self.none, older: Self.none)
         guard slots.count == capacity else {

@@ -22,6 +22,12 @@ public struct ServerLimits: Hashable, Sendable {
     public var headerCount = 64
     /// The body of a request, in bytes.
     public var bodyByteCount = Route.maximumRequestByteCount
+    /// Bodies longer than ``bodyByteCount`` that are read or worked on at once, over all clients, in bytes.
+    public var bodiesInFlight = 256 << 20
+    /// Those of one address.
+    public var bodiesInFlightPerAddress = 32 << 20
+    /// New connections of one address, each of which costs a handshake.
+    public var connectionRate = RequestRate(perSecond: 100, burst: 400)
     /// Requests of one address.
     public var addressRate = RequestRate(perSecond: 100, burst: 400)
     /// Signed requests of one account.
@@ -56,12 +62,14 @@ public struct RequestRate: Hashable, Sendable {
 enum Limit: String, CaseIterable {
     case connections
     case connectionsPerAddress = "connections_per_address"
+    case connectionRate = "connection_rate"
     case handshakeTime = "handshake_time"
     case headTime = "head_time"
     case bodyTime = "body_time"
     case answerTime = "answer_time"
     case idleTime = "idle_time"
     case bodySize = "body_size"
+    case bodiesInFlight = "bodies_in_flight"
     case addressRate = "address_rate"
     case accountRate = "account_rate"
 }

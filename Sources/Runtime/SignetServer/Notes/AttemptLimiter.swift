@@ -16,8 +16,10 @@ public struct LoginLimits: Hashable, Sendable {
         }
     }
 
-    /// Of one account, whether it exists or not.
+    /// Of one account from one address, whether the account exists or not.
     public var account = Rate(burst: 10, secondsPerAttempt: 60)
+    /// Of one account from all addresses together from which it was not seen before.
+    public var strangers = Rate(burst: 100, secondsPerAttempt: 10)
     /// Of one address.
     public var address = Rate(burst: 60, secondsPerAttempt: 10)
     /// Accounts, and addresses, whose attempts are remembered; the longest unseen is forgotten first.

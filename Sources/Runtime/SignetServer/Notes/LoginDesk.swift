@@ -9,13 +9,12 @@ import SignetAPI
     /// The server's side of logins with a password, which it never sees.
     ///
     /// Security: an account that does not exist, and one without a password, is answered in the same form, length and work,
-    /// and counts against the same limits. A login that no proof follows is a guess: it uses up an attempt of its account and
-    /// of its address; one that succeeds gives them back.
+    /// and counts against the same limits. A login that no proof follows is a guess, and counts: ``LoginAttempts``; one that
+    /// succeeds is given back.
     package final class LoginDesk: Sendable {
         private struct Session {
             let login: ServerLogin
-            let handle: Handle
-            let client: ClientAddress
+            let attempt: LoginAttempts.Attempt
             /// nil where there is nothing to log in to.
             let grant: LoginGrant?
             let end: UInt64
@@ -28,8 +27,7 @@ import SignetAPI
         private let keys: LoginServerKeys
         private let store: NoteArchive
         private let clock: ServerClock
-        private let ofAccount: AttemptLimiter<Handle>
-        private let ofAddress: AttemptLimiter<ClientAddress>
+        private let attempts: LoginAttempts
         private let sessions = Mutex<[(name: [UInt8], session: Session)]>([])
 
         /// A desk with the server's secrets.
@@ -37,8 +35,12 @@ import SignetAPI
             self.store = store
             self.keys = keys
             self.clock = clock
-            ofAccount = AttemptLimiter(limits.account, remembering: limits.rememberedClients)
-            ofAddress = AttemptLimiter(limits.address, remembering: limits.rememberedClients)
+            attempts = LoginAttempts(limits)
+        }
+
+        /// A device of the account signed a request from this address: its logins from there wait for no stranger.
+        func remember(_ handle: Handle, at client: ClientAddress) {
+            attempts.remember(LoginAttempts.Place(handle: handle, client: client))
         }
 
         // MARK: Registration
@@ -64,17 +66,15 @@ import SignetAPI
             _ beginning: LoginBeginning, from client: ClientAddress
         ) async throws(PartRefusal) -> LoginChallenge {
             let now = clock.uptime()
-            guard ofAddress.take(of: client, at: now), ofAccount.take(of: beginning.handle, at: now) else {
-                throw PartRefusal(.tooManyRequests)
-            }
+            let place = LoginAttempts.Place(handle: beginning.handle, client: client)
+            guard let attempt = attempts.take(place, at: now) else { throw PartRefusal(.tooManyRequests) }
             let known: (record: [UInt8], grant: LoginGrant)?
             do { known = try await store.registration(of: beginning.handle) } catch { throw PartRefusal(.unavailable) }
             do {
                 let login = try login(beginning, known?.record)
                 let name = Self.randomName()
                 let session = Session(
-                    login: login, handle: beginning.handle, client: client, grant: known?.grant,
-                    end: now + Self.lifetime)
+                    login: login, attempt: attempt, grant: known?.grant, end: now + Self.lifetime)
                 keep(session, as: name, at: now)
                 return try LoginChallenge(login: name, message: login.response.encoded)
             } catch { throw PartRefusal(.badRequest) }
@@ -97,8 +97,7 @@ import SignetAPI
                 let proof = try? LoginProof(decoding: end.message), let key = try? session.login.finish(proof),
                 let sealed = try? session.grant?.sealed(under: key, login: end.login)
             else { return .refused }
-            ofAddress.giveBack(to: session.client)
-            ofAccount.giveBack(to: session.handle)
+            attempts.giveBack(session.attempt)
             return .granted(sealed)
         }
 
@@ -137,5 +136,6 @@ import SignetAPI
             switch self {}
         }
         func end(_ end: LoginEnd) -> LoginAnswer { switch self {} }
+        func remember(_ handle: Handle, at client: ClientAddress) { switch self {} }
     }
 #endif

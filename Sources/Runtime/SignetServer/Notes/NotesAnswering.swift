@@ -111,6 +111,7 @@ package struct NotesAnswering: PartAnswering {
 
     private func requester(of request: PartRequest) throws(PartRefusal) -> Author {
         guard let caller = request.caller else { throw PartRefusal(.notSigned) }
+        desk.remember(caller.handle, at: request.client)
         return Author(handle: caller.handle, device: caller.deviceKey)
     }
 }

@@ -107,7 +107,7 @@ public struct HTTPSServer: Sendable {
         let channel = SecureChannel(
             tls: tls, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
-            metrics: metrics, responder: exchange.run)
+            metrics: metrics, clock: configuration.clock, responder: exchange.run)
         return Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
@@ -118,13 +118,15 @@ public struct HTTPSServer: Sendable {
 
     private func exchange(_ metrics: ServerMetrics, _ logWatch: LogWatch) -> HTTPExchange {
         let (limits, clock) = (configuration.limits, configuration.clock)
+        let addressRate = RateLimiter<ClientAddress>(limits.addressRate, remembering: limits.rememberedClients)
         return HTTPExchange(
             answering: RequestAnswering(
                 directory: directory, parts: parts,
                 accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
-                metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock),
-            addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),
-            limits: limits, metrics: metrics, clock: clock, date: HTTPDate(clock),
+                metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
+                addressRate: addressRate),
+            addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
+            date: HTTPDate(clock),
             signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })
     }

@@ -29,7 +29,9 @@ struct SignalCarrier: Sendable {
         }
         do throws(Refusal) {
             let caller = try await answering.caller(of: request)
-            guard let device = CallDevice(caller.deviceKey) else { return .refused(.refusal(.notYourAccount)) }
+            guard let device = CallDevice(caller.deviceKey) else {
+                return .refused(Self.last(.refusal(.notYourAccount)))
+            }
             return .granted(SignalUpgrade(hub: hub, device: device, proof: proof))
         } catch {
             if let limit = error.limit { metrics.refused(limit) }
@@ -69,7 +71,7 @@ struct SignalCarrier: Sendable {
     /// After a request to upgrade the decoder reads nothing more, so the connection ends.
     private static func last(_ answer: Answer) -> Answer {
         var answer = answer
-        answer.headers.append((.connection, "close"))
+        answer.isLast = true
         return answer
     }
 }

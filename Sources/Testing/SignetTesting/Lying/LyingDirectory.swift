@@ -68,11 +68,17 @@ package struct LyingDirectory: DirectoryAnswering {
         try await honest.challenge(request)
     }
 
-    package func authenticate(
-        _ signature: RequestSignature, _ content: RequestSignature.Content
-    ) async throws(DirectoryError) -> Caller {
-        try await honest.authenticate(signature, content)
+    package func expect(_ signature: RequestSignature) async throws(DirectoryError) {
+        try await honest.expect(signature)
     }
+
+    package func signer(
+        of signature: RequestSignature, _ content: RequestSignature.Content
+    ) async throws(DirectoryError) -> Signer {
+        try await honest.signer(of: signature, content)
+    }
+
+    package func admit(_ signer: Signer) throws(DirectoryError) -> Caller { try honest.admit(signer) }
 
     package func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content

@@ -77,6 +77,7 @@ struct RunWitness: AsyncParsableCommand {
         configuration.host = address.host
         configuration.port = address.port
         configuration.limits.addressRate = Run.rate(rate)
+        configuration.limits.connectionRate = Run.rate(rate)
         return configuration
     }
 
