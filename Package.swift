@@ -167,7 +167,8 @@ let coreTargets: [Target] = [
 
     // MARK: Tests mirror Sources
     .testTarget(
-        name: "CanonicalCodingTests", dependencies: ["SeededRandomness", "CanonicalCoding"], swiftSettings: strict),
+        name: "CanonicalCodingTests", dependencies: ["SeededRandomness", "CanonicalCoding", sodium, crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "TransparencyLogTests", dependencies: ["SeededRandomness", "CanonicalCoding", "TransparencyLog", crypto],
         swiftSettings: strict),

@@ -80,6 +80,20 @@ import VRF
 
     static let handleEnd = 18 + 1 + 17
 
+    /// The neutral element: with it, anybody could sign the device's requests.
+    @Test func refusesADeviceForWhichAnybodySigns() throws {
+        let keys = try #require(try person.state().devices.first).keys
+        let identity = [1] + [UInt8](repeating: 0, count: 31)
+        #expect(throws: AccountStateError.invalidDeviceKey) {
+            try DeviceKeys(signing: identity, agreement: keys.agreement, kem: keys.kem)
+        }
+        let state = try edited { bytes in
+            let start = bytes.indices.first { bytes[$0...].starts(with: keys.signing) } ?? 0
+            bytes.replaceSubrange(start..<start + 32, with: identity)
+        }
+        #expect(throws: AccountStateError.invalidDeviceKey) { try AccountState(decoding: state) }
+    }
+
     @Test func refusesVersionZeroAndAFirstStateWithAPredecessor() throws {
         let zero = try edited { $0[Self.handleEnd + 7] = 0 }
         #expect(throws: AccountStateError.invalidVersion(0)) { try AccountState(decoding: zero) }

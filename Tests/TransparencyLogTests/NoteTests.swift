@@ -162,6 +162,7 @@ struct VerifierKeyTests {
         let id = try VerifierKey(decoding: key).keyID
         let ecdsa = Base64.encode([0x02] + [UInt8](repeating: 1, count: 32))
         let long = Base64.encode([0x01] + [UInt8](repeating: 1, count: 33))
+        let short = Base64.encode([0x06] + [UInt8](repeating: 1, count: 1311))
         let cases: [([UInt8], VerifierKeyError)] = [
             ([], .malformed),
             (Array("example.com/foo".utf8), .malformed),
@@ -176,6 +177,7 @@ struct VerifierKeyTests {
             (Array("example.com/foo+530d903a+".utf8), .malformedKey),
             (Array("example.com/foo+530d903a+".utf8) + ecdsa, .unsupportedAlgorithm(0x02)),
             (Array("example.com/foo+530d903a+".utf8) + long, .wrongKeyLength(33)),
+            (Array("example.com/foo+530d903a+".utf8) + short, .wrongKeyLength(1311)),
             (key.replacing(first: "example.com/foo", with: ""), .name(.keyNameEmpty)),
             (key.replacing(first: "com/foo", with: "com foo"), .name(.forbiddenInKeyName(offset: 11))),
         ]

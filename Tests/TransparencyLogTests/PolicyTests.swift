@@ -123,12 +123,12 @@ struct PolicyTests {
 
     @Test func thirtyTwoOfEachAreRead() throws {
         var text = ""
-        for number in UInt8(0)..<64 {
+        for number in UInt8(1)...64 {
             text +=
                 "log \(try Self.key(number, .ed25519))\nwitness w\(number) \(try Self.key(number, .cosignatureV1))\n"
         }
         for number in 0..<64 {
-            text += "group g\(number) any w\(number)\(number > 0 ? " g\(number - 1)" : "")\n"
+            text += "group g\(number) any w\(number + 1)\(number > 0 ? " g\(number - 1)" : "")\n"
         }
         let policy = try read(text + "quorum g63\n")
         #expect(policy.logs.count == 64 && policy.witnesses.count == 64 && policy.groups.count == 64)

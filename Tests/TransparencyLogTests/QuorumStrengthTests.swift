@@ -1,3 +1,4 @@
+import CanonicalCoding
 import Testing
 import TransparencyLog
 
@@ -7,6 +8,11 @@ struct QuorumStrengthTests {
         for number in 0..<witnessCount {
             let key = try signer("w\(number).example", .cosignatureV1, seed: UInt8(number)).verifierKey
             text += Array("witness w\(number) ".utf8) + key.encoded + [0x0A]
+        }
+        // Of a kind that we do not verify.
+        for number in 0..<2 {
+            text += Array("witness unknown\(number) u\(number).example+00000000+".utf8)
+            text += Base64.encode([0x05, UInt8(number)]) + [0x0A]
         }
         return try Policy(decoding: text + Array(rules.utf8))
     }
@@ -35,6 +41,9 @@ struct QuorumStrengthTests {
             "group x 2 w0 w1 w2\ngroup y any w3 w4 w5\ngroup z any x y\nquorum z\n",
             "group x all w0 w1\ngroup y all w2 w3 w4\ngroup z 2 x y w5\nquorum z\n",
             "group x all w0 w1\ngroup y 1 x\ngroup unused all y w3\ngroup z 2 w2 w4 w5\nquorum z\n",
+            "group g any w0 unknown0\nquorum g\n", "group g 2 w0 w1 w2 unknown0 unknown1\nquorum g\n",
+            "group x all w0 unknown0\ngroup z any w1 x w2\nquorum z\n",
+            "group x 2 w0 w1 unknown0\ngroup y 2 w2 unknown1\ngroup z 2 x y w3 w4\nquorum z\n",
         ])
     func theNumbersAreThoseOfEverySetTried(rules: String) throws {
         let policy = try policy(6, rules)

@@ -8,8 +8,9 @@ public import CanonicalCoding
 ///
 /// Spec: W3C CCG, The did:key Method, section "Format"; multiformats/multicodec, multibase, unsigned-varint.
 ///
-/// Security: says what a key is, not whose. P-256 and P-384 keys are points of their curve; Ed25519 and X25519 keys
-/// are checked by length alone, as everywhere where their use rejects what is no key.
+/// Security: says what a key is, not whose. P-256 and P-384 keys are points of their curve. Ed25519 keys are spelled properly
+/// and not of small order; that one is a point shows in its use, as no signature verifies under bytes that are none. X25519 keys
+/// are checked by length alone, because an agreement with one of small order fails.
 public struct KeyDID: Hashable, Sendable {
     /// A longer text is refused unread, in bytes: room to name the kind of a key that we do not speak.
     public static let maximumByteCount = 512
@@ -25,13 +26,14 @@ public struct KeyDID: Hashable, Sendable {
 
     /// The identifier of a public key.
     ///
-    /// - Throws: ``KeyDIDError/invalidKeyLength(_:_:)``, ``KeyDIDError/notAPoint(_:)``: the caller's bytes are no key
-    ///   of this kind.
+    /// - Throws: ``KeyDIDError/invalidKeyLength(_:_:)``, ``KeyDIDError/notAPoint(_:)``, ``KeyDIDError/ed25519(_:)``: the
+    ///   caller's bytes are no key of this kind.
     public init(_ algorithm: KeyAlgorithm, publicKey: [UInt8]) throws(KeyDIDError) {
         guard publicKey.count == algorithm.byteCount else {
             throw .invalidKeyLength(algorithm, publicKey.count)
         }
         guard CurveCoordinates.isKey(publicKey, of: algorithm) else { throw .notAPoint(algorithm) }
+        try Self.checkSigningKey(publicKey, of: algorithm)
         self.algorithm = algorithm
         self.publicKey = publicKey
         do throws(CanonicalCodingError) {
@@ -74,6 +76,11 @@ public struct KeyDID: Hashable, Sendable {
         try self.init(algorithm, publicKey: key)
     }
 
+    private static func checkSigningKey(_ key: [UInt8], of algorithm: KeyAlgorithm) throws(KeyDIDError) {
+        guard algorithm == .ed25519 else { return }
+        do throws(Ed25519KeyError) { try Ed25519Key.check(key) } catch { throw .ed25519(error) }
+    }
+
     /// The identifier, ASCII.
     public var encoded: [UInt8] { Self.prefix + fingerprint }
 
@@ -95,6 +102,8 @@ public enum KeyDIDError: Error, Hashable, Sendable {
     case invalidKeyLength(KeyAlgorithm, Int)
     /// The bytes are not a point of the curve, compressed.
     case notAPoint(KeyAlgorithm)
+    /// Bytes for which anybody can sign, or a second spelling of a key.
+    case ed25519(Ed25519KeyError)
     /// The fragment is missing or is not the key's own.
     case anotherFragment
 }

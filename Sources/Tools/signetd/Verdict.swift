@@ -69,6 +69,8 @@ struct Verdict {
         case .line(let number, _) where number > 2:
             Verdict(.damaged, "line \(number - 2) of the witnesses cannot stand in a policy; see `signet policy check`")
         case .quorumMissing: Verdict(.damaged, "the witnesses: a line `quorum NAME` is missing")
+        case .quorumOutOfReach:
+            Verdict(.damaged, "the witnesses: those whose kind of key signetd verifies cannot meet the quorum")
         case .lineNotTerminated: Verdict(.damaged, "the witnesses: the last line does not end")
         default: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
         }

@@ -47,7 +47,9 @@ extension Policy {
         var signer: VerifierKey?
         for signature in note.signatures {
             guard let key = logs.first(where: signature.isClaimed(by:)) else { continue }
-            guard (try? key.verify(signature, of: note.text)) != nil else { throw .logSignatureInvalid(key) }
+            guard (try? key.verifyLogSignature(signature, of: note.text)) != nil else {
+                throw .logSignatureInvalid(key)
+            }
             if signer == nil && keys.contains(key) { signer = key }
         }
         guard let signer else { throw .logSignatureMissing }
@@ -55,7 +57,8 @@ extension Policy {
     }
 
     /// Checks every cosignature of a listed witness and asks whether they are enough. Lines of unknown keys
-    /// are ignored, no line of a listed witness may fail, and a witness counts once.
+    /// are ignored, no line of a listed witness may fail, and a witness counts once. One with a kind of
+    /// key that we do not verify never cosigns.
     ///
     /// - Throws: ``CheckpointVerificationError/cosignatureInvalid(_:)``,
     ///   ``CheckpointVerificationError/quorumNotMet``, and ``CheckpointVerificationError/originNotListed`` when
@@ -65,6 +68,7 @@ extension Policy {
     ) throws(CheckpointVerificationError) -> VerifiedCheckpoint {
         guard logs.contains(signed.log) else { throw .originNotListed }
         var times: [Name: UInt64] = [:]
+        let witnesses = verifiableWitnesses
         for signature in signed.note.signatures {
             guard let witness = witnesses.first(where: { signature.isClaimed(by: $0.key) }) else { continue }
             guard let time = try? witness.key.verifyCosignature(signature, of: signed.note.text) else {

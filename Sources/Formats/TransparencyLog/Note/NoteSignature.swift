@@ -8,7 +8,7 @@ public struct NoteSignature: Hashable, Sendable {
     public let name: KeyName
     /// The identifier of that key.
     public let keyID: KeyID
-    /// What follows the key ID, at least one byte: 64 for Ed25519, 72 for a cosignature, 2428 for ML-DSA-44.
+    /// What follows the key ID, at least one byte: 64 for Ed25519, 72 for a cosignature, 2428 for one of ML-DSA-44.
     public let blob: [UInt8]
 
     /// A signature line. An empty `blob` is refused when a note is made of it.

@@ -25,17 +25,38 @@ extension VerifierKey {
         try verify(signature.blob[...], over: text)
     }
 
+    /// Checks a log's line over a checkpoint's text: plain Ed25519, or ML-DSA-44 in the form of a cosignature, whose time
+    /// says nothing about a log.
+    ///
+    /// Spec: C2SP tlog-checkpoint, "Signatures".
+    ///
+    /// - Throws: ``NoteSignatureError``. A retry cannot help.
+    public func verifyLogSignature(_ signature: NoteSignature, of text: [UInt8]) throws(NoteSignatureError) {
+        guard algorithm == .mlDSA44 else { return try verify(signature, of: text) }
+        _ = try verifyCosignature(signature, of: text)
+    }
+
     /// Checks a timestamped cosignature line over a checkpoint's whole text.
     ///
-    /// - Returns: the time it was made, in seconds since 1970.
+    /// Security: ML-DSA-44 covers the first three lines of the checkpoint and the cosigner's name, Ed25519 all lines and
+    /// no name.
+    ///
+    /// - Returns: the time it was made, in seconds since 1970. Zero from a cosigner with an ML-DSA-44 key that does not say
+    ///   that the tree is the largest it has seen.
     /// - Throws: ``NoteSignatureError``. A retry cannot help.
     public func verifyCosignature(
         _ signature: NoteSignature, of text: [UInt8]
     ) throws(NoteSignatureError) -> UInt64 {
         guard signature.isClaimed(by: self) else { throw .otherKey }
-        guard algorithm == .cosignatureV1 else { throw .wrongAlgorithm }
-        let cosignature = try Cosignature(decoding: signature.blob)
-        try verify(cosignature.signature[...], over: Cosignature.message(text: text, time: cosignature.time))
+        let cosignature = try Cosignature(decoding: signature.blob, algorithm)
+        guard let message = Cosignature.message(text: text, time: cosignature.time, name, algorithm) else {
+            throw .invalid
+        }
+        guard algorithm == .mlDSA44 else {
+            try verify(cosignature.signature[...], over: message)
+            return cosignature.time
+        }
+        guard MLDSA44.isValid(cosignature.signature, for: message, under: publicKey) else { throw .invalid }
         return cosignature.time
     }
 

@@ -25,7 +25,8 @@ public struct Policy: Hashable, Sendable {
 
     /// A log that may sign.
     public struct Log: Hashable, Sendable {
-        /// Its key, of algorithm ``VerifierKey/Algorithm/ed25519``, named after the log's origin.
+        /// Its key, named after the log's origin: of algorithm ``VerifierKey/Algorithm/ed25519``,
+        /// ``VerifierKey/Algorithm/mlDSA44``, or one that we do not verify, which never signs.
         public let key: VerifierKey
         /// Where to reach it; opaque bytes.
         public let url: [UInt8]?
@@ -41,7 +42,8 @@ public struct Policy: Hashable, Sendable {
     public struct Witness: Hashable, Sendable {
         /// Its name within the policy.
         public let name: Name
-        /// Its key, of algorithm ``VerifierKey/Algorithm/cosignatureV1``.
+        /// Its key, of algorithm ``VerifierKey/Algorithm/cosignatureV1``, ``VerifierKey/Algorithm/mlDSA44``, or one that
+        /// we do not verify, which never cosigns.
         public let key: VerifierKey
         /// Where to reach it; opaque bytes.
         public let url: [UInt8]?
@@ -88,8 +90,11 @@ public struct Policy: Hashable, Sendable {
     /// What must have cosigned.
     public let quorum: Quorum
 
-    /// The log keys, in order.
-    public var logs: [VerifierKey] { listedLogs.map(\.key) }
+    /// The log keys, in order, of the types that we verify.
+    public var logs: [VerifierKey] { listedLogs.map(\.key).filter(\.algorithm.isVerified) }
+
+    /// The witnesses, in order, whose cosignatures we can verify; the others never cosign, whatever the note holds.
+    public var verifiableWitnesses: [Witness] { witnesses.filter(\.key.algorithm.isVerified) }
 
     /// A policy of these parts.
     ///

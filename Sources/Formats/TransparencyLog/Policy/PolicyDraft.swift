@@ -12,7 +12,7 @@ struct PolicyDraft {
     var line = 1
 
     mutating func add(_ log: Policy.Log) throws(PolicyError) {
-        guard log.key.algorithm == .ed25519 else { throw fault(.keyOfOtherRole) }
+        guard log.key.algorithm != .cosignatureV1 else { throw fault(.keyOfOtherRole) }
         try check(url: log.url)
         guard logKeys.insert(log.key.publicKey).inserted else { throw fault(.duplicateKey) }
         logs.append(log)
@@ -20,7 +20,7 @@ struct PolicyDraft {
     }
 
     mutating func add(_ witness: Policy.Witness) throws(PolicyError) {
-        guard witness.key.algorithm == .cosignatureV1 else { throw fault(.keyOfOtherRole) }
+        guard witness.key.algorithm != .ed25519 else { throw fault(.keyOfOtherRole) }
         try check(url: witness.url)
         try define(witness.name)
         guard witnessKeys.insert(witness.key.publicKey).inserted else { throw fault(.duplicateKey) }
@@ -50,7 +50,9 @@ struct PolicyDraft {
 
     func finish() throws(PolicyError) -> Policy {
         guard let quorum else { throw .quorumMissing }
-        return Policy(checked: self, quorum: quorum)
+        let policy = Policy(checked: self, quorum: quorum)
+        guard policy.isQuorumMet(by: Set(witnesses.map(\.name))) else { throw .quorumOutOfReach }
+        return policy
     }
 
     func fault(_ fault: PolicyLineFault) -> PolicyError { .line(line, fault) }

@@ -6,6 +6,8 @@ public enum PolicyError: Error, Hashable, Sendable {
     case lineNotTerminated
     /// No quorum line.
     case quorumMissing
+    /// Even with every witness whose kind of key we verify, the quorum is not met: the policy would refuse everything.
+    case quorumOutOfReach
     /// A line, counted from one, that does not stand.
     case line(Int, PolicyLineFault)
 }

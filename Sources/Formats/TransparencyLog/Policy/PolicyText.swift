@@ -105,7 +105,7 @@ extension PolicyDraft {
 
     private func key(_ word: [UInt8]) throws(PolicyError) -> VerifierKey {
         do throws(VerifierKeyError) {
-            return try VerifierKey(decoding: word)
+            return try VerifierKey(decodingAnyType: word)
         } catch {
             throw fault(.key(error))
         }

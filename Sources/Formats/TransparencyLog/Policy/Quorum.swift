@@ -1,7 +1,8 @@
 extension Policy {
-    /// Whether cosignatures of these witnesses meet the quorum. Names that no witness has do not count.
+    /// Whether cosignatures of these witnesses meet the quorum. Names that no witness has do not count, nor do witnesses
+    /// with a kind of key that we do not verify.
     public func isQuorumMet(by names: Set<Name>) -> Bool {
-        let times = witnesses.filter { names.contains($0.name) }.map { ($0.name, UInt64(0)) }
+        let times = verifiableWitnesses.filter { names.contains($0.name) }.map { ($0.name, UInt64(0)) }
         do { _ = try quorumTime(of: Dictionary(times) { time, _ in time }) } catch { return false }
         return true
     }

@@ -8,8 +8,9 @@ extension Policy {
     /// False when more than ``maximumComparedWitnesses`` witnesses would have to be compared.
     public func quorumImplies(_ other: Policy) -> Bool {
         if other.quorum == .none { return true }
+        let witnesses = verifiableWitnesses
         guard witnesses.count <= Self.maximumComparedWitnesses else { return false }
-        let others = Dictionary(other.witnesses.map { ($0.key, $0.name) }) { first, _ in first }
+        let others = Dictionary(other.verifiableWitnesses.map { ($0.key, $0.name) }) { first, _ in first }
         return (0..<1 << witnesses.count).allSatisfy { combination in
             let chosen = witnesses.indices.filter { combination >> $0 & 1 == 1 }.map { witnesses[$0] }
             guard isQuorumMet(by: Set(chosen.map(\.name))) else { return true }

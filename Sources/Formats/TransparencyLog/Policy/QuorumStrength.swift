@@ -3,7 +3,7 @@
 /// Spec: C2SP tlog-policy, "Defining a witness group": a name is a member at most once, so groups form a tree and their
 /// numbers add up.
 public struct QuorumStrength: Hashable, Sendable {
-    /// The witnesses whose cosignatures count, in the policy's order.
+    /// The witnesses whose cosignatures count, in the policy's order; one with a kind of key that we do not verify never does.
     public let counting: [Policy.Name]
     /// The fewest witnesses that together meet the quorum: so many must lie before clients can be shown two
     /// histories. Zero for a policy that asks for none.
@@ -28,15 +28,17 @@ extension Policy {
         }
         var meet: [Name: Int] = [:]
         var stop: [Name: Int] = [:]
-        for witness in witnesses { (meet[witness.name], stop[witness.name]) = (1, 1) }
-        // Each group only has members that stand before it.
+        for witness in verifiableWitnesses { (meet[witness.name], stop[witness.name]) = (1, 1) }
+        // Each group only has members that stand before it. Whoever never cosigns has no price and is down already.
         for group in groups {
-            meet[group.name] = Self.sum(group.members, meet, fewest: group.threshold)
-            stop[group.name] = Self.sum(group.members, stop, fewest: group.members.count - group.threshold + 1)
+            let members = group.members.filter { meet[$0] != nil }
+            guard members.count >= group.threshold else { continue }
+            meet[group.name] = Self.sum(members, meet, fewest: group.threshold)
+            stop[group.name] = Self.sum(members, stop, fewest: members.count - group.threshold + 1)
         }
-        let counting = names(below: root)
+        let counting = names(below: root, within: Set(meet.keys))
         return QuorumStrength(
-            counting: witnesses.map(\.name).filter(counting.contains), fewestToMeet: meet[root] ?? 0,
+            counting: verifiableWitnesses.map(\.name).filter(counting.contains), fewestToMeet: meet[root] ?? 0,
             fewestToStop: stop[root] ?? 0)
     }
 
@@ -45,10 +47,12 @@ extension Policy {
         members.compactMap { costs[$0] }.sorted().prefix(count).reduce(0, +)
     }
 
-    /// A name, its members, their members and so on.
-    private func names(below root: Name) -> Set<Name> {
+    /// A name, its members, their members and so on, but for those that nothing can bring to cosign.
+    private func names(below root: Name, within reachable: Set<Name>) -> Set<Name> {
         var names: Set<Name> = [root]
-        for group in groups.reversed() where names.contains(group.name) { names.formUnion(group.members) }
+        for group in groups.reversed() where names.contains(group.name) {
+            names.formUnion(reachable.intersection(group.members))
+        }
         return names
     }
 }

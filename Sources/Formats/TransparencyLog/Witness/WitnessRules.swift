@@ -74,7 +74,9 @@ public struct WitnessRules: Sendable {
         var known: [NoteSignature] = []
         for signature in note.signatures {
             guard let key = keys.first(where: signature.isClaimed(by:)) else { continue }
-            guard (try? key.verify(signature, of: note.text)) != nil else { throw .logSignatureInvalid(key) }
+            guard (try? key.verifyLogSignature(signature, of: note.text)) != nil else {
+                throw .logSignatureInvalid(key)
+            }
             known.append(signature)
         }
         guard !known.isEmpty else { throw .logSignatureMissing }

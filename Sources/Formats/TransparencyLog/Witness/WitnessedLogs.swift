@@ -5,7 +5,7 @@ import Crypto
 public struct WitnessedLogs: Hashable, Sendable {
     /// A key of a log. A log with several keys has several of these with one origin.
     public struct Entry: Hashable, Sendable {
-        /// What signs the log's checkpoints, of algorithm ``VerifierKey/Algorithm/ed25519``.
+        /// What signs the log's checkpoints, of algorithm ``VerifierKey/Algorithm/ed25519`` or ``VerifierKey/Algorithm/mlDSA44``.
         public let key: VerifierKey
         /// The first line of the log's checkpoints: UTF-8, no LF, no space at either end.
         public let origin: [UInt8]
@@ -69,7 +69,7 @@ public struct WitnessedLogs: Hashable, Sendable {
 extension WitnessedLogs.Entry {
     /// What keeps the entry out of a list.
     var fault: WitnessedLogsFault? {
-        guard key.algorithm == .ed25519 else { return .keyOfOtherRole }
+        guard key.algorithm == .ed25519 || key.algorithm == .mlDSA44 else { return .keyOfOtherRole }
         guard Self.isLine(origin), contact.map(Self.isLine) ?? true else { return .malformedText }
         guard requestsPerDay != 0 else { return .malformedRate }
         return nil

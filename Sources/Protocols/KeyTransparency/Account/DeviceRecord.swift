@@ -13,11 +13,13 @@ public struct DeviceKeys: Hashable, Sendable {
     /// X-Wing (ML-KEM-768 + X25519), 1216 bytes: wraps that must outlive quantum computers.
     public let kem: [UInt8]
 
-    /// Checks the lengths, and that the P-256 bytes are a point of the curve.
+    /// Checks the lengths, that the P-256 bytes are a point of the curve, and that the Ed25519 bytes are a key for which not
+    /// everybody can sign.
     ///
     /// - Throws: ``AccountStateError/invalidDeviceKey``.
     public init(signing: [UInt8], agreement: [UInt8], kem: [UInt8]) throws(AccountStateError) {
-        guard signing.count == 32, kem.count == 1216, agreement.count == 33,
+        do throws(Ed25519KeyError) { try Ed25519Key.check(signing) } catch { throw .invalidDeviceKey }
+        guard kem.count == 1216, agreement.count == 33,
             (try? P256.KeyAgreement.PublicKey(compressedRepresentation: agreement)) != nil
         else { throw .invalidDeviceKey }
         self.signing = signing

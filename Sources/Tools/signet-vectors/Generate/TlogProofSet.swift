@@ -9,6 +9,7 @@ enum TlogProofSet {
         return try AcceptedCases.all(bench) + RefusedFormatCases.all(bench) + RefusedNoteCases.all(bench)
             + RefusedCheckpointCases.all(bench) + RefusedSignatureCases.all(bench)
             + RefusedQuorumCases.all(bench) + RefusedInclusionCases.all(bench) + RefusedPolicyCases.all(bench)
+            + OtherKeyCases.all(bench)
     }
 
     /// The files by their paths in the set's folder.

@@ -68,6 +68,11 @@ struct PolicyPage {
         if strength.fewestToMeet == 0 { remarks.append("without a quorum, the log's key alone can show two histories") }
         if strength.fewestToMeet == 1 { remarks.append("one witness is enough: one key can vouch for two histories") }
         if policy.listedLogs.isEmpty { remarks.append("no log is listed: nothing can be verified with it alone") }
+        for key in policy.listedLogs.map(\.key) + policy.witnesses.map(\.key) where !key.algorithm.isVerified {
+            remarks.append(
+                "\(JSONValue.printable(key.name.bytes)) has a key of type \(key.algorithm.rawValue), which signet cannot "
+                    + "verify: it never counts")
+        }
         for witness in policy.witnesses where !strength.counting.contains(witness.name) {
             remarks.append("\(printable(witness.name)) does not count towards the quorum")
         }

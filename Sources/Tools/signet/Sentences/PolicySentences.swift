@@ -7,6 +7,8 @@ extension PolicyError {
             case .tooLong: "it is too long"
             case .lineNotTerminated: "its last line does not end"
             case .quorumMissing: "it has no quorum line"
+            case .quorumOutOfReach:
+                "its quorum cannot be met by the witnesses whose kind of key signet verifies (types 0x04 and 0x06)"
             case .line(let number, let fault): "line \(number): \(fault.words)"
             }
         return Sentence(
@@ -22,7 +24,7 @@ extension PolicyLineFault {
         case .unknownKeyword: "it begins with none of log, witness, group and quorum"
         case .wrongWordCount(let count): "\(count) words are too few or too many"
         case .key(.keyIDMismatch): "the key's ID does not fit its name and bytes"
-        case .key(.unsupportedAlgorithm(let type)): "a key of type \(type), which signet cannot verify"
+        case .key(.ed25519): "bytes for which anybody can sign, or a second spelling of a key"
         case .key: "not a verifier key"
         case .keyOfOtherRole: "a log has a witness's kind of key, or a witness a log's"
         case .duplicateKey: "an earlier line has the same public key"

@@ -49,7 +49,9 @@ struct AddLog: ParsableCommand {
     private func entries() throws -> [WitnessedLogs.Entry] {
         if let key {
             guard let key = try? VerifierKey(decoding: Array(key.utf8)) else {
-                throw ValidationError("not a verifier key")
+                throw ValidationError(
+                    "not a verifier key of Ed25519 or ML-DSA-44 for which its owner alone can sign; copy the log's line"
+                )
             }
             return [
                 .init(

@@ -56,7 +56,8 @@ extension Verdict {
     private static func words(_ fault: WitnessedLogsFault) -> String {
         switch fault {
         case .unknownKeyword: "none of vkey, origin, qpd and contact"
-        case .key: "not a verifier key of Ed25519"
+        case .key(.ed25519): "bytes for which anybody can sign, or a second spelling of a key"
+        case .key: "not a verifier key of Ed25519 or ML-DSA-44"
         case .keyOfOtherRole: "the key is a witness's, not a log's"
         case .duplicateKey: "this log has this key already"
         case .keyMissing: "no vkey line stands above"
