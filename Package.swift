@@ -518,7 +518,9 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "SignalBrokerTests",
-        dependencies: ["SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "SignalBroker", crypto],
+        dependencies: [
+            "SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "SignalBroker", crypto, sqlite,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "SignalClientTests",

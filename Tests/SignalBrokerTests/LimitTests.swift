@@ -62,9 +62,11 @@ import Testing
 
     @Test func aConnectionHasSoManySubscriptions() throws {
         var (scene, alice) = try started { $0.subscriptions = 2 }
-        for name in ["a", "b"] { try scene.subscribe(.topic(scene.call), as: name, on: alice) }
+        let other = try #require(CallID([UInt8](repeating: 1, count: 16)))
+        try scene.send(.start(other, inviting: []), on: alice)
+        for (name, call) in [("a", scene.call), ("b", other)] { try scene.subscribe(.topic(call), as: name, on: alice) }
         #expect(scene.closed.isEmpty)
-        try scene.subscribe(.topic(scene.call), as: "c", on: alice)
+        try scene.subscribe(.inbox(scene.alice.device), as: "c", on: alice)
         #expect(scene.fault(alice) == .tooManySubscriptions)
     }
 
@@ -104,31 +106,8 @@ import Testing
         #expect(!scene.closed.contains(alice))
     }
 
-    @Test func aSenderHasSoManySignalsInInboxes() throws {
-        var (scene, alice) = try started { $0.keptPerSender = 2 }
-        for device in [scene.bob.device, scene.eve.device] {
-            let signal = try scene.alice.signal(in: scene.call, to: device)
-            try scene.send(signal: signal, to: RelayRoute.inbox(device).destination, on: alice)
-        }
-        #expect(scene.closed.isEmpty)
-        let signal = try scene.alice.signal(in: scene.call, to: scene.bob.device)
-        try scene.send(signal: signal, to: RelayRoute.inbox(scene.bob.device).destination, on: alice)
-        #expect(scene.fault(alice) == .tooMuchKept)
-    }
-
-    @Test func allInboxesHoldSoManyBytes() throws {
-        var (scene, alice) = try started { $0.keptByteCount = 300 }
-        let signal = try scene.alice.signal(in: scene.call, to: scene.bob.device)
-        #expect((151...300).contains(signal.count))
-        let destination = RelayRoute.inbox(scene.bob.device).destination
-        try scene.send(signal: signal, to: destination, on: alice)
-        #expect(scene.closed.isEmpty)
-        try scene.send(signal: signal, to: destination, on: alice)
-        #expect(scene.fault(alice) == .unavailable)
-    }
-
-    @Test func aDeviceStartsSoManyCalls() throws {
-        var (scene, alice) = try started { $0.callsPerDevice = 2 }
+    @Test func anAccountStartsSoManyCalls() throws {
+        var (scene, alice) = try started { $0.callsPerAccount = 2 }
         for number in 1...2 {
             let call = try #require(CallID([UInt8](repeating: UInt8(number), count: 16)))
             #expect(scene.closed.isEmpty)
@@ -139,6 +118,7 @@ import Testing
 
     @Test func thereAreSoManyCalls() throws {
         var (scene, _) = try started { $0.calls = 1 }
+        // Alice has one and Bob would have one: nobody is greedier.
         let bob = try scene.connect(scene.bob)
         try scene.send(.start(try #require(CallID([UInt8](repeating: 1, count: 16))), inviting: []), on: bob)
         #expect(scene.fault(bob) == .tooManyCalls)
@@ -151,7 +131,8 @@ import Testing
         for number in 0..<UInt16(Roster.maximumMemberCount) {
             var key = [UInt8](repeating: 7, count: 32)
             (key[0], key[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
-            let (id, _) = scene.broker.open(try #require(CallDevice(key)), at: scene.now)
+            let (id, _) = scene.broker.open(
+                try #require(CallDevice(key)), of: 1000 + Int64(number), at: scene.now)
             try scene.send(.connect, ["accept-version": "1.2", "host": "h"], on: id)
             _ = scene.frames(id)
             try scene.send(.join(scene.call), on: id)

@@ -8,8 +8,10 @@ import Testing
 struct Actor {
     let key: Curve25519.Signing.PrivateKey
     let device: CallDevice
+    let account: Int64
 
-    init(_ number: UInt8) throws {
+    init(_ number: UInt8, of account: Int64? = nil) throws {
+        self.account = account ?? Int64(number)
         key = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
         device = try #require(CallDevice(Array(key.publicKey.rawRepresentation)))
     }
@@ -33,7 +35,11 @@ struct Scene {
     private(set) var writes: [BrokerAction] = []
     private(set) var closed: Set<SessionID> = []
     private(set) var bytes: [SessionID: [UInt8]] = [:]
+    /// Connections whose network takes nothing.
+    var stuck: Set<SessionID> = []
+    private(set) var deliveries: [SessionID: [Delivery]] = [:]
     private var decoders: [SessionID: StompDecoder] = [:]
+    private var readers: [SessionID: FrameReader] = [:]
 
     let alice: Actor
     let bob: Actor
@@ -53,7 +59,7 @@ struct Scene {
     var topic: [UInt8] { RelayRoute.topic(call).destination }
 
     mutating func open(_ actor: Actor) -> SessionID {
-        let (id, actions) = broker.open(actor.device, at: now)
+        let (id, actions) = broker.open(actor.device, of: actor.account, at: now)
         take(actions)
         return id
     }
@@ -76,7 +82,20 @@ struct Scene {
         receive(try StompFrame(command, all, body: body).encoded, on: id)
     }
 
-    mutating func receive(_ bytes: [UInt8], on id: SessionID) { take(broker.receive(bytes, on: id, at: now)) }
+    /// As the hub does.
+    mutating func receive(_ bytes: [UInt8], on id: SessionID) {
+        broker.noteReceived(on: id, at: now)
+        readers[id, default: FrameReader(broker.limits)].append(bytes)
+        while true {
+            let frame: StompFrame?
+            do throws(RelayFault) { frame = try readers[id]?.next() } catch {
+                return take(broker.refuse(id, error, at: now))
+            }
+            guard let frame else { return }
+            if let refusal = broker.charge(id, at: now) { return take(refusal) }
+            take(broker.receive(JudgedFrame(frame), on: id, at: now))
+        }
+    }
 
     mutating func send(_ act: CallAct, on id: SessionID) throws {
         receive(try StompFrame(.send, [StompHeader(.destination, act.destination)], body: act.body).encoded, on: id)
@@ -95,6 +114,9 @@ struct Scene {
         ]
         receive(try StompFrame(.subscribe, headers).encoded, on: id)
     }
+
+    /// The network of a connection has taken so many bytes.
+    mutating func written(_ count: Int, on id: SessionID) { take(broker.noteWritten(count, on: id, at: now)) }
 
     mutating func disconnect(_ id: SessionID) { take(broker.close(id, at: now)) }
 
@@ -124,8 +146,11 @@ struct Scene {
     private mutating func take(_ actions: [BrokerAction]) {
         for action in actions {
             switch action {
-            case .send(let id, let more), .confirm(let id, let more): bytes[id, default: []] += more
-            case .close(let id): closed.insert(id)
+            case .send(let id, let more), .confirm(let id, let more):
+                bytes[id, default: []] += more.bytes
+                deliveries[id, default: []].append(more)
+                if !stuck.contains(id) { take(broker.noteWritten(more.byteCount, on: id, at: now)) }
+            case .close(let id), .cut(let id): closed.insert(id)
             case .keep, .drop, .record, .forget: writes.append(action)
             }
         }

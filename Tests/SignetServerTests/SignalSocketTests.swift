@@ -2,6 +2,7 @@ import CallSignalling
 import Crypto
 import Foundation
 import KeyTransparency
+import NIOCore
 import SignetAPI
 import Testing
 
@@ -126,6 +127,26 @@ import Testing
             try await connection.send(masked(0x89, [7, 8]) + masked(0x88, [0x03, 0xE8]))
             #expect(await connection.readToEnd() == [0x8A, 2, 7, 8, 0x88, 2, 0x03, 0xE8])
         }
+    }
+
+    /// A ping is charged for as a frame is: an account that reads nothing cannot have answers pile up.
+    @Test func aFloodOfPingsEndsTheConnection() async throws {
+        try await withSocket { connection in
+            let flood = (0..<1300).flatMap { _ in masked(0x89, [UInt8](repeating: 7, count: 100)) }
+            try await connection.send(flood)
+            let answers = await connection.readToEnd()
+            #expect(String(decoding: answers, as: UTF8.self).contains("message:too-fast"))
+            #expect(answers.count < 1100 * 102)
+        }
+    }
+
+    @Test func ofManyPingsTheNewestIsAnswered() {
+        var pongs = Pongs()
+        let pings = (0..<100).map { ByteBuffer(bytes: [$0]) }
+        #expect(pings.map { pongs.due($0) } == [pings[0]] + [ByteBuffer?](repeating: nil, count: 99))
+        #expect(pongs.written() == pings[99])
+        #expect(pongs.due(pings[99]) == pings[99])
+        #expect(pongs.written() == nil)
     }
 
     /// Protocol errors: close frame with code 1002; a frame longer than the broker takes: 1009.

@@ -33,16 +33,16 @@ extension ConformanceSuite {
             let stage = try await Stage.open(engine)
             let (first, second) = (try await stage.device(), try await stage.device())
             let call = try await stage.call(first, second)
-            let (speaker, listener) = (try await stage.connect(first), try await stage.connect(second))
-            try await listener.subscribe(.topic(call), as: "a")
-            try await listener.subscribe(.topic(call), as: "b")
+            let speaker = try await stage.connect(first)
+            let listeners = [try await stage.connect(second), try await stage.connect(second)]
+            for (listener, name) in zip(listeners, ["a", "b"]) { try await listener.subscribe(.topic(call), as: name) }
             try await speaker.subscribe(.topic(call))
             let signals = try (1...20).map { try first.signal($0, in: call) }
             for signal in signals { try await speaker.send(signal) }
             var heard: [[UInt8]: [[UInt8]]] = [:]
             var names: Set<[UInt8]?> = []
-            for _ in 0..<40 {
-                let message = try await listener.message()
+            for number in 0..<40 {
+                let message = try await listeners[number % 2].message()
                 heard[message.value(of: .subscription) ?? [], default: []].append(message.body)
                 names.insert(message.value(of: .messageID))
             }
@@ -50,8 +50,7 @@ extension ConformanceSuite {
             #expect(heard == [Array("a".utf8): all, Array("b".utf8): all])
             for signal in all { #expect(try await speaker.message().body == signal) }
             #expect(names.count == (engine == .signet ? 20 : 40))
-            await speaker.close()
-            await listener.close()
+            for wire in listeners + [speaker] { await wire.close() }
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)

@@ -33,7 +33,10 @@ public struct StompFrame: Hashable, Sendable {
     public func value(of name: StompHeaderName) -> [UInt8]? { headers.first { $0.name == name }?.value }
 
     /// The wire form, with a `content-length` if there is a body.
-    public var encoded: [UInt8] {
+    public var encoded: [UInt8] { encodedHead + body + [0] }
+
+    /// The wire form up to the body; the body and a zero byte follow. For frames that share a long body.
+    public var encodedHead: [UInt8] {
         var frame = ByteWriter()
         frame.write(command.bytes)
         frame.write(Self.lineFeed)
@@ -42,8 +45,6 @@ public struct StompFrame: Hashable, Sendable {
             Self.write(StompHeaderName.contentLength.bytes, Decimal.encode(UInt64(body.count)), command, to: &frame)
         }
         frame.write(Self.lineFeed)
-        frame.write(body)
-        frame.write(0 as UInt8)
         return frame.bytes
     }
 

@@ -20,7 +20,7 @@ public enum RelayFault: String, Error, Hashable, Sendable, CaseIterable {
     case unexpectedFrame = "unexpected-frame"
     /// A header has a value that means nothing.
     case invalidHeader = "invalid-header"
-    /// There is a subscription of that name already.
+    /// There is a subscription of that name already, or one to the same destination, on this connection.
     case repeatedSubscription = "repeated-subscription"
     /// There is no subscription of that name.
     case unknownSubscription = "unknown-subscription"
@@ -64,15 +64,15 @@ public enum RelayFault: String, Error, Hashable, Sendable, CaseIterable {
     case tooFast = "too-fast"
     /// What the device does not read or acknowledge has become too much.
     case tooSlow = "too-slow"
-    /// Too much that the device sent waits in inboxes.
+    /// Too much that the account sent is on its way from inboxes.
     case tooMuchKept = "too-much-kept"
-    /// More connections of the device than the relay takes; the oldest is ended.
+    /// More connections of the device, or of its account, than the relay takes; the oldest is ended.
     case tooManyConnections = "too-many-connections"
     /// More subscriptions than the relay takes.
     case tooManySubscriptions = "too-many-subscriptions"
     /// More transactions, or frames in one, than the relay takes.
     case transactionTooLarge = "transaction-too-large"
-    /// More calls of the device than the relay takes.
+    /// More calls of the account than the relay takes.
     case tooManyCalls = "too-many-calls"
 
     // MARK: The relay

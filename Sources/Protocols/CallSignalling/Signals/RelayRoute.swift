@@ -24,10 +24,18 @@ public enum RelayRoute: Hashable, Sendable {
     ///
     /// - Throws: ``RelayRefusal``, never ``RelayRefusal/malformed(_:)``. A retry cannot help.
     public init(_ signal: Signal, from device: CallDevice, in callID: CallID) throws(RelayRefusal) {
-        guard signal.content.callID == callID else { throw .anotherCall }
-        guard signal.content.sender == device else { throw .anotherSender }
-        guard signal.isSignatureValid else { throw .invalidSignature }
-        self = signal.content.recipient.map { .inbox($0) } ?? .topic(callID)
+        try self.init(JudgedSignal(signal), from: device, in: callID)
+    }
+
+    /// Judges a signal whose signature was looked at already.
+    ///
+    /// - Throws: ``RelayRefusal``, never ``RelayRefusal/malformed(_:)``. A retry cannot help.
+    public init(_ judged: JudgedSignal, from device: CallDevice, in callID: CallID) throws(RelayRefusal) {
+        let content = judged.signal.content
+        guard content.callID == callID else { throw .anotherCall }
+        guard content.sender == device else { throw .anotherSender }
+        guard judged.isSigned else { throw .invalidSignature }
+        self = content.recipient.map { .inbox($0) } ?? .topic(callID)
     }
 
     /// The STOMP destination: `/topic/call.` and the call, or `/queue/inbox.` and the key, in hexadecimal.
@@ -55,6 +63,19 @@ public enum RelayRoute: Hashable, Sendable {
     private static func name(_ destination: [UInt8], after prefix: [UInt8]) -> [UInt8]? {
         guard destination.starts(with: prefix) else { return nil }
         return try? Hex.decode(Array(destination.dropFirst(prefix.count)))
+    }
+}
+
+/// A signal, and whether its sender signed it: what takes time to find out, found out once, and where nobody else waits for it.
+public struct JudgedSignal: Hashable, Sendable {
+    /// The signal.
+    public let signal: Signal
+    let isSigned: Bool
+
+    /// Looks at the signature.
+    public init(_ signal: Signal) {
+        self.signal = signal
+        isSigned = signal.isSignatureValid
     }
 }
 

@@ -4,12 +4,13 @@ import STOMP
 
 extension Broker {
     /// Where a SEND goes, if its sender may send it there.
-    func route(of frame: StompFrame, on id: SessionID, at now: BrokerTime) throws(RelayFault) -> RelayRoute {
+    func route(of judged: JudgedFrame, on id: SessionID) throws(RelayFault) -> RelayRoute {
+        let frame = judged.frame
         guard let device = sessions[id]?.device, let destination = frame.value(of: .destination),
             RelayRoute(destination: destination) != nil
         else { throw .unknownDestination }
-        guard let signal = try? Signal(decoding: frame.body) else { throw .malformedSignal }
-        let call = signal.content.callID
+        guard let signal = judged.signal else { throw .malformedSignal }
+        let call = signal.signal.content.callID
         guard calls[call]?.members.contains(device) == true else { throw .notInCall }
         let route: RelayRoute
         do { route = try RelayRoute(signal, from: device, in: call) } catch { throw Self.fault(error) }
@@ -36,13 +37,16 @@ extension Broker {
     mutating func relay(
         _ frame: StompFrame, along route: RelayRoute, on id: SessionID, at now: BrokerTime
     ) throws(RelayFault) {
-        guard let sender = sessions[id]?.device else { return }
+        guard let sender = sessions[id] else { return }
         let expiresAt = now.date + (try lifetime(of: frame))
         let signal = RelayedSignal(
-            frame, to: route.destination, number: lastNumber + 1, sender: sender, expiresAt: expiresAt)
+            frame, to: route.destination, number: lastNumber + 1, sender: sender.device, of: sender.account,
+            expiresAt: expiresAt)
         switch route {
         case .topic(let call):
             calls[call]?.touchedAt = now.uptime
+            let cost = UInt64(signal.byteCount * (topics[call]?.count ?? 0))
+            guard spread.take(cost, of: sender.account, at: now.uptime) else { throw .tooFast }
             publish(signal, to: call)
         case .inbox(let device): try put(signal, into: device)
         }
@@ -51,6 +55,13 @@ extension Broker {
 
     private mutating func publish(_ signal: RelayedSignal, to call: CallID) {
         for key in topics[call] ?? [] {
+            guard mayHold(signal.byteCount, for: key.session) else {
+                fail(key.session, .tooSlow)
+                continue
+            }
+            makeRoom(for: signal.byteCount)
+            guard sessions[key.session] != nil else { continue }
+            holdings.add(signal.byteCount, to: key.session)
             sessions[key.session]?.subscriptions[key.name]?.waiting.append(signal)
             deliver(to: key)
             let waiting = sessions[key.session]?.subscriptions[key.name]?.waiting.count ?? 0
@@ -58,9 +69,32 @@ extension Broker {
         }
     }
 
+    /// Makes room on the shelves: who has most there loses the oldest. Nobody else is refused anything.
+    private mutating func makeRoomOnShelves(for signal: RelayedSignal) throws(RelayFault) {
+        let (size, account) = (signal.byteCount, signal.account)
+        while shelves.byteCount(of: account) + size > limits.keptBytesPerAccount
+            || shelves.count(of: account) >= limits.keptPerAccount
+        {
+            guard dropOldest(of: account) else { throw .tooMuchKept }
+        }
+        while shelves.byteCount + size > limits.keptByteCount {
+            guard let greediest = shelves.greediest, dropOldest(of: greediest) else { throw .unavailable }
+        }
+    }
+
+    /// Takes an account's oldest signal out of its inbox; returns false if all of them are on their way.
+    private mutating func dropOldest(of account: Int64) -> Bool {
+        for (number, recipient) in shelves.oldest(of: account) {
+            guard let signal = inboxes[recipient]?.take(number) else { continue }
+            release(signal)
+            if inboxes[recipient]?.isUnused == true { inboxes[recipient] = nil }
+            return true
+        }
+        return false
+    }
+
     private mutating func put(_ signal: RelayedSignal, into device: CallDevice) throws(RelayFault) {
-        guard keptCounts[signal.sender, default: 0] < limits.keptPerSender else { throw .tooMuchKept }
-        guard keptByteCount + signal.body.count <= limits.keptByteCount else { throw .unavailable }
+        try makeRoomOnShelves(for: signal)
         if inboxes[device, default: Inbox()].waiting.count >= limits.inboxLength,
             let oldest = inboxes[device]?.makeRoom()
         {
@@ -68,21 +102,15 @@ extension Broker {
         }
         guard let kept = signal.kept(for: device) else { throw .malformedFrame }
         inboxes[device, default: Inbox()].append(signal)
-        count(signal, 1)
+        shelves.put(signal, for: device)
         out.append(.keep(kept))
         if let reader = inboxes[device]?.reader { deliver(to: reader) }
     }
 
     /// A signal need wait no longer.
     mutating func release(_ signal: RelayedSignal) {
-        count(signal, -1)
+        shelves.take(signal)
         out.append(.drop(signal.number))
-    }
-
-    mutating func count(_ signal: RelayedSignal, _ change: Int) {
-        let count = keptCounts[signal.sender, default: 0] + change
-        keptCounts[signal.sender] = count > 0 ? count : nil
-        keptByteCount += change * signal.body.count
     }
 
     /// Sends a subscription what waits for it, up to the number that it may leave unacknowledged.
@@ -93,19 +121,27 @@ extension Broker {
         {
             let needsAnswer = subscription.mode != .auto
             let acknowledgment = needsAnswer ? sessions[key.session]?.nextAcknowledgment(of: key.name) : nil
-            out.append(.send(key.session, signal.message(for: key.name, acknowledgment: acknowledgment)))
+            post(signal.message(for: key.name, acknowledgment: acknowledgment), to: key.session)
             signal.deliveries += 1
             if let acknowledgment {
                 sessions[key.session]?.subscriptions[key.name]?.outstanding.append((acknowledgment, signal))
             } else if case .inbox = subscription.route {
                 release(signal)
+            } else {
+                holdings.add(-signal.byteCount, to: key.session)
             }
         }
     }
 
     private mutating func next(for key: SubscriptionKey, _ route: RelayRoute) -> RelayedSignal? {
         switch route {
-        case .inbox(let device): return inboxes[device]?.takeFirst()
+        case .inbox(let device):
+            // What does not fit waits in the inbox until the connection has written more.
+            guard let first = inboxes[device]?.waiting.first, mayHold(first.byteCount, for: key.session) else {
+                return nil
+            }
+            makeRoom(for: first.byteCount)
+            return sessions[key.session] == nil ? nil : inboxes[device]?.takeFirst()
         case .topic:
             guard sessions[key.session]?.subscriptions[key.name]?.waiting.isEmpty == false else { return nil }
             return sessions[key.session]?.subscriptions[key.name]?.waiting.removeFirst()

@@ -11,6 +11,9 @@ extension Broker {
         guard let route = RelayRoute(destination: frame.value(of: .destination) ?? []) else {
             throw .unknownDestination
         }
+        guard !session.subscriptions.values.contains(where: { $0.route == route }) else {
+            throw .repeatedSubscription
+        }
         let key = SubscriptionKey(session: id, name: name)
         switch route {
         case .topic(let call):
@@ -40,6 +43,7 @@ extension Broker {
         }
         switch subscription.route {
         case .topic(let call):
+            letGo(subscription.waiting + subscription.outstanding.map(\.signal), of: key.session)
             topics[call]?.remove(key)
             if topics[call]?.isEmpty == true { topics[call] = nil }
         case .inbox(let device):
@@ -63,8 +67,15 @@ extension Broker {
         let (key, signals) = try take(frame, id)
         if case .inbox? = sessions[id]?.subscriptions[key.name]?.route {
             for signal in signals { release(signal) }
+        } else {
+            letGo(signals, of: id)
         }
         deliver(to: key)
+    }
+
+    /// Signals of a call are no longer held for a connection.
+    private mutating func letGo(_ signals: [RelayedSignal], of id: SessionID) {
+        holdings.add(-signals.reduce(0) { $0 + $1.byteCount }, to: id)
     }
 
     /// The client could not deal with something: it gets it again, but not for ever.
@@ -75,7 +86,9 @@ extension Broker {
         case .inbox(let device):
             for signal in signals where signal.deliveries >= limits.deliveries { release(signal) }
             inboxes[device]?.putBack(again)
-        case .topic: sessions[id]?.subscriptions[key.name]?.waiting.insert(contentsOf: again, at: 0)
+        case .topic:
+            letGo(signals.filter { $0.deliveries >= limits.deliveries }, of: id)
+            sessions[id]?.subscriptions[key.name]?.waiting.insert(contentsOf: again, at: 0)
         case nil: return
         }
         deliver(to: key)

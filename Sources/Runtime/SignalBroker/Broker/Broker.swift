@@ -17,11 +17,13 @@ public struct Broker: Sendable {
     var calls: [CallID: CallRecord] = [:]
     var topics: [CallID: Set<SubscriptionKey>] = [:]
     var inboxes: [CallDevice: Inbox] = [:]
-    var keptCounts: [CallDevice: Int] = [:]
-    var keptByteCount = 0
+    var shelves = Shelves()
+    var holdings = Holdings()
     var lastNumber: UInt64 = 0
     var out: [BrokerAction] = []
-    private var paces: [CallDevice: UInt64] = [:]
+    var callCounts: [Int64: Int] = [:]
+    private var pace: Pace
+    var spread: Pace
     private var lastSession: UInt64 = 0
     private var sweptAt: UInt64 = 0
 
@@ -30,14 +32,17 @@ public struct Broker: Sendable {
         _ limits: BrokerLimits = BrokerLimits(), kept: [KeptSignal] = [], calls: [CallRecord] = [], at now: BrokerTime
     ) {
         self.limits = limits
+        pace = Pace(perSecond: limits.framesPerSecond, burst: limits.frameBurst)
+        spread = Pace(perSecond: limits.spreadPerSecond, burst: limits.spreadBurst)
         for var call in calls {
             call.touchedAt = now.uptime
             self.calls[call.id] = call
+            callCounts[call.account, default: 0] += 1
         }
         for kept in kept.sorted(by: { $0.number < $1.number }) {
             guard let signal = RelayedSignal(kept, limits.frames) else { continue }
             inboxes[kept.recipient, default: Inbox()].append(signal)
-            count(signal, 1)
+            shelves.put(signal, for: kept.recipient)
             lastNumber = kept.number
         }
     }
@@ -45,38 +50,75 @@ public struct Broker: Sendable {
     /// The connections there are.
     public var sessionCount: Int { sessions.count }
     /// The signals that wait in inboxes, delivered ones that are not acknowledged among them.
-    public var keptCount: Int { keptCounts.values.reduce(0, +) }
+    public var keptCount: Int { shelves.count }
+    /// Bytes that wait in inboxes, and bytes held for connections.
+    public var byteCounts: (kept: Int, held: Int) { (shelves.byteCount, holdings.total) }
     /// The calls there are.
     public var callCount: Int { calls.count }
     /// Whether a device is in a call.
     func isMember(_ device: CallDevice, of call: CallID) -> Bool { calls[call]?.members.contains(device) ?? false }
 
-    /// A device connects.
-    public mutating func open(_ device: CallDevice, at now: BrokerTime) -> (SessionID, [BrokerAction]) {
-        let own = sessions.filter { $0.value.device == device }.keys.sorted()
-        if own.count >= limits.sessionsPerDevice, let oldest = own.first { fail(oldest, .tooManyConnections) }
+    /// A device of an account connects.
+    public mutating func open(
+        _ device: CallDevice, of account: Int64, at now: BrokerTime
+    ) -> (SessionID, [BrokerAction]) {
+        let own = sessions.filter { $0.value.account == account }
+        let ofDevice = own.filter { $0.value.device == device }
+        if ofDevice.count >= limits.sessionsPerDevice, let oldest = ofDevice.keys.min() {
+            fail(oldest, .tooManyConnections)
+        } else if own.count >= limits.sessionsPerAccount, let oldest = own.keys.min() {
+            fail(oldest, .tooManyConnections)
+        }
         lastSession += 1
         let id = SessionID(number: lastSession)
-        sessions[id] = BrokerSession(device, limits.frames, at: now.uptime)
+        sessions[id] = BrokerSession(device, of: account, at: now.uptime)
+        holdings.open(id, of: account)
         return (id, takeOut())
     }
 
-    /// Bytes have arrived on a connection, however cut into pieces.
-    public mutating func receive(
-        _ bytes: some Collection<UInt8>, on id: SessionID, at now: BrokerTime
-    ) -> [BrokerAction] {
+    /// Bytes have arrived on a connection.
+    public mutating func noteReceived(on id: SessionID, at now: BrokerTime) {
         sessions[id]?.noteReceived(at: now.uptime)
-        sessions[id]?.decoder.append(bytes)
-        while let element = nextElement(of: id) {
-            if case .frame(let frame) = element { take(frame, on: id, at: now) }
+    }
+
+    /// Takes the price of something from the account of a connection, before anything is done about it.
+    ///
+    /// - Returns: nil if it may be done; otherwise what to do instead, and nothing more of this connection counts.
+    public mutating func charge(_ id: SessionID, at now: BrokerTime) -> [BrokerAction]? {
+        guard let account = sessions[id]?.account else { return [] }
+        guard !pace.take(1, of: account, at: now.uptime) else { return nil }
+        fail(id, .tooFast)
+        return takeOut()
+    }
+
+    /// A frame has arrived on a connection, and was charged for.
+    public mutating func receive(_ frame: JudgedFrame, on id: SessionID, at now: BrokerTime) -> [BrokerAction] {
+        take(frame, on: id, at: now)
+        noteSent(at: now)
+        return takeOut()
+    }
+
+    /// A connection has written so many bytes.
+    public mutating func noteWritten(_ byteCount: Int, on id: SessionID, at now: BrokerTime) -> [BrokerAction] {
+        holdings.add(-byteCount, to: id)
+        for (name, subscription) in sessions[id]?.subscriptions ?? [:] {
+            if case .inbox = subscription.route { deliver(to: SubscriptionKey(session: id, name: name)) }
         }
         noteSent(at: now)
         return takeOut()
     }
 
-    /// A connection is gone.
+    /// A connection says and hears nothing more; what was sent may still be on its way.
     public mutating func close(_ id: SessionID, at now: BrokerTime) -> [BrokerAction] {
         end(id)
+        noteSent(at: now)
+        return takeOut()
+    }
+
+    /// A connection is gone, and what was on its way.
+    public mutating func drop(_ id: SessionID, at now: BrokerTime) -> [BrokerAction] {
+        end(id)
+        holdings.drop(id)
         noteSent(at: now)
         return takeOut()
     }
@@ -99,7 +141,7 @@ public struct Broker: Sendable {
             } else if session.isSilent(at: now.uptime) {
                 fail(id, .silent)
             } else if session.owesHeartBeat(at: now.uptime) {
-                out.append(.send(id, [UInt8(ascii: "\n")]))
+                post(Delivery([UInt8(ascii: "\n")]), to: id)
             }
         }
         if now.uptime >= sweptAt + 1000 { sweep(at: now) }
@@ -109,28 +151,13 @@ public struct Broker: Sendable {
 
     private mutating func sweep(at now: BrokerTime) {
         sweptAt = now.uptime
-        paces = paces.filter { $0.value > now.uptime * 1000 }
+        pace.sweep(at: now.uptime)
+        spread.sweep(at: now.uptime)
         for (device, inbox) in inboxes where inbox.waiting.contains(where: { $0.expiresAt <= now.date }) {
             for signal in inboxes[device]?.takeExpired(at: now.date) ?? [] { release(signal) }
             if inboxes[device]?.isUnused == true { inboxes[device] = nil }
         }
         for (id, call) in calls where topics[id] == nil && now.uptime >= call.touchedAt + limits.callTime { forget(id) }
-    }
-
-    private mutating func nextElement(of id: SessionID) -> StompDecoder.Element? {
-        do { return try sessions[id]?.decoder.next() } catch {
-            fail(id, .malformedFrame)
-            return nil
-        }
-    }
-
-    /// Takes a frame's price from the device's bucket.
-    mutating func takePace(of device: CallDevice, at now: BrokerTime) throws(RelayFault) {
-        guard limits.framesPerSecond > 0 else { return }
-        let (time, price) = (now.uptime * 1000, 1_000_000 / limits.framesPerSecond)
-        let full = max(paces[device] ?? 0, time) + price
-        guard full - time <= price * limits.frameBurst else { throw .tooFast }
-        paces[device] = full
     }
 
     private mutating func noteSent(at now: BrokerTime) {

@@ -11,11 +11,13 @@ public struct SessionID: Hashable, Sendable, Comparable {
 /// What is to be done, in order.
 public enum BrokerAction: Hashable, Sendable {
     /// Bytes for a connection.
-    case send(SessionID, [UInt8])
+    case send(SessionID, Delivery)
     /// Bytes for a connection that say that something is done: to be sent when all that was to be written before is on the disk.
-    case confirm(SessionID, [UInt8])
+    case confirm(SessionID, Delivery)
     /// The connection is over once everything has been sent to it.
     case close(SessionID)
+    /// The connection is over at once, and with it what was on its way: its place is needed.
+    case cut(SessionID)
     /// To be written: a signal that waits in an inbox.
     case keep(KeptSignal)
     /// To be written: the signal of this number waits no longer.
@@ -29,7 +31,7 @@ public enum BrokerAction: Hashable, Sendable {
     var isWrite: Bool {
         switch self {
         case .keep, .drop, .record, .forget: true
-        case .send, .confirm, .close: false
+        case .send, .confirm, .close, .cut: false
         }
     }
 }
@@ -42,14 +44,19 @@ public struct KeptSignal: Hashable, Sendable {
     public let recipient: CallDevice
     /// Whose signal.
     public let sender: CallDevice
+    /// The sender's account; 0 if it was written before accounts were.
+    public let account: Int64
     /// In milliseconds since 1970.
     public let expiresAt: UInt64
     /// The SEND frame's wire form.
     public let frame: [UInt8]
 
     /// A signal that was read from the disk.
-    public init(number: UInt64, recipient: CallDevice, sender: CallDevice, expiresAt: UInt64, frame: [UInt8]) {
+    public init(
+        number: UInt64, recipient: CallDevice, sender: CallDevice, of account: Int64, expiresAt: UInt64, frame: [UInt8]
+    ) {
         self.number = number
+        self.account = account
         self.recipient = recipient
         self.sender = sender
         self.expiresAt = expiresAt

@@ -2,7 +2,8 @@ import CallSignalling
 
 extension Broker {
     mutating func carryOut(_ act: CallAct, on id: SessionID, at now: BrokerTime) throws(RelayFault) {
-        guard let device = sessions[id]?.device else { return }
+        guard let session = sessions[id] else { return }
+        let (device, account) = (session.device, session.account)
         let call = act.callID
         switch act {
         case .start(_, let invited):
@@ -10,7 +11,7 @@ extension Broker {
                 // The same again is no fault: after a lost connection nobody knows whether it was heard.
                 guard known.starter == device, known.members.contains(device) else { throw .callTaken }
             } else {
-                try open(CallRecord(call, by: device, inviting: invited, at: now.uptime))
+                try open(CallRecord(call, by: device, of: account, inviting: invited, at: now.uptime))
             }
         case .invite(_, let devices): try invite(devices, to: call, by: device)
         case .join: try join(call, device)
@@ -29,9 +30,18 @@ extension Broker {
     }
 
     private mutating func open(_ call: CallRecord) throws(RelayFault) {
-        let own = calls.values.count { $0.starter == call.starter }
-        guard own < limits.callsPerDevice, calls.count < limits.calls else { throw .tooManyCalls }
+        guard callCounts[call.account, default: 0] < limits.callsPerAccount else { throw .tooManyCalls }
+        if calls.count >= limits.calls { try takeCallFromTheGreediest(than: call.account) }
         calls[call.id] = call
+        callCounts[call.account, default: 0] += 1
+    }
+
+    /// All calls are taken: whoever has most of them loses the one that was quiet for longest.
+    private mutating func takeCallFromTheGreediest(than account: Int64) throws(RelayFault) {
+        let greediest = callCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+        guard let greediest, greediest.value > callCounts[account, default: 0] + 1 else { throw .tooManyCalls }
+        let own = calls.values.filter { $0.account == greediest.key }
+        if let quietest = own.min(by: { $0.touchedAt < $1.touchedAt }) { forget(quietest.id) }
     }
 
     private mutating func invite(
@@ -53,7 +63,10 @@ extension Broker {
     /// The call is over: nobody hears it any more.
     mutating func forget(_ call: CallID) {
         removeSubscriptions(to: call) { _ in true }
-        calls[call] = nil
+        if let known = calls.removeValue(forKey: call) {
+            let count = callCounts[known.account, default: 0] - 1
+            callCounts[known.account] = count > 0 ? count : nil
+        }
         out.append(.forget(call))
     }
 

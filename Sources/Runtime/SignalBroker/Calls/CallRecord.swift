@@ -4,12 +4,14 @@ import CanonicalCoding
 /// What a broker knows of a call: who started it, who may come in, who is in it.
 ///
 /// Wire form: 16-byte call, 32-byte starter, u8 1 if whoever knows the id may join, u16 count of the invited, 32 bytes each,
-/// u16 count of members, 32 bytes each; devices in rising order.
+/// u16 count of members, 32 bytes each; devices in rising order; u64 account of the starter, left out if it is unknown.
 public struct CallRecord: Hashable, Sendable {
     /// Which call.
     public let id: CallID
     /// Who started it.
     public let starter: CallDevice
+    /// The starter's account; 0 in records from before accounts were written.
+    public let account: Int64
     /// Whether it was started without naming anyone.
     public let isOpen: Bool
     var invited: Set<CallDevice>
@@ -17,8 +19,9 @@ public struct CallRecord: Hashable, Sendable {
     /// When somebody last did something in it, in milliseconds of the uptime.
     var touchedAt: UInt64
 
-    init(_ id: CallID, by starter: CallDevice, inviting devices: [CallDevice], at uptime: UInt64) {
+    init(_ id: CallID, by starter: CallDevice, of account: Int64, inviting devices: [CallDevice], at uptime: UInt64) {
         self.id = id
+        self.account = account
         self.starter = starter
         isOpen = devices.isEmpty
         invited = Set(devices)
@@ -39,6 +42,7 @@ public struct CallRecord: Hashable, Sendable {
             writer.write(UInt16(truncatingIfNeeded: devices.count))
             for device in devices.sorted() { writer.write(device.signingKey) }
         }
+        if account != 0 { writer.write(UInt64(bitPattern: account)) }
         return writer.bytes
     }
 
@@ -47,8 +51,9 @@ public struct CallRecord: Hashable, Sendable {
         var reader = ByteReader(bytes)
         guard let id = (try? reader.bytes(16)).flatMap({ CallID(Array($0)) }), let starter = Self.device(&reader),
             let mark = try? reader.uint8(), let invited = Self.devices(&reader), let members = Self.devices(&reader),
-            (try? reader.end()) != nil, mark <= 1
+            let account = Self.account(&reader), (try? reader.end()) != nil, mark <= 1
         else { return nil }
+        self.account = account
         self.id = id
         self.starter = starter
         isOpen = mark == 1
@@ -59,6 +64,11 @@ public struct CallRecord: Hashable, Sendable {
 
     private static func device(_ reader: inout ByteReader) -> CallDevice? {
         (try? reader.bytes(32)).flatMap { CallDevice(Array($0)) }
+    }
+
+    private static func account(_ reader: inout ByteReader) -> Int64? {
+        guard reader.remaining > 0 else { return 0 }
+        return (try? reader.uint64()).flatMap { $0 == 0 ? nil : Int64(bitPattern: $0) }
     }
 
     private static func devices(_ reader: inout ByteReader) -> Set<CallDevice>? {

@@ -1,12 +1,15 @@
 public import CallSignalling
+import STOMP
 import Synchronization
 
 /// Where the bytes for a connection go. Neither function may wait, or call the hub before it returns.
 public protocol SignalSink: Sendable {
-    /// Sends bytes, in order.
-    func send(_ bytes: [UInt8])
+    /// Sends bytes, in order. ``SignalHub/noteWritten(_:on:)`` is to be told when they are written.
+    func send(_ delivery: Delivery)
     /// Closes the connection once everything has been sent.
     func close()
+    /// Closes the connection at once.
+    func cut()
 }
 
 /// A ``Broker`` among connections, a disk and a clock. Safe to call from any thread.
@@ -28,6 +31,8 @@ public final class SignalHub: Sendable {
     /// What devices may take.
     public let limits: BrokerLimits
     private let state: Mutex<State>
+    /// What has arrived and is no frame yet; a lock for each connection.
+    private let readers = Mutex<[SessionID: ConnectionReader]>([:])
     private let store: SignalStore?
     private let clock: @Sendable () -> BrokerTime
     private let wakes: AsyncStream<Void>
@@ -61,26 +66,71 @@ public final class SignalHub: Sendable {
         state.withLock { $0.broker.isMember(device, of: call) }
     }
 
-    /// A device, which has proved to be one, has connected.
-    public func open(_ device: CallDevice, to sink: any SignalSink) -> SessionID {
-        state.withLock { state in
-            let (id, actions) = state.broker.open(device, at: clock())
+    /// Bytes that wait in inboxes, and bytes held for connections, as they are now.
+    public var byteCounts: (kept: Int, held: Int) { state.withLock { $0.broker.byteCounts } }
+
+    /// A device of an account, which has proved to be one, has connected.
+    public func open(_ device: CallDevice, of account: Int64, to sink: any SignalSink) -> SessionID {
+        let id = state.withLock { state in
+            let (id, actions) = state.broker.open(device, of: account, at: clock())
             state.sinks[id] = sink
             carryOut(actions, &state)
             return id
         }
+        readers.withLock { $0[id] = ConnectionReader(limits) }
+        return id
     }
 
     /// Bytes have arrived on a connection.
+    ///
+    /// What takes time, frames and signatures, is done before the lock of all connections is taken.
     public func receive(_ bytes: some Collection<UInt8>, on id: SessionID) {
-        state.withLock { carryOut($0.broker.receive(bytes, on: id, at: clock()), &$0) }
+        guard let reader = readers.withLock({ $0[id] }) else { return }
+        state.withLock { $0.broker.noteReceived(on: id, at: clock()) }
+        reader.frames.withLock { frames in
+            frames.append(bytes)
+            while let frame = next(&frames, on: id), charge(id) {
+                let judged = JudgedFrame(frame)
+                state.withLock { carryOut($0.broker.receive(judged, on: id, at: clock()), &$0) }
+            }
+        }
     }
 
-    /// A connection is gone.
+    private func next(_ frames: inout FrameReader, on id: SessionID) -> StompFrame? {
+        do throws(RelayFault) { return try frames.next() } catch {
+            refuse(id, error)
+            return nil
+        }
+    }
+
+    /// Charges the account of a connection for a frame, or for a WebSocket's ping, before anything is done about it.
+    ///
+    /// - Returns: whether it may be done; if not, the connection ends.
+    public func charge(_ id: SessionID) -> Bool {
+        state.withLock { state in
+            guard let actions = state.broker.charge(id, at: clock()) else { return true }
+            carryOut(actions, &state)
+            return false
+        }
+    }
+
+    /// A connection has written so many bytes.
+    public func noteWritten(_ byteCount: Int, on id: SessionID) {
+        state.withLock { carryOut($0.broker.noteWritten(byteCount, on: id, at: clock()), &$0) }
+    }
+
+    /// A connection says and hears nothing more; what was sent may still be on its way.
     public func close(_ id: SessionID) {
+        readers.withLock { $0[id] = nil }
+        state.withLock { carryOut($0.broker.close(id, at: clock()), &$0) }
+    }
+
+    /// A connection is gone, and what was on its way.
+    public func drop(_ id: SessionID) {
+        readers.withLock { $0[id] = nil }
         state.withLock { state in
             state.sinks[id] = nil
-            carryOut(state.broker.close(id, at: clock()), &state)
+            carryOut(state.broker.drop(id, at: clock()), &state)
         }
     }
 
@@ -138,7 +188,7 @@ public final class SignalHub: Sendable {
                 for case .confirm(let id, _) in waiting {
                     carryOut(state.broker.refuse(id, .unavailable, at: clock()), &state)
                 }
-                for case .close(let id) in waiting { state.sinks.removeValue(forKey: id)?.close() }
+                for case .close(let id) in waiting { state.sinks[id]?.close() }
             }
         }
     }
@@ -146,7 +196,8 @@ public final class SignalHub: Sendable {
     private func carryOut(_ actions: [BrokerAction], _ state: inout State) {
         for action in actions {
             switch action {
-            case .send(let id, let bytes): state.sinks[id]?.send(bytes)
+            case .send(let id, let delivery): state.sinks[id]?.send(delivery)
+            case .cut(let id): state.sinks.removeValue(forKey: id)?.cut()
             case .confirm(let id, _), .close(let id):
                 let isBehind = state.held.contains { $0.action.session == id }
                 let mustWait = action.isConfirmation && state.durableCount < state.writeCount
@@ -172,11 +223,18 @@ public final class SignalHub: Sendable {
 
     private static func carryOut(_ action: BrokerAction, _ state: inout State) {
         switch action {
-        case .confirm(let id, let bytes): state.sinks[id]?.send(bytes)
-        case .close(let id): state.sinks.removeValue(forKey: id)?.close()
+        case .confirm(let id, let delivery): state.sinks[id]?.send(delivery)
+        case .close(let id): state.sinks[id]?.close()
         default: return
         }
     }
+}
+
+/// The bytes of a connection that are no frame yet.
+private final class ConnectionReader: Sendable {
+    let frames: Mutex<FrameReader>
+
+    init(_ limits: BrokerLimits) { frames = Mutex(FrameReader(limits)) }
 }
 
 extension BrokerAction {
@@ -186,7 +244,7 @@ extension BrokerAction {
 
     fileprivate var session: SessionID? {
         switch self {
-        case .send(let id, _), .confirm(let id, _), .close(let id): id
+        case .send(let id, _), .confirm(let id, _), .close(let id), .cut(let id): id
         case .keep, .drop, .record, .forget: nil
         }
     }

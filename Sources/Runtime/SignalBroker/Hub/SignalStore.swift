@@ -15,7 +15,10 @@ public struct SignalStore: Sendable {
         Foundation.close(descriptor)
         pool = try Self.working { try Self.pool(path) }
         try Self.working {
-            try pool.write { try $0.execute(sql: Self.schema) }
+            try pool.write { database in
+                try database.execute(sql: Self.schema)
+                try Self.addAccounts(database)
+            }
             guard try pool.writeWithoutTransaction({ try Int.fetchOne($0, sql: "PRAGMA synchronous") }) == 2 else {
                 throw SignalStoreError.notDurable
             }
@@ -55,10 +58,10 @@ public struct SignalStore: Sendable {
     private static func write(_ action: BrokerAction, _ database: Database) throws {
         switch action {
         case .keep(let signal):
-            try database.cachedStatement(sql: "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?)").execute(
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?)").execute(
                 arguments: [
                     Int64(bitPattern: signal.number), Data(signal.recipient.signingKey), Data(signal.sender.signingKey),
-                    Int64(bitPattern: signal.expiresAt), Data(signal.frame),
+                    Int64(bitPattern: signal.expiresAt), Data(signal.frame), signal.account,
                 ])
         case .drop(let number):
             try database.cachedStatement(sql: "DELETE FROM kept WHERE number = ?").execute(
@@ -68,17 +71,18 @@ public struct SignalStore: Sendable {
                 arguments: [Data(call.id.bytes), Data(call.encoded)])
         case .forget(let call):
             try database.cachedStatement(sql: "DELETE FROM calls WHERE id = ?").execute(arguments: [Data(call.bytes)])
-        case .send, .confirm, .close: return
+        case .send, .confirm, .close, .cut: return
         }
     }
 
     private static func kept(_ row: Row) -> KeptSignal? {
         guard let number = try? row.decode(Int64.self, atIndex: 0), let recipient = device(row, 1),
             let sender = device(row, 2), let expiresAt = try? row.decode(Int64.self, atIndex: 3),
-            let frame = try? row.decode(Data.self, atIndex: 4)
+            let frame = try? row.decode(Data.self, atIndex: 4),
+            let account = try? row.decode(Int64.self, atIndex: 5)
         else { return nil }
         return KeptSignal(
-            number: UInt64(bitPattern: number), recipient: recipient, sender: sender,
+            number: UInt64(bitPattern: number), recipient: recipient, sender: sender, of: account,
             expiresAt: UInt64(bitPattern: expiresAt), frame: Array(frame))
     }
 
@@ -104,13 +108,20 @@ public struct SignalStore: Sendable {
         do { return try body() } catch { throw SignalStoreError(error) }
     }
 
+    /// Files from before accounts were written: what waits in them is nobody's, and the first to make room.
+    private static func addAccounts(_ database: Database) throws {
+        guard try !database.columns(in: "kept").contains(where: { $0.name == "account" }) else { return }
+        try database.execute(sql: "ALTER TABLE kept ADD COLUMN account INTEGER NOT NULL DEFAULT 0")
+    }
+
     private static let schema = """
         CREATE TABLE IF NOT EXISTS kept (   -- signals that wait in inboxes
             number INTEGER PRIMARY KEY,
             recipient BLOB NOT NULL,        -- 32 bytes
             sender BLOB NOT NULL,           -- 32 bytes
             expires_at INTEGER NOT NULL,    -- milliseconds since 1970
-            frame BLOB NOT NULL             -- the SEND frame
+            frame BLOB NOT NULL,            -- the SEND frame
+            account INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE TABLE IF NOT EXISTS calls (
             id BLOB PRIMARY KEY,            -- 16 bytes

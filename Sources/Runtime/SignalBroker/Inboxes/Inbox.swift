@@ -19,11 +19,16 @@ struct Inbox: Sendable {
         waiting = (signals + waiting).sorted { $0.number < $1.number }
     }
 
-    /// Makes room: takes out the oldest signal of the sender that takes most of it.
+    /// Makes room: takes out the oldest signal of the account that takes most of it.
     mutating func makeRoom() -> RelayedSignal? {
-        let counts = waiting.reduce(into: [CallDevice: Int]()) { $0[$1.sender, default: 0] += 1 }
+        let counts = waiting.reduce(into: [Int64: Int]()) { $0[$1.account, default: 0] += 1 }
         let greediest = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-        return waiting.firstIndex { $0.sender == greediest }.map { waiting.remove(at: $0) }
+        return waiting.firstIndex { $0.account == greediest }.map { waiting.remove(at: $0) }
+    }
+
+    /// Takes out the signal of this number, unless it is on its way.
+    mutating func take(_ number: UInt64) -> RelayedSignal? {
+        waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
     }
 
     /// Takes out what has waited too long.

@@ -6,6 +6,8 @@ import STOMP
 struct RelayedSignal: Sendable {
     let number: UInt64
     let sender: CallDevice
+    /// The sender's.
+    let account: Int64
     /// In milliseconds since 1970.
     let expiresAt: UInt64
     let destination: [UInt8]
@@ -15,8 +17,12 @@ struct RelayedSignal: Sendable {
     /// How often it was sent to a subscription.
     var deliveries = 0
 
-    init(_ frame: StompFrame, to destination: [UInt8], number: UInt64, sender: CallDevice, expiresAt: UInt64) {
+    init(
+        _ frame: StompFrame, to destination: [UInt8], number: UInt64, sender: CallDevice, of account: Int64,
+        expiresAt: UInt64
+    ) {
         self.number = number
+        self.account = account
         self.sender = sender
         self.expiresAt = expiresAt
         self.destination = destination
@@ -31,7 +37,9 @@ struct RelayedSignal: Sendable {
         guard case .frame(let frame)? = try? decoder.next(), frame.command == .send,
             let destination = frame.value(of: .destination)
         else { return nil }
-        self.init(frame, to: destination, number: kept.number, sender: kept.sender, expiresAt: kept.expiresAt)
+        self.init(
+            frame, to: destination, number: kept.number, sender: kept.sender, of: kept.account,
+            expiresAt: kept.expiresAt)
         deliveries = 1  // Perhaps: nobody knows what was sent before the start.
     }
 
@@ -40,21 +48,31 @@ struct RelayedSignal: Sendable {
         let all = [StompHeader(.destination, destination)] + headers
         guard let frame = try? StompFrame(.send, all, body: body) else { return nil }
         return KeptSignal(
-            number: number, recipient: recipient, sender: sender, expiresAt: expiresAt, frame: frame.encoded)
+            number: number, recipient: recipient, sender: sender, of: account, expiresAt: expiresAt,
+            frame: frame.encoded)
     }
 
     /// The MESSAGE frame for a subscription.
     ///
     /// - Parameter acknowledgment: its name in ACK; nil if it needs none.
-    func message(for subscription: [UInt8], acknowledgment: UInt64?) -> [UInt8] {
+    func message(for subscription: [UInt8], acknowledgment: UInt64?) -> Delivery {
         var own = [
             StompHeader(.destination, destination), StompHeader(.messageID, Decimal.encode(number)),
             StompHeader(.subscription, subscription),
         ]
         if let acknowledgment { own.append(StompHeader(.ack, Decimal.encode(acknowledgment))) }
         if deliveries > 0 { own.append(StompHeader(Self.redelivered, Array("true".utf8))) }
-        return (try? StompFrame(.message, own + headers, body: body).encoded) ?? []
+        guard let frame = try? StompFrame(.message, own + headers, body: body) else { return Delivery([]) }
+        return Delivery(head: frame.encodedHead, sharing: body)
     }
+
+    /// With its headers, in bytes.
+    var byteCount: Int {
+        body.count + headers.reduce(0) { $0 + $1.name.bytes.count + $1.value.count } + Self.roomByteCount
+    }
+
+    /// What the headers of ours take at most, in bytes, but for the subscription's name.
+    private static let roomByteCount = 256
 
     static let expiration: StompHeaderName = "expiration"
     private static let redelivered: StompHeaderName = "redelivered"

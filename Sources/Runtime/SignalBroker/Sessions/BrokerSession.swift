@@ -10,12 +10,12 @@ struct SubscriptionKey: Hashable, Sendable {
 /// A connection.
 struct BrokerSession: Sendable {
     let device: CallDevice
+    let account: Int64
     let openedAt: UInt64
-    var decoder: StompDecoder
     var isConnected = false
     var subscriptions: [[UInt8]: BrokerSubscription] = [:]
     /// Frames of each open transaction.
-    var transactions: [[UInt8]: [StompFrame]] = [:]
+    var transactions: [[UInt8]: [JudgedFrame]] = [:]
     /// Which subscription a message that can be acknowledged belongs to.
     var acknowledgments: [UInt64: [UInt8]] = [:]
     private var lastAcknowledgment: UInt64 = 0
@@ -25,11 +25,11 @@ struct BrokerSession: Sendable {
     private var lastSentAt: UInt64
     private var lastReceivedAt: UInt64
 
-    init(_ device: CallDevice, _ limits: StompLimits, at uptime: UInt64) {
+    init(_ device: CallDevice, of account: Int64, at uptime: UInt64) {
         self.device = device
+        self.account = account
         openedAt = uptime
         (lastSentAt, lastReceivedAt) = (uptime, uptime)
-        decoder = StompDecoder(limits: limits)
     }
 
     mutating func connect(_ ours: HeartBeat, _ theirs: HeartBeat) {

@@ -32,7 +32,7 @@ struct SignalCarrier: Sendable {
             guard let device = CallDevice(caller.deviceKey) else {
                 return .refused(Self.last(.refusal(.notYourAccount)))
             }
-            return .granted(SignalUpgrade(hub: hub, device: device, proof: proof))
+            return .granted(SignalUpgrade(hub: hub, device: device, account: caller.accountID, proof: proof))
         } catch {
             if let limit = error.limit { metrics.refused(limit) }
             return .refused(Self.last(error.answer))

@@ -9,31 +9,31 @@ final class SignalSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    /// What may wait for a client that does not read, in bytes.
-    private static let maximumPendingByteCount = 4 << 20
-
     private let hub: SignalHub
     private let device: CallDevice
+    private let account: Int64
     private let socket: SocketHandler
     private var session: SessionID?
     private var isInMessage = false
     private var isClosing = false
-    private var pendingByteCount = 0
+    private var pongs = Pongs()
 
-    init(_ hub: SignalHub, _ device: CallDevice, _ socket: SocketHandler) {
+    init(_ hub: SignalHub, _ device: CallDevice, of account: Int64, _ socket: SocketHandler) {
         self.hub = hub
         self.device = device
+        self.account = account
         self.socket = socket
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        session = hub.open(device, to: SocketSink(NIOLoopBound((self, context), eventLoop: context.eventLoop)))
+        let sink = SocketSink(NIOLoopBound((self, context), eventLoop: context.eventLoop))
+        session = hub.open(device, of: account, to: sink)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end() }
+    func handlerRemoved(context: ChannelHandlerContext) { drop() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end()
+        drop()
         context.fireChannelInactive()
     }
 
@@ -46,7 +46,7 @@ final class SignalSocketHandler: ChannelInboundHandler {
             guard (frame.opcode == .continuation) == isInMessage else { return close(.protocolError, context) }
             isInMessage = !frame.fin
             if let session { hub.receive(frame.unmaskedData.readableBytesView, on: session) }
-        case .ping: write(.pong, frame.unmaskedData, context)
+        case .ping: if let session, hub.charge(session) { answer(ping: frame.unmaskedData, context) }
         case .pong: return
         case .connectionClose: close(.normalClosure, context)
         default: close(.protocolError, context)
@@ -70,16 +70,36 @@ final class SignalSocketHandler: ChannelInboundHandler {
         if !(error is NIOWebSocketError) { context.close(promise: nil) }
     }
 
-    /// Sends bytes of the broker.
-    func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
-        guard !isClosing else { return }
-        pendingByteCount += bytes.count
-        guard pendingByteCount <= Self.maximumPendingByteCount else { return socket.close() }
+    /// Sends bytes of the broker, which bounds how many there are.
+    func send(_ delivery: Delivery, _ context: ChannelHandlerContext) {
+        guard !isClosing, let session else { return }
+        var bytes = context.channel.allocator.buffer(capacity: delivery.byteCount)
+        for piece in delivery.pieces { bytes.writeBytes(piece) }
         let written = context.eventLoop.makePromise(of: Void.self)
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        written.futureResult.whenComplete { _ in bound.value.pendingByteCount -= bytes.count }
-        let frame = WebSocketFrame(fin: true, opcode: .binary, data: ByteBuffer(bytes: bytes))
+        written.futureResult.whenComplete { [hub, count = delivery.byteCount] _ in hub.noteWritten(count, on: session) }
+        let frame = WebSocketFrame(fin: true, opcode: .binary, data: bytes)
         context.writeAndFlush(wrapOutboundOut(frame), promise: written)
+    }
+
+    /// At most one answer is on its way, and at most one waits: the newest.
+    ///
+    /// Spec: RFC 6455, section 5.5.3.
+    private func answer(ping data: ByteBuffer, _ context: ChannelHandlerContext) {
+        guard let pong = pongs.due(data) else { return }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        written.futureResult.whenSuccess {
+            let (handler, context) = bound.value
+            if let next = handler.pongs.written(), !handler.isClosing { handler.answer(ping: next, context) }
+        }
+        context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: pong)), promise: written)
+    }
+
+    /// Ends the connection without waiting for what is on its way.
+    func cut() {
+        isClosing = true
+        drop()
+        socket.close()
     }
 
     func close(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
@@ -97,9 +117,35 @@ final class SignalSocketHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: opcode, data: bytes)), promise: nil)
     }
 
-    private func end() {
-        if let session { hub.close(session) }
+    /// Nothing more is said or heard; what was sent is still on its way.
+    private func end() { if let session { hub.close(session) } }
+
+    private func drop() {
+        if let session { hub.drop(session) }
         session = nil
+    }
+}
+
+/// Which answers to pings are due: of many at once, the newest.
+struct Pongs {
+    private var isOnItsWay = false
+    private var waiting: ByteBuffer?
+
+    /// What to send now about a ping; nil if one is on its way.
+    mutating func due(_ data: ByteBuffer) -> ByteBuffer? {
+        guard isOnItsWay else {
+            isOnItsWay = true
+            return data
+        }
+        waiting = data
+        return nil
+    }
+
+    /// One was written; returns the ping that is to be answered next.
+    mutating func written() -> ByteBuffer? {
+        isOnItsWay = false
+        defer { waiting = nil }
+        return waiting
     }
 }
 
@@ -113,12 +159,14 @@ private struct SocketSink: SignalSink {
         loop = bound.eventLoop
     }
 
-    func send(_ bytes: [UInt8]) {
+    func send(_ delivery: Delivery) {
         loop.execute {
             let (handler, context) = bound.value
-            handler.send(bytes, context)
+            handler.send(delivery, context)
         }
     }
+
+    func cut() { loop.execute { bound.value.0.cut() } }
 
     func close() {
         loop.execute {

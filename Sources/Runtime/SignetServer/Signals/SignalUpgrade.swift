@@ -11,6 +11,7 @@ import SignalBroker
 struct SignalUpgrade: Sendable {
     let hub: SignalHub
     let device: CallDevice
+    let account: Int64
     let proof: String
 
     /// Carries signals until the connection ends.
@@ -28,7 +29,7 @@ struct SignalUpgrade: Sendable {
         let deadlines = try pipeline.context(handlerType: DeadlineHandler.self)
         let socket = try pipeline.handler(type: SocketHandler.self)
         encoder.writeAndFlush(NIOAny(ByteBuffer(string: head)), promise: nil)
-        let signals = SignalSocketHandler(hub, device, socket)
+        let signals = SignalSocketHandler(hub, device, of: account, socket)
         let webSocket: [any ChannelHandler] = [
             WebSocketFrameEncoder(),
             ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: hub.limits.frameByteCount)),

@@ -1,0 +1,47 @@
+import CallSignalling
+import Foundation
+import GRDB
+import STOMP
+import SignalBroker
+import Testing
+
+/// What a broker finds on the disk, also of an earlier version of it.
+@Suite struct StoreTests {
+    private static let old = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Vectors/old/signals-1.sql")
+
+    private func withFile(_ body: (String) throws -> Void) throws {
+        let path = FileManager.default.temporaryDirectory.appending(component: "signals-\(UUID().uuidString)").path
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        try body(path)
+    }
+
+    @Test func aFileFromBeforeAccountsIsReadOn() throws {
+        try withFile { path in
+            let statements = try String(contentsOf: Self.old, encoding: .utf8)
+            try DatabaseQueue(path: path).write { try $0.execute(sql: statements) }
+            for _ in 0..<2 {
+                let store = try SignalStore(at: path)
+                let (kept, calls) = try store.read()
+                #expect(kept.map(\.account) == [0] && kept.map(\.number) == [1])
+                #expect(calls.map(\.account) == [0])
+                var scene = try Scene(kept: kept, calls: calls)
+                let bob = try scene.connect(scene.bob)
+                try scene.subscribe(.inbox(scene.bob.device), on: bob)
+                #expect(scene.frames(bob).map(\.body) == [try scene.alice.signal(in: scene.call, to: scene.bob.device)])
+                store.close()
+            }
+        }
+    }
+
+    @Test func aRecordFromBeforeAccountsIsReadBackAsItWas() throws {
+        let call = [UInt8](repeating: 9, count: 16)
+        let starter = try Actor(1).device.signingKey
+        let old = call + starter + [1, 0, 0, 0, 1] + starter
+        #expect(CallRecord(decoding: old)?.account == 0 && CallRecord(decoding: old)?.encoded == old)
+        let zeros = [UInt8](repeating: 0, count: 8)
+        #expect(CallRecord(decoding: old + zeros) == nil)
+        let new = try #require(CallRecord(decoding: old + zeros.dropLast() + [5]))
+        #expect(new.account == 5 && new.encoded == old + zeros.dropLast() + [5])
+    }
+}
