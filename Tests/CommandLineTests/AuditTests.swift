@@ -14,7 +14,7 @@ import TransparencyLog
 
         init() throws {
             folder = FileManager.default.temporaryDirectory.appending(component: "audit-\(UUID().uuidString)")
-            log = try ForgedLog()
+            log = try ForgedLog(from: Surroundings.system.now())
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data(log.policy().encoded).write(to: folder.appending(component: "policy"))
         }

@@ -69,6 +69,37 @@ import VerifiableMap
         }
     }
 
+    @Test func epoch_refusesAnOldLogThatWasCosignedAnew() throws {
+        // The whole quorum signs today what the log was yesterday: everything in it is honest, and nothing since is shown.
+        var answer = try honest
+        for (later, isRefused) in [(3_600, false), (3_601, true), (86_400, true)] as [(UInt64, Bool)] {
+            answer.note = try scene.directory.note(at: PaperDirectory.now + later).encoded
+            if isRefused {
+                #expect(throws: LookupError.epoch(.behind(seconds: later))) {
+                    try scene.verify(answer, at: PaperDirectory.now + later)
+                }
+            } else {
+                _ = try scene.verify(answer, at: PaperDirectory.now + later)
+            }
+        }
+    }
+
+    @Test func epoch_refusesATimeAfterTheQuorumSawIt() throws {
+        for (ahead, isRefused) in [(300, false), (301, true)] as [(UInt64, Bool)] {
+            var scene = scene
+            try scene.directory.endEpoch(at: (PaperDirectory.now + ahead) * 1000)
+            // Our own clock says nothing against it: it is as late as the epoch.
+            let answer = try scene.directory.answer(about: scene.alice)
+            if isRefused {
+                #expect(throws: LookupError.epoch(.ahead(seconds: 301))) {
+                    try scene.verify(answer, at: PaperDirectory.now + ahead)
+                }
+            } else {
+                _ = try scene.verify(answer, at: PaperDirectory.now + ahead)
+            }
+        }
+    }
+
     @Test func epoch_refusesANumberOrATimeThatRunsBack() throws {
         let known = EpochMark(number: 5, time: PaperDirectory.now * 1000)
         let lies: [(EpochRecord) -> EpochRecord] = [{ $0.with(number: 4) }, { $0.with(time: $0.time - 1) }]

@@ -2,6 +2,7 @@ import Foundation
 import KeyTransparency
 import LogAuditor
 import LogForging
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -15,8 +16,9 @@ import TransparencyLog
         log = try ForgedLog()
     }
 
-    func auditor(_ name: String = "state") throws -> Auditor {
-        try Auditor(of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(name)))
+    func auditor(_ name: String = "state", at now: UInt64 = ForgedLog.now) throws -> Auditor {
+        try Auditor(
+            of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(name)), clock: { now })
     }
 
     /// What the auditor throws.
@@ -210,12 +212,47 @@ import TransparencyLog
         _ = try await first.auditPublished()
     }
 
+    @Test func aLogWhoseLastEpochIsNotOfNowIsNotVouchedFor() async throws {
+        try log.grow(epochs: 2, people: 20)
+        try source.serve(log)
+        let ended = ForgedLog.now + 2
+        for (now, error) in [
+            (ended + 3_600, nil), (ended + 3_601, .behind(seconds: 3_601)), (ended - 300, nil),
+            (ended - 301, .ahead(seconds: 301)),
+        ] as [(UInt64, EpochError?)] {
+            let auditor = try auditor("at-\(now)", at: now)
+            let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+            #expect(found == error.map { .epochTime($0) })
+            #expect(await auditor.isSound(try log.tree.head(size: log.size)) == (error == nil))
+        }
+    }
+
+    @Test func aLogThatStandsStillIsNoLongerVouchedForAndIsAgainWhenItGoesOn() async throws {
+        let clock = Atomic<UInt64>(ForgedLog.now)
+        let auditor = try Auditor(
+            of: log.policy(), at: source, keeping: AuditFolder(path: folder.below("state")),
+            clock: { clock.load(ordering: .relaxed) })
+        try log.grow(epochs: 2, people: 20)
+        try source.serve(log)
+        let head = try await auditor.auditPublished().checkpoint.head
+        clock.store(ForgedLog.now + 86_400, ordering: .relaxed)
+        // Cosigning the very same checkpoint again would say that nothing has happened since.
+        #expect(await !auditor.isSound(head))
+        let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
+        #expect(found == .epochTime(.behind(seconds: 86_398)))
+        log.letTimePass(86_400)
+        try log.closeEpoch()
+        try source.serve(log)
+        #expect(await auditor.isSound(try await auditor.auditPublished().checkpoint.head))
+    }
+
     @Test func aFolderIsAMirrorToAuditFrom() async throws {
         try log.grow(epochs: 5, people: 100)
         try source.serve(log)
         do { _ = try await auditor().auditPublished() }
         let mirror = FolderLogSource(path: folder.below("state"))
-        let other = try Auditor(of: log.policy(), at: mirror, keeping: AuditFolder(path: folder.below("other")))
+        let other = try Auditor(
+            of: log.policy(), at: mirror, keeping: AuditFolder(path: folder.below("other")), clock: { ForgedLog.now })
         #expect(try await other.auditPublished().checkpoint.head.size == log.size)
     }
 }

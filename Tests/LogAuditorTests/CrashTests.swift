@@ -43,7 +43,7 @@ import TransparencyLog
     ) async throws -> AuditCosigner {
         let state = folder.below("state")
         let kept = checkpoint.map { AuditFolder(path: state, hook: $0.hook) } ?? AuditFolder(path: state)
-        let auditor = try Auditor(of: log.policy(), at: source, keeping: kept)
+        let auditor = try Auditor(of: log.policy(), at: source, keeping: kept, clock: { ForgedLog.now })
         try await auditor.resume()
         let path = folder.below("key")
         let key = try memory.map { try AuditorKey(path: path, hook: $0.hook) } ?? AuditorKey(path: path)

@@ -20,7 +20,8 @@ import TransparencyLog
 
     func auditor(_ server: FileServer) throws -> Auditor {
         try Auditor(
-            of: log.policy(), at: HTTPLogSource(server.url), keeping: AuditFolder(path: folder.below("state")))
+            of: log.policy(), at: HTTPLogSource(server.url), keeping: AuditFolder(path: folder.below("state")),
+            clock: { ForgedLog.now })
     }
 
     @Test(arguments: ForgedFault.allCases) func aLyingLogIsCaughtByName(_ fault: ForgedFault) async throws {

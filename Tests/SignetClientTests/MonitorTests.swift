@@ -1,16 +1,20 @@
+import KeyDirectory
 import KeyTransparency
 import SignetClient
 import SignetTesting
 import Synchronization
 import Testing
+import TransparencyLog
 
 /// The owner's monitor over a real directory, from day to day.
 @Suite struct MonitorTests {
     /// A clock that stands still until it is moved.
     private final class Clock: Sendable {
-        private let time = Mutex(Surroundings.system.now())
+        private let time: Mutex<UInt64>
+        init(secondOfDay: UInt64 = 43_200) { time = Mutex(20_833 * 86_400 + secondOfDay) }
         var now: UInt64 { time.withLock { $0 } }
-        func advance(days: UInt64) { time.withLock { $0 += days * 86_400 } }
+        func advance(days: UInt64) { advance(seconds: days * 86_400) }
+        func advance(seconds: UInt64) { time.withLock { $0 += seconds } }
     }
 
     private static func account(
@@ -76,4 +80,46 @@ import Testing
             #expect(try await joining.checkOwnAccount().alarms == [.unknownVersion(3)])
         }
     }
+
+    /// Whoever holds the server's keys shows what was as what is: the old log, cosigned anew each minute.
+    @Test func anOldLogThatIsCosignedAnewIsRefusedWithinTheHour() async throws {
+        let clock = Clock()
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
+            clock.advance(seconds: 3_600)
+            try await directory.directory.log.republish()
+            _ = try await alice.lookup(secrets.handle)
+            clock.advance(seconds: 1)
+            try await directory.directory.log.republish()
+            let refusal = await #expect(throws: ClientError.self) { try await alice.lookup(secrets.handle) }
+            guard case .lookup(let found) = refusal else { throw Unexpected() }
+            #expect(found.error == .epoch(.behind(seconds: 3_601)))
+            // An honest directory ends an epoch, though nothing has happened.
+            let size = directory.directory.log.published.head.size
+            try await directory.directory.republish()
+            _ = try await directory.directory.log.awaitPublished(size: size + 1)
+            _ = try await alice.lookup(secrets.handle)
+        }
+    }
+
+    /// The log's clock stands still within the hour that it may be behind, so that no day begins in it.
+    @Test func aDayThatBeginsByOurClockAloneMakesALookDue() async throws {
+        let clock = Clock(secondOfDay: 86_400 - 1_800)
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
+            _ = try await alice.checkOwnAccount()
+            #expect(try await !alice.isCheckDue())
+            clock.advance(seconds: 1_799)
+            #expect(try await !alice.isCheckDue())
+            clock.advance(seconds: 1)
+            #expect(try await alice.isCheckDue())
+            // An answer of the old day, which is still within the hour, changes nothing about it.
+            _ = try await alice.lookup(secrets.handle)
+            #expect(try await alice.isCheckDue())
+            _ = try await alice.checkOwnAccount()
+            #expect(try await !alice.isCheckDue())
+        }
+    }
+
+    private struct Unexpected: Error {}
 }

@@ -2,6 +2,13 @@ import KeyTransparency
 import SignetClient
 public import TransparencyLog
 
+/// A head that was found to be sound.
+private struct SoundHead {
+    let head: TreeHead
+    /// The epoch record that it ends in, if it must be of now.
+    let last: EpochRecord?
+}
+
 /// Follows a log entry by entry, recomputes every epoch's index, and keeps the proof of anything that is wrong.
 ///
 /// It needs no account and believes nothing: entries must lead to the root that the log signed, every rule is checked,
@@ -18,10 +25,12 @@ public actor Auditor {
     private let folder: AuditFolder
     private let lock: HomeLock
     private let progress: Progress
+    private let clock: @Sendable () -> UInt64
+    private let times = EpochTimeRule.standard
     private let turns = Turns()
     private var audit = CheckpointAudit()
     private var latest: LogSignedCheckpoint?
-    private var recent: [TreeHead] = []
+    private var recent: [SoundHead] = []
     private var guilt: LogGuilt?
 
     /// An auditor of the log that a policy names.
@@ -30,9 +39,11 @@ public actor Auditor {
     ///   - policy: whose signatures are the log's. Its quorum is not asked for: a log answers for what it signed.
     ///   - source: where the log's files are.
     ///   - folder: what is kept; one folder for one log.
+    ///   - clock: seconds since 1970.
     /// - Throws: ``AuditorError``.
     public init(
         of policy: Policy, at source: any LogSource, keeping folder: AuditFolder,
+        clock: @escaping @Sendable () -> UInt64,
         progress: @escaping Progress = { _, _ in }
     ) throws(AuditorError) {
         let lock: HomeLock?
@@ -42,6 +53,7 @@ public actor Auditor {
         self.policy = policy
         self.folder = folder
         self.progress = progress
+        self.clock = clock
         tiles = SourceTiles(source: source, folder: folder)
         guilt = try Self.guilt(in: folder, policy)
     }
@@ -55,8 +67,13 @@ public actor Auditor {
     /// How many labels it has.
     public var labelCount: UInt64 { audit.labelCount }
 
-    /// Whether a checkpoint with this head was audited and found sound, and the log is not guilty of anything.
-    public func isSound(_ head: TreeHead) -> Bool { guilt == nil && recent.contains(head) }
+    /// Whether a checkpoint with this head was audited and found sound, the log is not guilty of anything, and the epoch
+    /// that the checkpoint ends in is of now: whoever cosigns it says that this is the log at present.
+    public func isSound(_ head: TreeHead) -> Bool {
+        guard guilt == nil, let known = recent.last(where: { $0.head == head }) else { return false }
+        do { try check(known.last, seenAt: clock()) } catch { return false }
+        return true
+    }
 
     /// Replays what the folder holds. Must be called once, before anything else.
     ///
@@ -98,13 +115,16 @@ public actor Auditor {
         await turns.take()
         defer { turns.give() }
         if let guilt { throw .guilty(guilt) }
-        let signed = try self.signed(note)
-        guard let latest else { return try await extend(to: signed) }
+        let (signed, now) = (try self.signed(note), clock())
+        guard let latest else { return try await extend(to: signed, at: now) }
         switch signed.compare(with: latest) {
-        case .same: return signed
+        case .same:
+            try check(recent.last?.last, seenAt: now)
+            return signed
         case .otherLog: throw .otherLog
         case .fork(let fork): throw try convict(.fork(fork))
-        case .proofNeeded(_, let larger) where larger == signed.checkpoint.head: return try await extend(to: signed)
+        case .proofNeeded(_, let larger) where larger == signed.checkpoint.head:
+            return try await extend(to: signed, at: now)
         case .proofNeeded:
             try await rule(signed, against: latest)
             throw .older(size: signed.checkpoint.head.size, audited: latest.checkpoint.head.size)
@@ -117,8 +137,10 @@ public actor Auditor {
 
     // MARK: Growing
 
-    /// Reads on to a larger checkpoint and judges it.
-    private func extend(to signed: LogSignedCheckpoint) async throws(AuditorError) -> LogSignedCheckpoint {
+    /// Reads on to a larger checkpoint, which was seen at `now`, and judges it.
+    private func extend(
+        to signed: LogSignedCheckpoint, at now: UInt64
+    ) async throws(AuditorError) -> LogSignedCheckpoint {
         let start = latest?.checkpoint.head.size ?? 0
         do { try await replay(to: signed) } catch .entriesDoNotMatch(let size) {
             // What was read beyond the audited part is not the log's; begin again from what is.
@@ -127,6 +149,7 @@ public actor Auditor {
             if let latest { try await rule(signed, against: latest) }
             throw .entriesDoNotMatch(size: size)
         }
+        try check(audit.hasEnded ? nil : audit.lastEpoch, seenAt: now)
         do { try folder.checkpoint.replace(with: signed.note.encoded) } catch { throw .folder(error) }
         tiles.forgetTail(of: start, in: signed.checkpoint.head.size)
         accept(signed)
@@ -135,8 +158,15 @@ public actor Auditor {
 
     private func accept(_ signed: LogSignedCheckpoint) {
         latest = signed
-        recent.append(signed.checkpoint.head)
+        recent.append(SoundHead(head: signed.checkpoint.head, last: audit.hasEnded ? nil : audit.lastEpoch))
         if recent.count > Self.recentCount { recent.removeFirst() }
+    }
+
+    /// The last epoch is of now, by our clock, so that nothing after it can be dated before: times do not run back. A log
+    /// without an epoch, and one that has handed over, need not be of now.
+    private func check(_ last: EpochRecord?, seenAt now: UInt64) throws(AuditorError) {
+        guard let last else { return }
+        do { try times.check(last, seenAt: now) } catch { throw .epochTime(error) }
     }
 
     /// Reads all entries up to a checkpoint that have not been read, and says what is true of it.

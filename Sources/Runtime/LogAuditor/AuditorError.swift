@@ -36,6 +36,9 @@ public enum AuditorError: Error, Hashable, Sendable {
     case entriesDoNotMatch(size: UInt64)
     /// Two checkpoints of different sizes, and the source's tiles prove nothing about them.
     case noConsistencyProof(from: UInt64, to: UInt64)
+    /// The log's last epoch is not of now, by this machine's clock: the log hides what came after it, or its own clock is
+    /// wrong. It is not cosigned while that is so. Nobody else can check when it was seen, so it is no evidence.
+    case epochTime(EpochError)
     /// The log has more entries than this program can hold.
     case tooLarge(UInt64)
 
@@ -43,7 +46,7 @@ public enum AuditorError: Error, Hashable, Sendable {
     public var family: ErrorFamily {
         switch self {
         case .guilty, .evidenceNotKept, .checkpointMissing, .note, .checkpoint, .otherLog, .missing, .malformed,
-            .older, .entriesDoNotMatch, .noConsistencyProof:
+            .older, .entriesDoNotMatch, .noConsistencyProof, .epochTime:
             .peer
         case .source(let error): error.family
         case .folder(let fault): fault.family

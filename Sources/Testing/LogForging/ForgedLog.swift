@@ -15,12 +15,18 @@ public final class ForgedLog {
     private var histories = LabelHistories()
     private var index = EpochIndex()
     private var versions: [UInt64: UInt64] = [:]
-    private var time: UInt64 = 1_800_000_000_000
+    /// When the first epoch ends that nobody dates otherwise, less a second; in seconds since 1970.
+    public static let now: UInt64 = 1_800_000_000
+    private var time: UInt64
 
     /// A log without entries.
     ///
+    /// - Parameter start: one second before its first epoch ends, in seconds since 1970.
     /// - Throws: ``TransparencyLog/NoteError``, ``TransparencyLog/NoteSignerError``.
-    public init(origin: String = "directory.example/log", seed: UInt8 = 1, witnessCount: UInt8 = 1) throws {
+    public init(
+        origin: String = "directory.example/log", seed: UInt8 = 1, witnessCount: UInt8 = 1, from start: UInt64 = now
+    ) throws {
+        time = start * 1000
         signer = try Self.signer(origin, .ed25519, seed: seed)
         witnesses = try (0..<witnessCount).map {
             try Self.signer("witness.example/\($0)", .cosignatureV1, seed: 100 + $0)
@@ -64,6 +70,9 @@ public final class ForgedLog {
         let last = try nextState(of: person)
         try add(StateRecord(closing: last.label, version: last.version).entry)
     }
+
+    /// Lets seconds pass before the next epoch ends.
+    public func letTimePass(_ seconds: UInt64) { time += seconds * 1000 }
 
     /// Ends the epoch, one second after the one before.
     ///

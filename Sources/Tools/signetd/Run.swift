@@ -34,7 +34,15 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The least time between two epochs, unless 4,096 changes wait.", valueName: "ms"))
     var epoch: UInt32 = 1000
 
-    @Option(help: ArgumentHelp("How often the checkpoint is signed anew; 0 for never.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "An epoch ends after so long, even if nothing has changed: clients refuse a log whose last one is an hour old.",
+            valueName: "seconds"))
+    var heartbeat: UInt32 = UInt32(Directory.standardHeartbeat)
+
+    @Option(
+        help: ArgumentHelp(
+            "How often the checkpoint is signed anew; 0 for never, and no heartbeat either.", valueName: "seconds"))
     var republish: UInt32 = 60
 
     @Option(help: ArgumentHelp("How long requests in progress may take when told to stop.", valueName: "seconds"))
@@ -81,7 +89,7 @@ struct Run: AsyncParsableCommand {
         do {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
-                witnessRoots: try roots(), logger: logger)
+                heartbeat: UInt64(heartbeat), witnessRoots: try roots(), logger: logger)
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         let parts: [any PartAnswering]
         let server: HTTPSServer
@@ -147,7 +155,7 @@ struct Run: AsyncParsableCommand {
         configuration.host = address.host
         configuration.port = address.port
         configuration.showsMetricsToAll = openMetrics
-        configuration.republishInterval = republish == 0 ? nil : .seconds(republish)
+        configuration.republishInterval = republish == 0 ? nil : .seconds(min(republish, max(heartbeat, 1)))
         configuration.limits.addressRate = Self.rate(rate)
         configuration.limits.connectionRate = Self.rate(rate)
         configuration.limits.accountRate = Self.rate(accountRate)

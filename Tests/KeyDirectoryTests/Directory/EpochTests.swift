@@ -120,4 +120,42 @@ import VerifiableMap
         #expect(again.epochs.milestone(size: 2)?.record == second.record)
         await again.close()
     }
+
+    // MARK: Heartbeats
+
+    @Test func anIdleDirectoryEndsAnEpochWhenItIsDue() async throws {
+        let directory = try await place.create()
+        let size = directory.log.published.head.size
+        place.clock.advance(Directory.standardHeartbeat - 1)
+        try await directory.republish()
+        #expect(directory.log.published.head.size == size, "not yet")
+        place.clock.advance(1)
+        try await directory.republish()
+        _ = try await directory.log.awaitPublished(size: size + 1)
+        let last = try #require(directory.epochs.lastRecord)
+        #expect(last.time == place.clock.now * 1000)
+        try await audit(directory)
+        await directory.close()
+    }
+
+    @Test func aHeartbeatThatIsNotPublishedYetIsNotRepeated() async throws {
+        let directory = try await place.create()
+        place.clock.advance(Directory.standardHeartbeat)
+        for _ in 0..<3 { try await directory.republish() }
+        _ = try await directory.log.awaitPublished(size: 2)
+        try await directory.republish()
+        #expect(directory.log.statistics.durableSize == 2)
+        await directory.close()
+    }
+
+    @Test func aDirectoryThatWasShutEndsAnEpochBeforeItAnswers() async throws {
+        await (try place.create()).close()
+        place.clock.advance(86_400)
+        let again = try await place.open()
+        let (published, epoch) = try again.publishedEpoch()
+        #expect(published.head.size == 2)
+        #expect(epoch.record.time == place.clock.now * 1000)
+        _ = try await place.verifiedAnswer(about: Person("nobody@example.org").handle, at: again)
+        await again.close()
+    }
 }

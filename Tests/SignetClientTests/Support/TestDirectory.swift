@@ -34,7 +34,7 @@ struct TestDirectory: Sendable {
             let directory = try await Directory.open(
                 at: root + "/records", keys: keys, clock: clock, logger: quiet)
             let honest = HonestDirectory(directory)
-            try await serve(honest, authority) { port in
+            try await serve(honest, authority, clock) { port in
                 let profile = authority.profile(port: port)
                 guard let attack else {
                     return try await body(
@@ -43,7 +43,7 @@ struct TestDirectory: Sendable {
                 }
                 let lying = LyingDirectory(
                     directory, keys: keys, attack: attack, clock: Surroundings.system.now)
-                try await serve(lying, authority) { lyingPort in
+                try await serve(lying, authority, clock) { lyingPort in
                     let lyingProfile = authority.profile(port: lyingPort)
                     try await body(
                         TestDirectory(
@@ -57,7 +57,7 @@ struct TestDirectory: Sendable {
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func serve(
-        _ answering: any DirectoryAnswering, _ authority: TestAuthority,
+        _ answering: any DirectoryAnswering, _ authority: TestAuthority, _ clock: @escaping @Sendable () -> UInt64,
         _ body: (_ port: Int) async throws -> Void
     ) async throws {
         let identity = TLSIdentity(
@@ -66,6 +66,7 @@ struct TestDirectory: Sendable {
         var configuration = HTTPSServer.Configuration()
         configuration.port = 0
         configuration.republishInterval = nil
+        configuration.clock = ServerClock(time: clock, uptime: ServerClock.system.uptime)
         let server = try HTTPSServer(
             answering: answering, identity: identity, configuration: configuration, logger: quiet)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)

@@ -14,7 +14,10 @@ public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
     case logSignature
     /// The policy's quorum of witnesses cosigned it (C2SP tlog-cosignature, tlog-policy).
     case cosignatures
-    /// The log ends in the epoch record that the answer rests on (rule E).
+    /// The quorum vouched for the checkpoint recently.
+    case freshness
+    /// The log ends in the epoch record that the answer rests on (rule E), and the epoch ended when the quorum saw it: at
+    /// most an hour before (``EpochTimeRule``).
     case epoch
     /// That epoch's index holds this history for the label, or does not have the label (rsc.io/tmp/mpt).
     case index
@@ -22,8 +25,6 @@ public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
     case history
     /// The state record is in the log (RFC 6962, section 2.1.1).
     case inclusion
-    /// The quorum vouched for the checkpoint recently.
-    case freshness
     /// The log only grew since the largest checkpoint this client knows (RFC 6962, section 2.1.2).
     case consistency
 }

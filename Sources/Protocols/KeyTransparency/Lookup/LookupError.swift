@@ -22,6 +22,8 @@ public enum LookupError: Error, Hashable, Sendable {
     case logSignature(CheckpointVerificationError)
     /// ``LookupCheck/cosignatures``
     case cosignatures(CheckpointVerificationError)
+    /// ``LookupCheck/freshness``
+    case freshness(FreshnessError)
     /// ``LookupCheck/epoch``
     case epoch(EpochError)
     /// ``LookupCheck/index``
@@ -30,8 +32,6 @@ public enum LookupError: Error, Hashable, Sendable {
     case history(HistoryError)
     /// ``LookupCheck/inclusion``
     case inclusion(InclusionProofError)
-    /// ``LookupCheck/freshness``
-    case freshness(FreshnessError)
     /// ``LookupCheck/consistency``: holds both checkpoints.
     case consistency(LogContradiction)
     /// ``LookupCheck/consistency``: a first visit needs no consistency proof, yet one came.
@@ -45,7 +45,7 @@ public enum LookupError: Error, Hashable, Sendable {
             if case .consistency(let contradiction) = self {
                 contradiction.fault == .rollback || contradiction.fault == .fork
             } else { false }
-        return check.rawValue < (isSeenEarly ? LookupCheck.epoch : self.check).rawValue
+        return check.rawValue < (isSeenEarly ? LookupCheck.freshness : self.check).rawValue
     }
 
     /// The check that refused.
@@ -58,11 +58,11 @@ public enum LookupError: Error, Hashable, Sendable {
         case .origin: .origin
         case .logSignature: .logSignature
         case .cosignatures: .cosignatures
+        case .freshness: .freshness
         case .epoch: .epoch
         case .index: .index
         case .history: .history
         case .inclusion: .inclusion
-        case .freshness: .freshness
         case .consistency, .uncalledForConsistencyProof: .consistency
         }
     }
@@ -78,6 +78,11 @@ public enum EpochError: Error, Hashable, Sendable {
     case start(UInt64, size: UInt64)
     /// It is ahead of this device's clock.
     case fromTheFuture(secondsAhead: UInt64)
+    /// It ended longer before it was seen than ``EpochTimeRule/maximumLag`` allows; in seconds. The directory shows an
+    /// old log as the present one, or its clock stands still.
+    case behind(seconds: UInt64)
+    /// It ended later than it was seen; in seconds.
+    case ahead(seconds: UInt64)
     /// Its number or time is less than that of an epoch this client has verified in a log that was no larger.
     case runsBack(known: EpochMark, received: EpochMark)
 }

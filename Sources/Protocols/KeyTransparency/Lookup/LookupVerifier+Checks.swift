@@ -82,6 +82,12 @@ extension LookupVerifier {
         do { try view?.checkNoContradiction(checkpoint) } catch { throw .consistency(error) }
     }
 
+    func checkFreshness(_ checkpoint: VerifiedCheckpoint, _ now: UInt64) throws(LookupError) -> UInt64 {
+        do { return try trust.freshness.age(of: checkpoint.quorumTime, at: now) } catch {
+            throw .freshness(error)
+        }
+    }
+
     func checkEpoch(
         _ record: EpochRecord, _ path: [TreeHash], _ checkpoint: VerifiedCheckpoint, _ view: LogView?, _ now: UInt64
     ) throws(LookupError) {
@@ -89,7 +95,15 @@ extension LookupVerifier {
             try record.check(path, endsLogOf: checkpoint.checkpoint.head)
             try record.check(after: view?.origin == checkpoint.checkpoint.origin ? view?.epoch : nil)
             try record.check(at: now, skew: trust.freshness.clockSkew)
+            try checkTime(of: record, seenAt: checkpoint.quorumTime)
         } catch { throw .epoch(error) }
+    }
+
+    /// The quorum saw the log end in this epoch, so its time bounds the epoch's.
+    private func checkTime(of record: EpochRecord, seenAt time: UInt64?) throws(EpochError) {
+        // Without a time the answer was refused as not fresh.
+        guard let time else { return }
+        try EpochTimeRule(clockSkew: trust.freshness.clockSkew).check(record, seenAt: time)
     }
 
     func checkIndex(_ response: LookupResponse, _ label: LabelIndex) throws(LookupError) {
@@ -123,12 +137,6 @@ extension LookupVerifier {
             do { try inclusion.verify(leaf: .leaf(record.entry), in: checkpoint.checkpoint.head) } catch {
                 throw .inclusion(error)
             }
-        }
-    }
-
-    func checkFreshness(_ checkpoint: VerifiedCheckpoint, _ now: UInt64) throws(LookupError) -> UInt64 {
-        do { return try trust.freshness.age(of: checkpoint.quorumTime, at: now) } catch {
-            throw .freshness(error)
         }
     }
 

@@ -47,24 +47,25 @@ extension Directory {
     ///   - keys: the keys it was created with.
     ///   - clock: seconds since 1970.
     ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
+    ///   - heartbeat: after so many seconds without one, an epoch ends that nobody wrote to.
     ///   - witnessing: who must cosign a checkpoint before it is published; nil: nobody.
     ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
     /// - Throws: ``DirectoryOpenError``: the operator has to act.
     public static func open(
         at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
-        epochInterval: Duration = .zero, witnessing: (any CheckpointWitnessing)? = nil,
-        onFatal: @escaping @Sendable () -> Void = {}
+        epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
+        witnessing: (any CheckpointWitnessing)? = nil, onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(DirectoryOpenError) -> Directory {
         try await open(
             at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
-            logger: logger, epochInterval: epochInterval, witnessing: witnessing, onFatal: onFatal)
+            logger: logger, epochInterval: epochInterval, heartbeat: heartbeat, witnessing: witnessing, onFatal: onFatal)
     }
 
     /// Opens a directory whose log is on any storage.
     package static func open(
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
-        logger: Logger, epochInterval: Duration = .zero, witnessing: (any CheckpointWitnessing)? = nil,
-        onFatal: @escaping @Sendable () -> Void
+        logger: Logger, epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
+        witnessing: (any CheckpointWitnessing)? = nil, onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
         let epochs = EpochSealer(clock: clock)
         var configuration = logConfiguration(keys, clock, onFatal: onFatal)
@@ -80,12 +81,13 @@ extension Directory {
             let database = try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
             let directory = Directory(
                 log: log, epochs: epochs, keys: keys, database: database, paths: DirectoryPaths(root: path),
-                clock: clock, logger: logger)
+                clock: clock, logger: logger, heartbeat: heartbeat)
             let publishesAlone = witnessing == nil
             try await directory.beginFirstEpoch(isAwaited: publishesAlone)
             try await Reconciliation(
                 log: log, epochs: epochs, database: database, awaitsPublication: publishesAlone
             ).run(keys)
+            try await directory.beginAnew(isAwaited: publishesAlone)
             return directory
         } catch {
             await log.close()
@@ -106,6 +108,14 @@ extension Directory {
                 try log.seal()
             }
             if isAwaited { _ = try await log.awaitPublished(size: 1) }
+        } catch { throw .logStopped }
+    }
+
+    /// After a while without a server, the log ends in an epoch of now before anybody is answered.
+    private func beginAnew(isAwaited: Bool) async throws(DirectoryOpenError) {
+        do {
+            let size = log.published.head.size
+            if try beat(), isAwaited { _ = try await log.awaitPublished(size: size + 1) }
         } catch { throw .logStopped }
     }
 

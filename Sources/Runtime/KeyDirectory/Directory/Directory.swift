@@ -16,6 +16,8 @@ import VRF
 public final class Directory: Sendable {
     /// The log: tiles and checkpoint for the static read path, `republish()` for a fresh time.
     public let log: DurableLog
+    /// A quarter of an hour: four epochs before a client refuses the log as frozen.
+    public static let standardHeartbeat: UInt64 = 900
     /// The log's name, which signed requests cover.
     public let origin: [UInt8]
 
@@ -24,6 +26,8 @@ public final class Directory: Sendable {
     let paths: DirectoryPaths
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
+    /// After so long without one an epoch ends that nobody wrote to, in seconds.
+    let heartbeat: UInt64
     let logger: Logger
     /// Seals possession challenges; new with every start, so that it is stored nowhere.
     let sealingKey = SymmetricKey(size: .bits256)
@@ -34,7 +38,8 @@ public final class Directory: Sendable {
 
     init(
         log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
-        paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger, nonceCapacity: Int = 1 << 20
+        paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger, heartbeat: UInt64 = Directory.standardHeartbeat,
+        nonceCapacity: Int = 1 << 20
     ) {
         self.log = log
         self.epochs = epochs
@@ -42,21 +47,34 @@ public final class Directory: Sendable {
         self.database = database
         self.clock = clock
         self.logger = logger
+        self.heartbeat = heartbeat
         origin = keys.log.verifierKey.name.bytes
         vrf = keys.vrf
         nonces = NonceWindow(capacity: nonceCapacity, at: clock())
     }
 
-    /// Signs the checkpoint anew with the time of now, and begins each day with an epoch, even if nothing has happened:
-    /// owners check their labels at the first epoch of every day. A log that has handed over stays as it is.
+    /// Signs the checkpoint anew with the time of now, and ends an epoch if the last one ended ``heartbeat`` ago, even if
+    /// nothing has happened: clients refuse a log whose last epoch is an hour old (`EpochTimeRule`), and owners check their
+    /// labels at the first epoch of every day. A log that has handed over stays as it is.
     ///
     /// - Throws: ``LogWaitError``.
     public func republish() async throws(LogWaitError) {
-        let newest = epochs.milestone(size: log.published.head.size)
-        if let newest, newest.record.day < clock() / 86_400, !epochs.hasEnded {
-            do throws(LogAppendError) { try log.seal() } catch { throw error == .closed ? .closed : .stopped }
-        }
-        try await log.republish()
+        let size = log.published.head.size
+        let hasBeaten: Bool
+        do throws(LogAppendError) { hasBeaten = try beat() } catch { throw error == .closed ? .closed : .stopped }
+        // Not the old tree once more, which nobody would believe if the pause was long.
+        if hasBeaten { _ = try await log.awaitPublished(size: size + 1) } else { try await log.republish() }
+    }
+
+    /// Ends an epoch if one is due.
+    ///
+    /// - Returns: whether one was; it is published a little later.
+    func beat() throws(LogAppendError) -> Bool {
+        let now = clock()
+        guard let last = epochs.lastRecord, !epochs.hasEnded else { return false }
+        guard last.day < now / 86_400 || last.time / 1000 + heartbeat <= now else { return false }
+        try log.seal()
+        return true
     }
 
     /// Publishes what was accepted and lets go of the files. Stop asking before.

@@ -43,6 +43,9 @@ struct RecentEpochs: Sendable {
         epochs.last { $0.size == size } ?? milestones.last { $0.size == size }
     }
 
+    /// The last epoch, published or not.
+    var last: Epoch? { epochs.last }
+
     /// The newest milestone in a log of at most this size.
     func milestone(size: UInt64) -> Epoch? { milestones.last { $0.size <= size } }
 }

@@ -104,6 +104,9 @@ final class EpochSealer: LogSealing {
     /// The epoch that ends a log of this size; nil when it is not published, or no longer held.
     func epoch(size: UInt64) -> Epoch? { recent.withLock { $0.epoch(size: size) } }
 
+    /// The record of the last epoch, published or not.
+    var lastRecord: EpochRecord? { recent.withLock { $0.last?.record } }
+
     /// The newest milestone in a log of at most this size, if it is one of the last ``RecentEpochs/milestoneCount``.
     func milestone(size: UInt64) -> Epoch? { recent.withLock { $0.milestone(size: size) } }
 

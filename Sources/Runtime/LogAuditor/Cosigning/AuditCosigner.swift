@@ -86,6 +86,7 @@ public struct CosignerAnswer: Hashable, Sendable {
     init(_ error: AuditorError) {
         switch error {
         case .guilty, .evidenceNotKept: self.init(status: 503, body: Array("the log broke its rules\n".utf8))
+        case .epochTime: self.init(status: 503, body: Array("the log's last epoch is not of now\n".utf8))
         default:
             let isTransient = error.family == .environment
             self.init(

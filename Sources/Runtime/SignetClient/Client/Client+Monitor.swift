@@ -43,6 +43,7 @@ extension Client {
             let milestones = try await checkMilestones(history, watch, &decision)
             let isSettled = decision.alarms.isEmpty || isAccepting
             if isSettled, try await !keep(decision.watch, in: record) { continue }
+            if isSettled { try await keepCheck() }
             return MonitorReport(
                 handle: owner.handle, alarms: decision.alarms, epoch: history.epoch.record.number,
                 version: decision.watch.version, entryCount: history.entries.count, milestoneCount: milestones,
@@ -51,13 +52,17 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// Whether a look is due: there was none yet, a day has begun in the log since, or a lookup showed entries that no
-    /// look has seen.
+    /// Whether a look is due: there was none yet, a day has begun since, in the log or by this device's own clock, or a
+    /// lookup showed entries that no look has seen.
+    ///
+    /// The log's days alone would not do: whoever runs it could let its clock stand still.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func isCheckDue() async throws(ClientError) -> Bool {
         guard let owner, let pinned = try await pinnedPeer(owner.handle) else { return false }
         guard let watch = try await ownRecord().watch, let mark = watch.milestone else { return true }
+        let last = try await stored { () throws(StoreError) in try await store.lastCheck() }
+        guard let last, last / 86_400 == surroundings.now() / 86_400 else { return true }
         let day = try await logView()?.epoch.map { $0.time / 86_400_000 } ?? 0
         return day > mark.day || pinned.history.count > watch.history.size
     }
@@ -126,6 +131,11 @@ extension Client {
             decision.raise(.milestone(error))
             return 0
         }
+    }
+
+    private func keepCheck() async throws(ClientError) {
+        let now = surroundings.now()
+        try await stored { () throws(StoreError) in try await store.setLastCheck(now) }
     }
 
     private func keep(_ watch: OwnWatch, in record: OwnRecord) async throws(ClientError) -> Bool {

@@ -1,4 +1,5 @@
 public import KeyTransparency
+public import TransparencyLog
 
 /// Everything a client keeps besides its keys: what it verified and accepted, whom its user chose, and
 /// what of its own account is on the way.
@@ -37,6 +38,28 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
 
     /// Keeps that card, or forgets it.
     func setPendingLink(_ card: [UInt8]?) async throws(StoreError)
+
+    /// When the last look at the own account and at shown keys ended without an alarm, in seconds since 1970; nil before
+    /// the first.
+    func lastCheck() async throws(StoreError) -> UInt64?
+
+    /// Keeps that.
+    func setLastCheck(_ time: UInt64) async throws(StoreError)
+
+    /// The keys that a log showed and that have not been looked for again, those of the oldest epoch first.
+    func shownKeys(in origin: KeyName) async throws(StoreError) -> [ShownKeys]
+
+    /// Keeps them, once for each history and day: the first answer stays.
+    func keep(_ shown: ShownKeys, in origin: KeyName) async throws(StoreError)
+
+    /// Forgets them: they were found again, or the user has settled it.
+    func settle(_ shown: ShownKeys, in origin: KeyName) async throws(StoreError)
+
+    /// The last time that somebody was seen without a recovery under way; nil if never.
+    func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook?
+
+    /// Keeps the look in the place of the one before.
+    func keep(_ look: PeerLook) async throws(StoreError)
 }
 
 extension ClientStore {

@@ -74,6 +74,24 @@ enum StoreSchema {
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), card BLOB NOT NULL
         ) STRICT;
         """,
+        // When the last look at the own account and at shown keys ended without an alarm.
+        """
+        CREATE TABLE last_check (
+            one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), ended_at INTEGER NOT NULL
+        ) STRICT;
+        """,
+        // Keys of others that were used, until they were looked for at a later milestone.
+        """
+        CREATE TABLE shown_keys (
+            origin BLOB NOT NULL, handle BLOB NOT NULL, history BLOB NOT NULL, epoch_day INTEGER NOT NULL,
+            epoch_index INTEGER NOT NULL, shown_at INTEGER NOT NULL, response BLOB NOT NULL,
+            PRIMARY KEY (origin, handle, history, epoch_day)
+        ) STRICT;
+        """,
+        // When somebody was last seen without a recovery under way.
+        """
+        CREATE TABLE peer_look (handle BLOB PRIMARY KEY NOT NULL, epoch_time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        """,
     ]
 }
 

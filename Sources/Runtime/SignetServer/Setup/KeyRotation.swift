@@ -27,7 +27,7 @@ public struct KeyRotation: Sendable {
     /// A rotation in a data directory whose server is not running.
     ///
     /// - Parameters:
-    ///   - witnessRoots: as for ``StoredDirectory/open(_:identity:epochInterval:witnessRoots:logger:)``.
+    ///   - witnessRoots: as for ``StoredDirectory/open(_:identity:epochInterval:heartbeat:witnessRoots:logger:)``.
     ///   - serving: serve meanwhile, as auditors among the witnesses need it; nil: do not.
     public init(
         _ data: DataDirectory, witnessRoots: [UInt8] = [], serving: HTTPSServer.Configuration? = nil, logger: Logger

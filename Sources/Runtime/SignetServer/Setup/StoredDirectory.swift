@@ -25,13 +25,13 @@ public struct StoredDirectory: Sendable {
     /// - Parameters:
     ///   - identity: another one than the one in the data directory.
     ///   - epochInterval: the least time between two epochs, unless a full batch of changes waits.
+    ///   - heartbeat: after so many seconds without one, an epoch ends that nobody wrote to.
     ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
         _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero,
-        witnessRoots: [UInt8] = [],
-        logger: Logger
+        heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [], logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
@@ -47,7 +47,7 @@ public struct StoredDirectory: Sendable {
         do {
             directory = try await Directory.open(
                 at: data.records, keys: keys, clock: clock, logger: logger, epochInterval: epochInterval,
-                witnessing: witnessing)
+                heartbeat: heartbeat, witnessing: witnessing)
         } catch { throw .directory(error) }
         return StoredDirectory(profile: profile, directory: directory, identity: identity)
     }

@@ -55,6 +55,15 @@ enum BadIndexes {
                 try $0.directory.endEpoch(at: PaperDirectory.now * 1000 + 301_000)
                 $0.answer = try $0.directory.answer(about: $0.scene.alice)
             },
+            try bench.bad(.epoch, "frozen", "the epoch ended a second too long before the quorum cosigned it") {
+                $0.now += 3601
+                $0.answer.note = try $0.directory.note(at: $0.now).encoded
+            },
+            try bench.bad(.epoch, "ahead-of-quorum", "the epoch ends after the quorum cosigned it, by more than the skew") {
+                $0.now += 301
+                try $0.directory.endEpoch(at: $0.now * 1000)
+                $0.answer = try $0.directory.answer(about: $0.scene.alice)
+            },
             try bench.bad(.epoch, "number-runs-back", "a number below that of the last epoch verified") {
                 try lie(&$0, knowing: known) { $0.with(number: 4) }
             },

@@ -1,6 +1,6 @@
 package import KeyTransparency
 package import SignetClient
-import TransparencyLog
+package import TransparencyLog
 
 /// The client's store in memory. It can be told to fail, once, with or without having done what it was asked.
 package actor InMemoryStore: ClientStore {
@@ -20,6 +20,9 @@ package actor InMemoryStore: ClientStore {
     private var compared: [Handle: Comparison] = [:]
     private var forks: [ForkEvidence] = []
     private var link: [UInt8]?
+    private var checkedAt: UInt64?
+    private var shown: [KeyName: [ShownKeys]] = [:]
+    private var looks: [Handle: PeerLook] = [:]
     private var fault: Fault?
 
     /// An empty store.
@@ -93,10 +96,40 @@ package actor InMemoryStore: ClientStore {
 
     package func setPendingLink(_ card: [UInt8]?) async throws(StoreError) { try write { link = card } }
 
+    package func lastCheck() async throws(StoreError) -> UInt64? { checkedAt }
+
+    package func setLastCheck(_ time: UInt64) async throws(StoreError) { try write { checkedAt = time } }
+
+    package func shownKeys(in origin: KeyName) async throws(StoreError) -> [ShownKeys] {
+        (shown[origin] ?? []).sorted {
+            $0.epoch.index == $1.epoch.index
+                ? $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) : $0.epoch.index < $1.epoch.index
+        }
+    }
+
+    package func keep(_ keys: ShownKeys, in origin: KeyName) async throws(StoreError) {
+        try write { if !(shown[origin] ?? []).contains(where: keys.isSame) { shown[origin, default: []].append(keys) } }
+    }
+
+    package func settle(_ keys: ShownKeys, in origin: KeyName) async throws(StoreError) {
+        try write { shown[origin]?.removeAll(where: keys.isSame) }
+    }
+
+    package func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? { looks[handle] }
+
+    package func keep(_ look: PeerLook) async throws(StoreError) { try write { looks[look.handle] = look } }
+
     private func write(_ change: () -> Void) throws(StoreError) {
         defer { fault = nil }
         if fault == .beforeWriting { throw .noSpace }
         change()
         if fault == .afterWriting { throw .noSpace }
+    }
+}
+
+extension ShownKeys {
+    /// Whether a store keeps one of the two.
+    fileprivate func isSame(_ other: ShownKeys) -> Bool {
+        handle == other.handle && history == other.history && epoch.day == other.epoch.day
     }
 }

@@ -23,6 +23,9 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case comparisonsAreListedInOrderAndTheLastCounts
     case metForksAreKeptOnceInOrder
     case aPendingLinkIsReplacedAndForgotten
+    case theLastCheckCounts
+    case shownKeysAreKeptOncePerDayUntilSettled
+    case theLastLookAtEachPersonCounts
     case oneOfManyConcurrentPinsWins
     case oneOfManyConcurrentAdvancesWins
 
@@ -187,6 +190,41 @@ package enum StoreRule: String, CaseIterable, Sendable {
             for card in [[1], [2, 3], nil] as [[UInt8]?] {
                 try await store.setPendingLink(card)
                 try expect(await store.pendingLink() == card)
+            }
+        default: try await checkWatching(store)
+        }
+    }
+
+    private func checkWatching(_ store: some ClientStore) async throws {
+        let (alice, bob) = (try StoreSample.handle("alice@example.org"), try StoreSample.handle("bob@example.org"))
+        switch self {
+        case .theLastCheckCounts:
+            try expect(await store.lastCheck() == nil)
+            for time in [2, .max, 1] as [UInt64] {
+                try await store.setLastCheck(time)
+                try expect(await store.lastCheck() == time)
+            }
+        case .shownKeysAreKeptOncePerDayUntilSettled:
+            let (origin, other) = (try KeyName("example.org/log".utf8), try KeyName("example.net/log".utf8))
+            func shown(_ handle: Handle, _ count: UInt64, _ index: UInt64, day: UInt64) -> ShownKeys {
+                ShownKeys(
+                    handle: handle, history: StoreSample.history(count: count),
+                    epoch: MilestoneMark(index: index, day: day), shownAt: .max, response: [UInt8(index)])
+            }
+            let all = [shown(bob, 2, 3, day: 1), shown(alice, 2, 4, day: 1), shown(bob, 2, 4, day: 2), shown(bob, 4, 5, day: 2)]
+            for keys in all.reversed() { try await store.keep(keys, in: origin) }
+            try await store.keep(shown(bob, 4, 6, day: 2), in: origin)
+            try expect(await store.shownKeys(in: origin) == all)
+            try expect(await store.shownKeys(in: other).isEmpty)
+            try await store.settle(all[2], in: other)
+            try await store.settle(all[2], in: origin)
+            try expect(await store.shownKeys(in: origin) == [all[0], all[1], all[3]])
+        case .theLastLookAtEachPersonCounts:
+            try expect(await store.lastLook(at: alice) == nil)
+            for time in [5, .max, 3] as [UInt64] {
+                try await store.keep(PeerLook(handle: alice, epochTime: time))
+                try expect(await store.lastLook(at: alice)?.epochTime == time)
+                try expect(await store.lastLook(at: bob) == nil)
             }
         default: throw Broken(rule: self, line: #line)
         }

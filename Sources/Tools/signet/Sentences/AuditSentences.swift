@@ -56,6 +56,11 @@ extension AuditorError {
             Sentence("The log's entries do not lead to what it signed. That proves nothing yet.", again)
         case .noConsistencyProof:
             Sentence("The log does not prove that it only grew. That proves nothing yet.", again)
+        case .epochTime(let error):
+            Sentence(
+                error.sentence(again).what,
+                "Check this machine's clock. If it is right, the log hides what is new, or its clock is wrong: it is not "
+                    + "cosigned while that is so. Ask whoever runs it.")
         case .tooLarge(let size): Sentence("A log of \(size) entries does not fit into memory.", "")
         case .source(.transport(let error)): error.sentence("the log")
         case .source(.unexpectedStatus(let status)):

@@ -83,6 +83,13 @@ extension EpochError {
             Sentence(
                 "The directory's last epoch ends \(Moment.span(ahead)) ahead of this device's clock.",
                 "Set the clock and try again.")
+        case .behind(let seconds):
+            Sentence(
+                "The directory's last epoch ended \(Moment.span(seconds)) before its cosigners saw it, so an old log is "
+                    + "shown as the present one.",
+                "Use no keys from this answer: what has changed since is kept from you. Ask again later.")
+        case .ahead(let seconds):
+            Sentence("The directory's last epoch ends \(Moment.span(seconds)) after its cosigners saw it.", lie)
         case .runsBack(let known, let received):
             Sentence(
                 "The answer is of epoch \(received.number), older than epoch \(known.number), which you have seen.", lie

@@ -44,7 +44,8 @@ extension Audit {
             let auditor: Auditor
             do {
                 auditor = try Auditor(
-                    of: policy, at: source, keeping: folder(of: policy), progress: AuditProgress().show)
+                    of: policy, at: source, keeping: folder(of: policy), clock: Surroundings.system.now,
+                    progress: AuditProgress().show)
                 try await auditor.resume()
             } catch { throw failure(error) }
             guard follow || cosign != nil else { return try await emit(auditor, audit(auditor)) }

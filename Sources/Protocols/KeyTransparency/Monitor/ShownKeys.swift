@@ -1,0 +1,50 @@
+import TransparencyLog
+
+/// Keys of somebody that a lookup showed and that were used, until they have been looked for at a later milestone.
+///
+/// What a directory shows to one person for a while and then takes back is in no history that the others see. Whoever
+/// was shown it looks once more: then the index has to hold a history that begins with this one, and held it at each
+/// milestone since.
+public struct ShownKeys: Hashable, Sendable {
+    /// Whose keys.
+    public let handle: Handle
+    /// The label's history that the index held.
+    public let history: LabelHead
+    /// The epoch in which it was shown.
+    public let epoch: MilestoneMark
+    /// When, by this device's clock, in seconds since 1970.
+    public let shownAt: UInt64
+    /// The answer, ``LookupResponse``: signed by the log, and evidence if the keys are gone.
+    public let response: [UInt8]
+
+    /// Keys that were shown.
+    public init(handle: Handle, history: LabelHead, epoch: MilestoneMark, shownAt: UInt64, response: [UInt8]) {
+        self.handle = handle
+        self.history = history
+        self.epoch = epoch
+        self.shownAt = shownAt
+        self.response = response
+    }
+
+    /// What a verified lookup showed.
+    public init(_ lookup: VerifiedLookup, response: [UInt8], at now: UInt64) {
+        let size = lookup.checkpoint.checkpoint.head.size
+        self.init(
+            handle: lookup.handle, history: lookup.history,
+            epoch: MilestoneMark(index: size - 1, day: lookup.epoch.record.day), shownAt: now, response: response)
+    }
+}
+
+/// The last time that somebody's account was seen without a recovery under way.
+public struct PeerLook: Hashable, Sendable {
+    /// Whose account.
+    public let handle: Handle
+    /// When the epoch ended in which it was seen, in seconds since 1970.
+    public let epochTime: UInt64
+
+    /// A look.
+    public init(handle: Handle, epochTime: UInt64) {
+        self.handle = handle
+        self.epochTime = epochTime
+    }
+}
