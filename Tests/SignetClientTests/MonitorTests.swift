@@ -1,5 +1,6 @@
 import KeyDirectory
 import KeyTransparency
+import SignetAPI
 import SignetClient
 import SignetTesting
 import Synchronization
@@ -118,6 +119,92 @@ import TransparencyLog
             #expect(try await alice.isCheckDue())
             _ = try await alice.checkOwnAccount()
             #expect(try await !alice.isCheckDue())
+        }
+    }
+
+    @Test func afterMoreThanNinetyDaysTheUserIsTold() async throws {
+        let clock = Clock()
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
+            _ = try await alice.checkOwnAccount()
+            let first = clock.now / 86_400
+            for _ in 0..<95 { try await Self.nextDay(directory, clock) }
+            _ = try await alice.lookup(secrets.handle)
+            // The present day is no past one: 90 of the 94 between are shown.
+            for _ in 0..<2 { #expect(try await alice.checkOwnAccount().alarms == [.unseenDays(first..<(first + 5))]) }
+            #expect(try await alice.checkOwnAccount(isAccepting: true).isAccepted)
+            #expect(try await alice.checkOwnAccount().alarms.isEmpty)
+        }
+    }
+
+    // MARK: Keys of others
+
+    /// Bob's keys are used by alice, who looks once more when a day has begun.
+    private static func withShownKeys(
+        _ body: @Sendable @escaping (Client<InMemoryStore>, TestDirectory, Clock, Handle) async throws -> Void
+    ) async throws {
+        let clock = Clock()
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await account("alice@example.org", in: directory, at: clock)
+            let (_, bob) = try await account("bob@example.org", in: directory, at: clock)
+            _ = try await alice.addFriend(bob.handle, by: secrets).pinning.value.get()
+            _ = try await alice.checkOwnAccount()
+            try await body(alice, directory, clock, bob.handle)
+        }
+    }
+
+    private static func nextDay(_ directory: TestDirectory, _ clock: Clock) async throws {
+        clock.advance(days: 1)
+        try await directory.directory.republish()
+    }
+
+    @Test func keysThatWereUsedAreLookedForOnceMoreAfterTheNextMilestone() async throws {
+        try await Self.withShownKeys { alice, directory, clock, bob in
+            let origin = try #require(directory.profile.trust.policy.logs.first).name
+            #expect(try await alice.store.shownKeys(in: origin).map(\.handle) == [bob])
+            _ = try await alice.lookup(bob)
+            #expect(try await alice.store.shownKeys(in: origin).count == 1, "the same keys on the same day")
+            #expect(try await !alice.isCheckDue())
+            #expect(try await alice.checkShownKeys().isEmpty)
+            #expect(try await alice.store.shownKeys(in: origin).count == 1, "not before a milestone")
+            try await Self.nextDay(directory, clock)
+            _ = try await alice.lookup(bob)
+            _ = try await alice.checkOwnAccount()
+            #expect(try await alice.isCheckDue(), "yesterday's keys are to be looked for")
+            #expect(try await alice.checkShownKeys().isEmpty)
+            #expect(try await alice.store.shownKeys(in: origin).map(\.epoch.day) == [clock.now / 86_400])
+            #expect(try await !alice.isCheckDue())
+        }
+    }
+
+    @Test func keysThatTheDirectoryDoesNotStandByAreAnAlarmUntilThatIsSettled() async throws {
+        try await Self.withShownKeys { alice, directory, clock, bob in
+            let origin = try #require(directory.profile.trust.policy.logs.first).name
+            let honest = try #require(try await alice.store.shownKeys(in: origin).first)
+            // What a server shows to alice alone, in an index that is gone a moment later.
+            let flash = ShownKeys(
+                handle: bob, history: LabelHead(TreeHead(size: 2, root: .leaf([1]))), epoch: honest.epoch,
+                shownAt: clock.now, response: honest.response)
+            try await alice.store.keep(flash, in: origin)
+            try await Self.nextDay(directory, clock)
+            _ = try await alice.lookup(bob)
+            for _ in 0..<2 {
+                let alarms = try await alice.checkShownKeys()
+                #expect(alarms.map(\.shown) == [flash] && alarms.map(\.fault) == [.takenBack])
+                #expect(try await alice.isCheckDue())
+            }
+            #expect(try await alice.checkShownKeys(isAccepting: true).count == 1)
+            #expect(try await alice.checkShownKeys().isEmpty)
+        }
+    }
+
+    @Test func whereverKeysAreGivenAwayTheLookIsKept() async throws {
+        try await Self.withShownKeys { alice, directory, clock, bob in
+            let first = try #require(try await alice.store.lastLook(at: bob))
+            #expect(first.epochTime <= clock.now && first.epochTime + 60 > clock.now)
+            try await Self.nextDay(directory, clock)
+            _ = try await alice.lookup(bob)
+            #expect(try await alice.store.lastLook(at: bob)?.epochTime == clock.now)
         }
     }
 

@@ -30,8 +30,8 @@ package struct PaperDirectory: Sendable {
     /// The last epoch's record, as it was logged.
     package private(set) var lastRecord: EpochRecord?
 
-    /// A directory with this many people who do not matter.
-    package init(filler: Int = 12) throws {
+    /// A directory with this many people who do not matter, whose first epoch ended at `start`, in seconds since 1970.
+    package init(filler: Int = 12, from start: UInt64 = now) throws {
         log = try Self.signer(Self.origin, .ed25519, seed: 1)
         witnesses = try [
             Self.signer("witness.example/one", .cosignatureV1, seed: 2),
@@ -39,7 +39,7 @@ package struct PaperDirectory: Sendable {
         ]
         vrf = try VRFPrivateKey([7] + [UInt8](repeating: 0, count: 31))
         for number in 0..<filler { try logStranger(UInt8(truncatingIfNeeded: number)) }
-        try endEpoch()
+        try endEpoch(at: start * 1000)
     }
 
     /// A key named `name`.
@@ -125,6 +125,30 @@ extension PaperDirectory {
         else { throw PaperFault.notThere }
         try log(leaf.entry)
         try log(StateRecord(label: LabelIndex(label), version: 1, kind: .set, commitment: commitment).entry)
+    }
+}
+
+// MARK: Places
+
+extension PaperDirectory {
+    /// The epoch record that stands at a place.
+    package func epoch(at place: UInt64) throws -> PlacedEpoch {
+        guard place < entries.count, case .epoch(let record) = try LogEntry(decoding: entries[Int(place)]) else {
+            throw PaperFault.notThere
+        }
+        let path = try tree.inclusionProof(index: place, size: tree.size).hashes
+        return PlacedEpoch(index: place, record: record, path: path)
+    }
+
+    /// In which epoch the entry at a place was logged.
+    package func step(_ count: UInt64, at place: UInt64) throws -> LoggedStep {
+        let end = try entries.indices.dropFirst(Int(place)).first {
+            if case .epoch = try LogEntry(decoding: entries[$0]) { true } else { false }
+        }
+        guard let end else { throw PaperFault.notThere }
+        return LoggedStep(
+            count: count, inclusion: try tree.inclusionProof(index: place, size: tree.size),
+            epoch: try epoch(at: UInt64(end)))
     }
 }
 

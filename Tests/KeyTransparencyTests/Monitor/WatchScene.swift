@@ -59,6 +59,12 @@ struct WatchScene {
         }
     }
 
+    /// Where her entries stand.
+    func places() throws -> [UInt64] {
+        let own = try logged().map(\.entry)
+        return directory.entries.indices.filter { own.contains(directory.entries[$0]) }.map { UInt64($0) }
+    }
+
     func tree() throws -> MerkleTree {
         var tree = MerkleTree()
         for entry in try logged() { tree.append(.leaf(entry.entry)) }
@@ -81,16 +87,16 @@ struct WatchScene {
     ///   - shown: whose states are shown.
     func answer(
         since known: Int = 0, last: PaperPerson? = nil, showing shown: [PaperPerson]? = nil,
-        _ edit: (inout [HistoryResponse.Entry]) -> Void = { _ in }
+        at now: UInt64 = now, steps: [LoggedStep] = [], _ edit: (inout [HistoryResponse.Entry]) -> Void = { _ in }
     ) throws -> [UInt8] {
         let tree = try tree()
         var lookup = try directory.answer(
             about: last ?? alice, knowing: (0, UInt64(known)), history: tree)
-        lookup.note = try directory.note(at: Self.now).encoded
+        lookup.note = try directory.note(at: now).encoded
         let known = min(known, Int(tree.size))
         var entries = try logged().dropFirst(known).dropLast().map { try entry($0, shown ?? [aliceBefore, alice]) }
         edit(&entries)
-        return HistoryResponse(lookup: lookup.response.encoded, entries: entries).encoded
+        return HistoryResponse(lookup: lookup.response.encoded, steps: steps, entries: entries).encoded
     }
 
     private func entry(_ entry: LogEntry, _ shown: [PaperPerson]) throws -> HistoryResponse.Entry {
@@ -107,9 +113,9 @@ struct WatchScene {
         }
     }
 
-    func verify(_ bytes: [UInt8], since known: Int = 0) throws -> VerifiedHistory {
+    func verify(_ bytes: [UInt8], since known: Int = 0, at now: UInt64 = now) throws -> VerifiedHistory {
         try HistoryVerifier(trust: directory.trust()).verify(
-            bytes, for: alice.handle, knowing: nil, since: frontier(known), at: Self.now)
+            bytes, for: alice.handle, knowing: nil, since: frontier(known), at: now)
     }
 
     /// What she did herself.
@@ -123,29 +129,40 @@ struct WatchScene {
 
     // MARK: Milestones
 
-    /// The honest answers about the milestones before the log's last entry, the newest first.
-    func milestones(after index: UInt64) throws -> [MilestoneAnswer] {
-        var (answers, wanted) = ([MilestoneAnswer](), directory.lastRecord?.milestone)
-        while let place = wanted, place > index {
-            guard case .epoch(let record) = try LogEntry(decoding: directory.entries[Int(place)]) else {
-                throw PaperFault.notThere
-            }
-            answers.append(try answer(at: place, record))
+    /// The honest answer about the milestones before the log's last entry.
+    func milestones(after index: UInt64) throws -> MilestoneDraft {
+        guard let last = directory.lastRecord else { throw PaperFault.notThere }
+        var (answers, wanted) = ([MilestoneAnswer](), Optional(last.milestone))
+        while let place = wanted, place > index, answers.count < MilestonesResponse.maximumCount {
+            answers.append(try milestone(at: place))
+            let record = answers[answers.count - 1].epoch.record
             wanted = record.number == 1 ? nil : record.milestone
         }
-        return answers
+        return MilestoneDraft(before: try epoch(rightBefore: last), answers: answers)
     }
 
-    private func answer(at place: UInt64, _ record: EpochRecord) throws -> MilestoneAnswer {
-        let then = try replay(until: place)
-        let key = try directory.key(alice.handle)
-        let path = try directory.tree.inclusionProof(index: place, size: directory.tree.size).hashes
-        let proof = then.index.proof(of: key)
+    func epoch(at place: UInt64) throws -> PlacedEpoch { try directory.epoch(at: place) }
+
+    func epoch(rightBefore record: EpochRecord) throws -> PlacedEpoch? {
+        record.number == 1 ? nil : try epoch(at: record.start - 1)
+    }
+
+    /// Where the epochs of the log end.
+    func epochs() throws -> [UInt64] {
+        try directory.entries.indices.filter {
+            if case .epoch = try LogEntry(decoding: directory.entries[$0]) { true } else { false }
+        }.map { UInt64($0) }
+    }
+
+    /// What an honest directory would say of an epoch as a milestone.
+    func milestone(at place: UInt64) throws -> MilestoneAnswer {
+        let (then, epoch) = (try replay(until: place), try epoch(at: place))
+        let before = try self.epoch(rightBefore: epoch.record)
+        let proof = then.index.proof(of: try directory.key(alice.handle))
         guard case .present(value: _, path: let labelPath) = proof else {
-            return MilestoneAnswer(index: place, record: record, path: path, present: nil, absence: proof)
+            return MilestoneAnswer(epoch: epoch, before: before, present: nil, absence: proof)
         }
-        return MilestoneAnswer(
-            index: place, record: record, path: path, present: .init(count: then.count, path: labelPath))
+        return MilestoneAnswer(epoch: epoch, before: before, present: .init(count: then.count, path: labelPath))
     }
 
     /// The honest index of the entries before a place, and how many of them are alice's.
@@ -160,5 +177,23 @@ struct WatchScene {
         try trie.update(histories.settle())
         let key = try directory.key(alice.handle)
         return (trie.current, UInt64(histories.indexes(of: key, size: place).count))
+    }
+}
+
+/// An answer about milestones of which every part can be replaced.
+struct MilestoneDraft {
+    var before: PlacedEpoch?
+    var answers: [MilestoneAnswer]
+
+    var response: MilestonesResponse { MilestonesResponse(before: before, answers: answers) }
+}
+
+extension MilestoneAnswer {
+    func with(
+        index: UInt64? = nil, record: EpochRecord? = nil, before: PlacedEpoch?? = nil, present: Presence?? = nil
+    ) -> MilestoneAnswer {
+        MilestoneAnswer(
+            epoch: PlacedEpoch(index: index ?? epoch.index, record: record ?? epoch.record, path: epoch.path),
+            before: before ?? self.before, present: present ?? self.present, absence: absence)
     }
 }

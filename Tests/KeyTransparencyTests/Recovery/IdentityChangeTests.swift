@@ -20,21 +20,32 @@ import TransparencyLog
         return person
     }
 
-    private func directory(_ people: [PaperPerson]) throws -> PaperDirectory {
-        var directory = try PaperDirectory()
-        for person in people { try directory.publish(person) }
+    /// A directory that logged each state at a time; a request and its end when they say so, unless given by version.
+    private func directory(_ people: [PaperPerson], loggedAt times: [UInt64: UInt64] = [:]) throws -> PaperDirectory {
+        var directory = try PaperDirectory(from: PaperDirectory.now - 20_000)
+        for person in people {
+            let usual: UInt64 =
+                switch person.version {
+                case 1, 2: PaperDirectory.now - 20_000
+                case 3: RecoverableAccount.started
+                case 4: RecoverableAccount.ended
+                default: PaperDirectory.now
+                }
+            try directory.log(person)
+            try directory.endEpoch(at: (times[person.version] ?? usual) * 1000)
+        }
+        try directory.endEpoch()
         return directory
     }
 
-    /// The decision about the last of these states, by somebody who pinned one of them.
-    private func decide(
-        _ people: [PaperPerson], pinned: PinnedPeer, hiding hidden: UInt64? = nil, at now: UInt64 = PaperDirectory.now
-    ) throws -> (without: PeerTrustDecision, with: PeerTrustDecision) {
-        let directory = try directory(people)
-        let lookup = try PeerTrustTests.lookup(people[people.count - 1], in: directory)
+    /// Alice's history as the directory shows it.
+    private func history(
+        of people: [PaperPerson], in directory: PaperDirectory, hiding hidden: UInt64? = nil, withSteps: Bool = true,
+        at now: UInt64 = PaperDirectory.now
+    ) throws -> VerifiedHistory {
         let label = try directory.label(account.alice.handle).hash
-        var entries: [HistoryResponse.Entry] = []
-        for bytes in directory.entries {
+        var (entries, steps) = ([HistoryResponse.Entry](), [LoggedStep]())
+        for (place, bytes) in directory.entries.enumerated() {
             switch try LogEntry(decoding: bytes) {
             case .device(let leaf) where leaf.label == label: entries.append(.device(leaf.publicKey))
             case .state(let record) where record.label == LabelIndex(label):
@@ -43,16 +54,30 @@ import TransparencyLog
                     record.version == hidden
                         ? .withheld(record.kind, version: record.version, record.commitment)
                         : .state(record.kind, opening: person.opening, encoded: person.encodedState))
+                guard withSteps, record.version != hidden, record.version > 2 else { continue }
+                steps.append(try directory.step(UInt64(entries.count), at: UInt64(place)))
             default: continue
             }
         }
         let answer = try directory.answer(about: people[people.count - 1]).response.encoded
-        let history = try HistoryVerifier(trust: directory.trust()).verify(
-            HistoryResponse(lookup: answer, entries: entries.dropLast()).encoded, for: account.alice.handle,
-            knowing: nil, since: MerkleFrontier(), at: now)
+        return try HistoryVerifier(trust: directory.trust()).verify(
+            HistoryResponse(lookup: answer, steps: steps, entries: entries.dropLast()).encoded,
+            for: account.alice.handle, knowing: nil, since: MerkleFrontier(), at: now)
+    }
+
+    /// The decision about the last of these states, by somebody who pinned one of them.
+    private func decide(
+        _ people: [PaperPerson], pinned: PinnedPeer, hiding hidden: UInt64? = nil, withSteps: Bool = true,
+        loggedAt times: [UInt64: UInt64] = [:], lookedAt look: UInt64? = nil
+    ) throws -> (without: PeerTrustDecision, with: PeerTrustDecision) {
+        let directory = try directory(people, loggedAt: times)
+        let lookup = try PeerTrustTests.lookup(people[people.count - 1], in: directory)
+        let history = try history(of: people, in: directory, hiding: hidden, withSteps: withSteps)
         return (
             PeerTrustDecision(lookup, comparedWith: pinned),
-            PeerTrustDecision(lookup, comparedWith: pinned, by: history)
+            PeerTrustDecision(
+                lookup, comparedWith: pinned, by: history,
+                lookedAt: look.map { PeerLook(handle: account.alice.handle, epochTime: $0) })
         )
     }
 
@@ -76,6 +101,70 @@ import TransparencyLog
             #expect(identity(decision.without) == .unexplained)
         }
     }
+
+    // MARK: The delay
+
+    /// As many guardians as are needed and whoever holds the server put a request and a takeover into the log, one right
+    /// after the other, with times in them that look as if two days lay between.
+    @Test func guardiansAndServerThatRushATakeoverAreRed() throws {
+        let now = PaperDirectory.now
+        let started = RecoverableAccount.started
+        for (asked, taken) in [(now, now), (now - 99, now), (started, started)] {
+            let decision = try decide(steps, pinned: pin(Array(steps.prefix(2))), loggedAt: [3: asked, 4: taken])
+            #expect(identity(decision.with) == .rushed)
+        }
+    }
+
+    @Test func theDelayIsTheOneThatTheAccountCommittedTo() throws {
+        // 1,000 seconds, less what honest clocks may be apart.
+        let (asked, least) = (RecoverableAccount.started, UInt64(RecoverableAccount.delay) - RecoveryDelay.tolerance)
+        let pinned = try pin(Array(steps.prefix(2)))
+        let enough = try decide(steps, pinned: pinned, loggedAt: [3: asked, 4: asked + least])
+        #expect(identity(enough.with) == .recovered(at: RecoverableAccount.ended))
+        let less = try decide(steps, pinned: pinned, loggedAt: [3: asked, 4: asked + least - 1])
+        #expect(identity(less.with) == .rushed)
+    }
+
+    @Test func aRecoveryWhoseEpochsAreNotShownIsRed() throws {
+        let pinned = try pin(Array(steps.prefix(2)))
+        #expect(try identity(decide(steps, pinned: pinned, withSteps: false).with) == .rushed)
+    }
+
+    @Test func aRequestInAnEpochBeforeTheLastLookIsRed() throws {
+        // The contact saw the account without it then.
+        let (asked, pinned) = (RecoverableAccount.started, try pin(Array(steps.prefix(2))))
+        #expect(
+            try identity(decide(steps, pinned: pinned, lookedAt: asked).with) == .recovered(at: RecoverableAccount.ended))
+        #expect(try identity(decide(steps, pinned: pinned, lookedAt: asked + 1).with) == .rushed)
+    }
+
+    @Test func aRequestThatClaimsToBeOlderThanTheLastLookIsRed() throws {
+        // Logged after the look, and signed with a time long before it.
+        let (started, pinned) = (RecoverableAccount.started, try pin(Array(steps.prefix(2))))
+        let (asked, taken) = (started + 1_500, started + 2_000)
+        for (look, change) in [
+            (started + 900, .recovered(at: RecoverableAccount.ended)), (started + 901, .rushed),
+        ] as [(UInt64, IdentityChange)] {
+            let decision = try decide(steps, pinned: pinned, loggedAt: [3: asked, 4: taken], lookedAt: look)
+            #expect(identity(decision.with) == change)
+        }
+    }
+
+    @Test func theOwnersMonitorNamesARushedTakeover() throws {
+        let now = PaperDirectory.now
+        for (times, alarm) in [
+            ([:], .recovered(version: 4)), ([3: now, 4: now], .rushed(version: 4)),
+        ] as [([UInt64: UInt64], MonitorAlarm)] {
+            let history = try history(of: steps, in: directory(steps, loggedAt: times))
+            let acts = [account.first, account.committed].map {
+                OwnAct($0, StateCommitment(to: $0, opening: account.alice.opening))
+            }
+            let alarms = MonitorDecision(history, since: .beginning, acts: acts).alarms
+            #expect(alarms.contains(alarm) && alarms.contains(.recovery(version: 3)))
+        }
+    }
+
+    // MARK: The steps
 
     @Test func aRecoveryUnderWayChangesNothingYet() throws {
         let pinned = try pin(Array(steps.prefix(2)))

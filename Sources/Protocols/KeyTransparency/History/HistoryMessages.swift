@@ -46,8 +46,13 @@ public struct HistoryRequest: Hashable, Sendable {
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 18 | `signet-history/v1` LF |
+/// | 18 | `signet-history/v2` LF |
 /// | 4 + n | the lookup's answer, ``LookupResponse``, with its length |
+/// | 4 | for how many entries follows in which epoch they were logged, in their order: all steps of recoveries that are shown |
+/// | | *each:* ``LoggedStep`` |
+/// | 8 | which entry of the label, from 1 |
+/// | 8 + 1 + 32n | its index in the log, and its path to the log's root |
+/// | 8 + 72 + 1 + 32n | the epoch record: its index in the log, the record as in a lookup, its path |
 /// | 4 | how many entries follow, in the order of the log |
 /// | | *each:* its form (1 byte) |
 /// | 32 | 0, a device: its key |
@@ -76,14 +81,17 @@ public struct HistoryResponse: Hashable, Sendable {
 
     /// The answer to the lookup, as ``LookupVerifier`` takes it.
     public let lookup: [UInt8]
+    /// When the steps of recoveries among the entries, and the last, were logged; in the order of the log.
+    public let steps: [LoggedStep]
     /// The entries from the known count on, without the last.
     public let entries: [Entry]
 
-    private static let format = Array("signet-history/v1\n".utf8)
+    private static let format = Array("signet-history/v2\n".utf8)
 
     /// An answer of these parts.
-    public init(lookup: [UInt8], entries: [Entry]) {
+    public init(lookup: [UInt8], steps: [LoggedStep] = [], entries: [Entry]) {
         self.lookup = lookup
+        self.steps = steps
         self.entries = entries
     }
 
@@ -93,6 +101,8 @@ public struct HistoryResponse: Hashable, Sendable {
         writer.write(Self.format)
         writer.write(UInt32(truncatingIfNeeded: lookup.count))
         writer.write(lookup)
+        writer.write(UInt32(truncatingIfNeeded: steps.count))
+        for step in steps { writer.write(step) }
         writer.write(UInt32(truncatingIfNeeded: entries.count))
         for entry in entries { writer.write(entry) }
         return writer.bytes
@@ -109,6 +119,11 @@ public struct HistoryResponse: Hashable, Sendable {
                 throw LookupMessageError.unknownFormat
             }
             lookup = Array(try reader.bytes(Int(reader.uint32())))
+            let stepCount = Int(try reader.uint32())
+            guard stepCount <= Self.maximumEntryCount else { throw LookupMessageError.tooManyEntries(stepCount) }
+            var steps: [LoggedStep] = []
+            for _ in 0..<stepCount { steps.append(try reader.loggedStep()) }
+            self.steps = steps
             let count = Int(try reader.uint32())
             guard count <= Self.maximumEntryCount else { throw LookupMessageError.tooManyEntries(count) }
             var entries: [Entry] = []

@@ -29,8 +29,9 @@ public struct HistoryVerifier: Sendable {
         let entries = try checkEntries(response, answer, known)
         let leaves = entries.map { TreeHash.leaf($0.entry(under: answer.label)) }
         let frontier = try checkRoot(leaves, answer, known)
+        let loggedIn = try checkSteps(response, leaves, answer, known)
         return VerifiedHistory(
-            answer, answer.label, known: known, entries: entries, leaves: leaves, frontier: frontier)
+            answer, answer.label, known: known, entries: entries, leaves: leaves, frontier: frontier, loggedIn: loggedIn)
     }
 
     private func checkEnvelope(_ bytes: [UInt8]) throws(HistoryRefusal) -> HistoryResponse {
@@ -91,6 +92,22 @@ public struct HistoryVerifier: Sendable {
         guard frontier.head == head else { throw .otherHistory(entries: frontier.size, expected: head.size) }
         return frontier
     }
+
+    /// In which epochs entries were logged, each once and in order. What is not shown is decided by whoever needs it.
+    private func checkSteps(
+        _ response: HistoryResponse, _ leaves: [TreeHash], _ answer: VerifiedAnswer, _ known: MerkleFrontier
+    ) throws(HistoryRefusal) -> [UInt64: EpochRecord] {
+        var (epochs, last) = ([UInt64: EpochRecord](), known.size)
+        for step in response.steps {
+            guard step.count > last, step.count - known.size <= leaves.count else {
+                throw .step(.noSuchEntry)
+            }
+            let leaf = leaves[Int(step.count - known.size) - 1]
+            do { try step.verify(leaf, in: answer.epoch.checkpoint.checkpoint.head) } catch { throw .step(error) }
+            (epochs[step.count], last) = (step.epoch.record, step.count)
+        }
+        return epochs
+    }
 }
 
 extension HistoryEntry {
@@ -115,4 +132,6 @@ public enum HistoryRefusal: Error, Hashable, Sendable {
     case anotherAccount(Handle)
     /// Its entries are not those over which the index holds the root: something was left out, added or changed.
     case otherHistory(entries: UInt64, expected: UInt64)
+    /// It is not shown in which epoch an entry was logged.
+    case step(LoggedStepError)
 }

@@ -1,11 +1,10 @@
 import CanonicalCoding
-public import TransparencyLog
 public import VerifiableMap
 
 /// What an owner asks: what the index said of a handle at the milestones since the last one that was checked.
 ///
 /// Wire form, integers big-endian: `signet-milestones-request/v1` LF; u64 size of the verified log; u64 index of the
-/// milestone that was checked last; the handle to the end.
+/// last epoch that was checked; the handle to the end.
 public struct MilestonesRequest: Hashable, Sendable {
     /// Whose account.
     public let handle: Handle
@@ -51,12 +50,10 @@ public struct MilestonesRequest: Hashable, Sendable {
 
 /// What the index said of a label at one milestone.
 public struct MilestoneAnswer: Hashable, Sendable {
-    /// The log index of its epoch record.
-    public let index: UInt64
-    /// The record.
-    public let record: EpochRecord
-    /// The record's path to the log's root.
-    public let path: [TreeHash]
+    /// The milestone.
+    public let epoch: PlacedEpoch
+    /// The epoch right before it: of an earlier day, or the milestone would be none. nil for the log's first epoch.
+    public let before: PlacedEpoch?
     /// How many entries the label had, and its path in the index; nil if the index did not have it.
     public let present: Presence?
     /// The proof that the index did not have it; used when `present` is nil.
@@ -78,12 +75,10 @@ public struct MilestoneAnswer: Hashable, Sendable {
 
     /// An answer of these parts.
     public init(
-        index: UInt64, record: EpochRecord, path: [TreeHash], present: Presence?,
-        absence: MapProof = .absentFromEmptyTrie
+        epoch: PlacedEpoch, before: PlacedEpoch?, present: Presence?, absence: MapProof = .absentFromEmptyTrie
     ) {
-        self.index = index
-        self.record = record
-        self.path = path
+        self.epoch = epoch
+        self.before = before
         self.present = present
         self.absence = absence
     }
@@ -91,32 +86,39 @@ public struct MilestoneAnswer: Hashable, Sendable {
 
 /// The answers for several milestones, the newest first.
 ///
-/// Wire form, integers big-endian: `signet-milestones/v1` LF; u8 how many; each: u64 log index; the record's number,
-/// time, start, label count and milestone (5 × u64) and 32-byte root; its path; u8 whether the index has the label; if
-/// so, u64 count and the label's path in the index; if not, the proof of absence as in ``LookupResponse``.
+/// Wire form, integers big-endian. An epoch in its place is u64 log index; the record's number, time, start, label count
+/// and milestone (5 × u64) and 32-byte root; its path. `signet-milestones/v2` LF; u8 whether the log's last record has one
+/// before it, and that epoch; u8 how many milestones; each: the epoch; u8 whether there is one before it, and that epoch;
+/// u8 whether the index has the label; if so, u64 count and the label's path in the index; if not, the proof of absence as
+/// in ``LookupResponse``.
 public struct MilestonesResponse: Hashable, Sendable {
     /// No answer has more milestones: directories keep as many days.
     public static let maximumCount = 90
     /// No answer is longer, in bytes.
     public static let maximumByteCount = 1 << 20
 
+    /// The epoch right before the one that the log ends in; nil if that is the first.
+    public let before: PlacedEpoch?
     /// The answers, the newest milestone first.
     public let answers: [MilestoneAnswer]
 
-    private static let format = Array("signet-milestones/v1\n".utf8)
+    private static let format = Array("signet-milestones/v2\n".utf8)
 
     /// An answer of these parts.
-    public init(answers: [MilestoneAnswer]) { self.answers = answers }
+    public init(before: PlacedEpoch?, answers: [MilestoneAnswer]) {
+        self.before = before
+        self.answers = answers
+    }
 
     /// The wire form.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
+        writer.write(before)
         writer.write(UInt8(truncatingIfNeeded: answers.count))
         for answer in answers {
-            writer.write(answer.index)
-            writer.write(answer.record)
-            writer.write(path: answer.path)
+            writer.write(answer.epoch)
+            writer.write(answer.before)
             writer.write(UInt8(answer.present == nil ? 0 : 1))
             if let present = answer.present {
                 writer.write(present.count)
@@ -138,6 +140,7 @@ public struct MilestonesResponse: Hashable, Sendable {
             guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
                 throw LookupMessageError.unknownFormat
             }
+            before = try reader.placedEpochOrNone()
             let count = Int(try reader.uint8())
             guard count <= Self.maximumCount else { throw LookupMessageError.tooManyEntries(count) }
             var answers: [MilestoneAnswer] = []
@@ -150,13 +153,12 @@ public struct MilestonesResponse: Hashable, Sendable {
 
 extension ByteReader {
     fileprivate mutating func milestone() throws -> MilestoneAnswer {
-        let (index, record, path) = (try uint64(), try epochRecord(), try path())
+        let (epoch, before) = (try placedEpoch(), try placedEpochOrNone())
         switch try uint8() {
-        case 0: return MilestoneAnswer(index: index, record: record, path: path, present: nil, absence: try absence())
+        case 0: return MilestoneAnswer(epoch: epoch, before: before, present: nil, absence: try absence())
         case 1:
             let count = try uint64()
-            return MilestoneAnswer(
-                index: index, record: record, path: path, present: .init(count: count, path: try mapPath()))
+            return MilestoneAnswer(epoch: epoch, before: before, present: .init(count: count, path: try mapPath()))
         case let byte: throw LookupMessageError.unknownAnswer(byte)
         }
     }

@@ -14,6 +14,8 @@ public enum MonitorAlarm: Hashable, Sendable {
     case recovery(version: UInt64)
     /// Guardians gave the identity to another device.
     case recovered(version: UInt64)
+    /// Guardians gave the identity to another device, and the log does not show that the delay for objections passed.
+    case rushed(version: UInt64)
     /// The account was closed.
     case closed(version: UInt64)
     /// The directory broke a rule: versions step by one.
@@ -24,6 +26,9 @@ public enum MonitorAlarm: Hashable, Sendable {
     case vanished
     /// At a milestone the index did not say what it should.
     case milestone(MilestoneFault)
+    /// The account was not looked at for so long that nobody can show any more what the index said of it on these days
+    /// since 1970.
+    case unseenDays(Range<UInt64>)
 }
 
 /// Compares a verified history with what the owner did.
@@ -42,6 +47,8 @@ public struct MonitorDecision: Hashable, Sendable {
     private var devices: [[UInt8]]
     /// Whether the next state is the first in a log that goes on where another one ended: it repeats the last one there.
     private var isFirstInLog: Bool
+    /// Versions by which the identity was taken over without the delay, although the request is among the entries.
+    private let rushed: Set<UInt64>
     /// Device keys logged since the last state.
     private var pending: [[UInt8]] = []
 
@@ -53,6 +60,7 @@ public struct MonitorDecision: Hashable, Sendable {
         stateHash = watch.stateHash
         devices = watch.devices
         isFirstInLog = history.known.size == 0 && watch.version > 0
+        rushed = Self.rushed(in: history)
         for entry in history.entries { take(entry) }
         self.watch = OwnWatch(
             history: history.frontier, version: version, stateHash: stateHash, devices: devices,
@@ -99,15 +107,29 @@ public struct MonitorDecision: Hashable, Sendable {
         if isKnown || acts.contains(where: { $0.version == state.version && $0.stateHash == state.hash }) {
             raiseAboutPending(except: state.devices.map(\.keys.signing))
         } else {
-            alarms.append(Self.alarm(about: record, state))
+            alarms.append(alarm(about: record, state))
             raiseAboutPending(except: devices)
         }
         settle(state.version, hash: state.hash, state: state)
     }
 
-    private static func alarm(about record: StateRecord, _ state: AccountState) -> MonitorAlarm {
+    private static func rushed(in history: VerifiedHistory) -> Set<UInt64> {
+        var versions: Set<UInt64> = []
+        for (place, entry) in history.entries.enumerated() {
+            guard case .state(let record, let state) = entry, case .recovered(let succession) = state.step else { continue }
+            // A request that was looked at before is not shown again, and cannot be compared here.
+            let isShown = history.entries.prefix(place).contains { $0.start == succession.start }
+            let count = history.known.size + UInt64(place) + 1
+            if isShown, !history.showsDelay(of: succession, at: count) { versions.insert(record.version) }
+        }
+        return versions
+    }
+
+    private func alarm(about record: StateRecord, _ state: AccountState) -> MonitorAlarm {
         if record.kind == .reset { return .reset(version: state.version) }
-        if case .recovered = state.step { return .recovered(version: state.version) }
+        if case .recovered = state.step {
+            return rushed.contains(state.version) ? .rushed(version: state.version) : .recovered(version: state.version)
+        }
         return state.pendingRecovery == nil ? .unknownVersion(state.version) : .recovery(version: state.version)
     }
 

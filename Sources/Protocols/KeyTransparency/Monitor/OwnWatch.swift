@@ -37,7 +37,7 @@ public struct OwnWatch: Hashable, Sendable {
     public let stateHash: [UInt8]
     /// Every device key that the account ever had, Ed25519, 32 bytes each, in order.
     public let devices: [[UInt8]]
-    /// The newest milestone at which the account was checked; nil before the first check.
+    /// The epoch at which the account was checked last; nil before the first check.
     public let milestone: MilestoneMark?
 
     /// The watch over an account that is about to be made: its history has no entries.
@@ -62,16 +62,18 @@ public struct OwnWatch: Hashable, Sendable {
             history: MerkleFrontier(), version: version, stateHash: stateHash, devices: devices, milestone: nil)
     }
 
-    /// The same watch after a look at the milestones.
+    /// The same watch after a look at the milestones until this epoch.
     public func checked(at milestone: MilestoneMark) -> OwnWatch {
         OwnWatch(
             history: history, version: version, stateHash: stateHash, devices: devices, milestone: milestone)
     }
 }
 
-/// Which milestone was checked last.
+/// At which epoch a label was checked last. It need not be a milestone: the next walk ends where the milestone after it is
+/// shown to be the next one.
 public struct MilestoneMark: Hashable, Sendable {
-    /// The log index of its epoch record.
+    /// The log index of its epoch record. The log that is shown later extends the one in which the record was proven, so it
+    /// has the same record there.
     public let index: UInt64
     /// Its day, counted from 1970, in UTC.
     public let day: UInt64
@@ -82,17 +84,8 @@ public struct MilestoneMark: Hashable, Sendable {
         self.day = day
     }
 
-    /// The newest milestone of a log that ends in this epoch, if `last` is the one that its record names.
-    ///
-    /// - Parameters:
-    ///   - record: the log's last entry.
-    ///   - size: the log's size.
-    ///   - last: the milestone that the record names; nil when the epoch is the first.
-    public init(endingIn record: EpochRecord, size: UInt64, after last: MilestoneMark?) {
-        if let last, last.day >= record.day {
-            self = last
-        } else {
-            self.init(index: size - 1, day: record.day)
-        }
+    /// The epoch that a log ends in.
+    public init(_ epoch: VerifiedEpoch) {
+        self.init(index: epoch.checkpoint.checkpoint.head.size - 1, day: epoch.record.day)
     }
 }

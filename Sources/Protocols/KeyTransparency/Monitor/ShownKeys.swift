@@ -1,5 +1,3 @@
-import TransparencyLog
-
 /// Keys of somebody that a lookup showed and that were used, until they have been looked for at a later milestone.
 ///
 /// What a directory shows to one person for a while and then takes back is in no history that the others see. Whoever
@@ -28,11 +26,40 @@ public struct ShownKeys: Hashable, Sendable {
 
     /// What a verified lookup showed.
     public init(_ lookup: VerifiedLookup, response: [UInt8], at now: UInt64) {
-        let size = lookup.checkpoint.checkpoint.head.size
         self.init(
-            handle: lookup.handle, history: lookup.history,
-            epoch: MilestoneMark(index: size - 1, day: lookup.epoch.record.day), shownAt: now, response: response)
+            handle: lookup.handle, history: lookup.history, epoch: MilestoneMark(lookup.epoch), shownAt: now,
+            response: response)
     }
+}
+
+extension ShownKeys {
+    /// Demands that the person's whole history begins with what was shown.
+    ///
+    /// - Parameter history: from the first entry on.
+    /// - Throws: ``ShownKeysFault/takenBack``.
+    public func check(_ history: VerifiedHistory) throws(ShownKeysFault) {
+        guard history.handle == handle, history.head(count: self.history.count) == self.history else { throw .takenBack }
+    }
+
+    /// Demands that the index held a part of that history at each milestone since.
+    ///
+    /// - Parameter bytes: the body as received, ``MilestonesResponse``, for the milestones after ``epoch``.
+    /// - Throws: ``ShownKeysFault``.
+    public func check(_ bytes: [UInt8], with history: VerifiedHistory) throws(ShownKeysFault) {
+        let verified: VerifiedMilestones
+        do { verified = try MilestoneVerifier(history).verify(bytes, since: epoch) } catch { throw .milestone(error) }
+        if let days = verified.unseen { throw .unseenDays(days) }
+    }
+}
+
+/// Why keys that were shown are not stood by.
+public enum ShownKeysFault: Error, Hashable, Sendable {
+    /// The person's history does not have them, or not in that place: nobody else was shown them, or not for long.
+    case takenBack
+    /// A milestone since does not say what it should.
+    case milestone(MilestoneFault)
+    /// So long ago that nobody can show any more what the index said on these days since 1970.
+    case unseenDays(Range<UInt64>)
 }
 
 /// The last time that somebody's account was seen without a recovery under way.

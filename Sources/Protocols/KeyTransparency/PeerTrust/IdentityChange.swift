@@ -1,10 +1,15 @@
+import TransparencyLog
+
 /// What another identity key than the pinned one means.
 public enum IdentityChange: Hashable, Sendable {
     /// It is the same.
     case none
-    /// Amber: the person recovered their identity with their guardians, at this time in seconds since 1970. Compare
-    /// again when you meet.
+    /// Amber: the person recovered their identity with their guardians, at this time in seconds since 1970, and the log
+    /// shows that the delay for objections passed. Compare again when you meet.
     case recovered(at: UInt64)
+    /// Red: guardians gave the identity to another device, and the log does not show that the delay passed, or the request
+    /// claims to be older than the last look at which it was not there. The person had no chance to object.
+    case rushed
     /// Red: no logged and verified recovery leads from the pinned key to this one.
     case unexplained
 
@@ -13,42 +18,64 @@ public enum IdentityChange: Hashable, Sendable {
     /// - Parameters:
     ///   - pinned: what was accepted.
     ///   - history: everything under the label, from before the pinned state on; nil explains nothing.
-    init(from pinned: PinnedPeer, to state: AccountState, by history: VerifiedHistory?) {
+    ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
+    init(from pinned: PinnedPeer, to state: AccountState, by history: VerifiedHistory?, lookedAt look: PeerLook?) {
         guard state.identityKey != pinned.identityKey else {
             self = .none
             return
         }
         self = .unexplained
         guard let history, history.handle == pinned.handle else { return }
-        guard let steps = Self.steps(from: pinned.stateHash, to: state.hash, in: history.entries) else { return }
-        guard zip(steps, steps.dropFirst()).allSatisfy({ $0.isFollowed(by: $1) }) else { return }
-        let times = steps.dropFirst().compactMap(\.recoveryTime)
-        guard let last = times.last, times.allSatisfy({ $0 <= history.epoch.record.time / 1000 }) else { return }
+        guard let steps = Self.steps(from: pinned.stateHash, to: state.hash, in: history) else { return }
+        guard zip(steps, steps.dropFirst()).allSatisfy({ $0.state.isFollowed(by: $1.state) }) else { return }
+        let takeovers = steps.dropFirst().compactMap(\.takeover)
+        guard let last = takeovers.last?.succession.time,
+            takeovers.allSatisfy({ $0.succession.time <= history.epoch.record.time / 1000 })
+        else { return }
+        self = .rushed
+        guard takeovers.allSatisfy({ history.showsDelay(of: $0.succession, at: $0.count) }) else { return }
+        guard takeovers.allSatisfy({ $0.isNew(in: history, to: pinned, look) }) else { return }
         self = .recovered(at: last)
+    }
+
+    /// A state and which entry of the label it is, counted from 1.
+    private struct Step {
+        let count: UInt64
+        let state: AccountState
+
+        /// How this step handed the account to another identity key, if it did.
+        var takeover: Takeover? {
+            if case .recovered(let succession) = state.step { Takeover(count: count, succession: succession) } else { nil }
+        }
+    }
+
+    private struct Takeover {
+        let count: UInt64
+        let succession: RecoverySuccession
+
+        /// Whether what this contact has seen of the person leaves room for the request.
+        func isNew(in history: VerifiedHistory, to pinned: PinnedPeer, _ look: PeerLook?) -> Bool {
+            guard let look, look.handle == pinned.handle else { return true }
+            guard let asked = history.epoch(asking: succession.start, before: count) else { return false }
+            return RecoveryDelay.isNew(succession.start, in: asked, sinceLookAt: look.epochTime)
+        }
     }
 
     /// The states that are shown, from one to the other; nil when one of the two is not among them, or one is a reset.
     private static func steps(
-        from first: [UInt8], to last: [UInt8], in entries: [HistoryEntry]
-    ) -> [AccountState]? {
-        var steps: [AccountState] = []
-        for entry in entries {
+        from first: [UInt8], to last: [UInt8], in history: VerifiedHistory
+    ) -> [Step]? {
+        var steps: [Step] = []
+        for (place, entry) in history.entries.enumerated() {
             switch entry {
             // A step that is closed or not shown leaves a gap: the state after it names one that is not here.
             case .device, .withheld, .closed: continue
             case .state(let record, let state):
                 guard !steps.isEmpty || state.hash == first else { continue }
                 guard record.kind == .set else { return nil }
-                steps.append(state)
+                steps.append(Step(count: history.known.size + UInt64(place) + 1, state: state))
             }
         }
-        return steps.last?.hash == last ? steps : nil
-    }
-}
-
-extension AccountState {
-    /// When this step handed the account to another identity key, if it did.
-    fileprivate var recoveryTime: UInt64? {
-        if case .recovered(let succession) = step { succession.time } else { nil }
+        return steps.last?.state.hash == last ? steps : nil
     }
 }

@@ -96,14 +96,18 @@ public enum PeerTrustDecision: Hashable, Sendable {
     ///   - pinned: the record of the same handle, or nil.
     ///   - history: what the log holds of the handle from before the pinned state on, verified; nil when it was not
     ///     asked for. Only with it another identity key can turn out to be a recovery.
-    public init(_ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil) {
+    ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
+    public init(
+        _ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil,
+        lookedAt look: PeerLook? = nil
+    ) {
         guard let pinned, pinned.handle == lookup.handle else {
             self = .noCache
             return
         }
         if let contradiction = PeerContradiction(lookup.state.authored, pinned) {
             self = .contradiction(contradiction)
-        } else if let change = PeerKeyChange(lookup.state, pinned, history) {
+        } else if let change = PeerKeyChange(lookup.state, pinned, history, look) {
             self = .mismatch(change)
         } else {
             self = .match
@@ -124,7 +128,7 @@ public struct PeerKeyChange: Hashable, Sendable {
     /// Whether the identity key is another one.
     public var identityKeyChanged: Bool { identity != .none }
 
-    init?(_ state: AccountState, _ pinned: PinnedPeer, _ history: VerifiedHistory?) {
+    init?(_ state: AccountState, _ pinned: PinnedPeer, _ history: VerifiedHistory?, _ look: PeerLook?) {
         let before = pinned.devices.reduce(into: [:]) { $0[$1.signingKey] = $1.keysHash }
         let now = Set(state.devices.map(\.keys.signing))
         added = state.devices.filter { before[$0.keys.signing] == nil }
@@ -132,7 +136,7 @@ public struct PeerKeyChange: Hashable, Sendable {
         rekeyed = state.devices.filter { device in
             before[device.keys.signing].map { $0 != device.keys.hash } ?? false
         }
-        identity = IdentityChange(from: pinned, to: state, by: history)
+        identity = IdentityChange(from: pinned, to: state, by: history, lookedAt: look)
         if added.isEmpty && removed.isEmpty && rekeyed.isEmpty && identity == .none { return nil }
     }
 }

@@ -16,6 +16,11 @@ extension AccountState {
     static let noteFormat = Array("signet-recovery-note/v1\n".utf8)
     static let recoveredFormat = Array("signet-recovered-account/v1\n".utf8)
 
+    /// Whether an encoded state is a step of a recovery: a note about one, or a takeover. Its first line says so.
+    package static func isOfRecovery(_ encoded: [UInt8]) -> Bool {
+        encoded.starts(with: noteFormat) || encoded.starts(with: recoveredFormat)
+    }
+
     /// The state that notes the start of a recovery.
     ///
     /// - Parameters:

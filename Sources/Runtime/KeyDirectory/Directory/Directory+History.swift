@@ -9,23 +9,28 @@ extension Directory {
     ///
     /// - Throws: ``DirectoryError``; `tooLarge`: more entries than an answer may have: ask from a later count.
     public func history(_ request: HistoryRequest) async throws(DirectoryError) -> HistoryResponse {
-        let lookup = try await lookup(request.lookup)
+        let (lookup, size) = try await sizedLookup(request.lookup)
         guard case .present(let label) = lookup.answer else {
             return HistoryResponse(lookup: lookup.encoded, entries: [])
         }
         let (hash, _) = try self.label(of: request.lookup.handle)
         // A history only grows: what the lookup counted are its first entries.
         let (first, end) = (request.lookup.knownCount, label.head.count - 1)
-        guard first < end else { return HistoryResponse(lookup: lookup.encoded, entries: []) }
+        guard first <= end else { return HistoryResponse(lookup: lookup.encoded, entries: []) }
         guard end - first <= HistoryResponse.maximumEntryCount else { throw .refused(.tooLarge) }
-        let places = epochs.history(of: LabelIndex(hash), size: .max).indexes[Int(first)..<Int(end)]
-        let entries = try await entries(at: Array(places), of: request.lookup.handle)
-        return HistoryResponse(lookup: lookup.encoded, entries: entries)
+        let places = Array(epochs.history(of: LabelIndex(hash), size: .max).indexes[Int(first)...Int(end)])
+        let entries = try await entries(at: places.dropLast(), of: request.lookup.handle)
+        let shown = (entries.map(\.state) + [label.state]).enumerated().filter { $1.map(AccountState.isOfRecovery) ?? false }
+        var steps: [LoggedStep] = []
+        for (place, _) in shown {
+            steps.append(try await step(first + UInt64(place) + 1, at: places[place], in: size))
+        }
+        return HistoryResponse(lookup: lookup.encoded, steps: steps, entries: entries)
     }
 
     /// The entries at these places, the newest states shown first, as long as they fit.
     private func entries(
-        at places: [UInt64], of handle: Handle
+        at places: ArraySlice<UInt64>, of handle: Handle
     ) async throws(DirectoryError) -> [HistoryResponse.Entry] {
         var room = HistoryResponse.shownByteCount
         var entries: [HistoryResponse.Entry] = []
@@ -47,6 +52,14 @@ extension Directory {
         return entries.reversed()
     }
 
+    /// In which epoch an entry was logged.
+    private func step(_ count: UInt64, at place: UInt64, in size: UInt64) async throws(DirectoryError) -> LoggedStep {
+        guard let end = epochs.end(after: place), end < size else { throw .stopped }
+        let inclusion: InclusionProof
+        do { inclusion = try log.inclusionProof(index: place, size: size) } catch { throw .stopped }
+        return LoggedStep(count: count, inclusion: inclusion, epoch: try await epoch(at: end, in: size))
+    }
+
     private func logEntry(at place: UInt64) async throws(DirectoryError) -> LogEntry {
         do { return try LogEntry(decoding: await log.entry(at: place)) } catch { throw .database }
     }
@@ -63,33 +76,64 @@ extension Directory {
 
     /// Answers "what did the index say of this handle at the milestones?", for those that are still held.
     ///
-    /// - Throws: ``DirectoryError``; `badRequest`: the log is not that large.
+    /// - Throws: ``DirectoryError``; `badRequest`: the log is not that large, or did not end in an epoch then.
     public func milestones(_ request: MilestonesRequest) async throws(DirectoryError) -> MilestonesResponse {
-        guard request.size > 0, request.size <= log.published.head.size else { throw .refused(.badRequest) }
+        guard request.size > 0, request.size <= log.published.head.size,
+            case .epoch(let last) = try await logEntry(at: request.size - 1)
+        else { throw .refused(.badRequest) }
         let (hash, _) = try label(of: request.handle)
         var answers: [MilestoneAnswer] = []
         var size = request.size - 1
         while answers.count < MilestonesResponse.maximumCount, let epoch = epochs.milestone(size: size) {
             guard epoch.size - 1 > request.after else { break }
-            answers.append(try answer(LabelIndex(hash), at: epoch, in: request.size))
+            answers.append(try await answer(LabelIndex(hash), at: epoch, in: request.size))
             size = epoch.size - 1
         }
-        return MilestonesResponse(answers: answers)
+        return MilestonesResponse(before: try await epoch(rightBefore: last, in: request.size), answers: answers)
     }
 
     private func answer(
         _ label: LabelIndex, at epoch: Epoch, in size: UInt64
-    ) throws(DirectoryError) -> MilestoneAnswer {
-        let path: [TreeHash]
-        do { path = try log.inclusionProof(index: epoch.size - 1, size: size).hashes } catch { throw .stopped }
+    ) async throws(DirectoryError) -> MilestoneAnswer {
+        let placed = try self.placed(epoch.record, at: epoch.size - 1, in: size)
+        let before = try await self.epoch(rightBefore: epoch.record, in: size)
         let proof = epoch.index.proof(of: label.key)
         guard case .present(value: _, path: let labelPath) = proof else {
-            return MilestoneAnswer(
-                index: epoch.size - 1, record: epoch.record, path: path, present: nil, absence: proof)
+            return MilestoneAnswer(epoch: placed, before: before, present: nil, absence: proof)
         }
         let count = UInt64(epochs.history(of: label, size: epoch.size).indexes.count)
-        return MilestoneAnswer(
-            index: epoch.size - 1, record: epoch.record, path: path,
-            present: .init(count: count, path: labelPath))
+        return MilestoneAnswer(epoch: placed, before: before, present: .init(count: count, path: labelPath))
     }
+
+    /// The epoch that ended where another one begins; nil before the first.
+    private func epoch(
+        rightBefore record: EpochRecord, in size: UInt64
+    ) async throws(DirectoryError) -> PlacedEpoch? {
+        guard record.number > 1 else { return nil }
+        return try await epoch(at: record.start - 1, in: size)
+    }
+
+    func epoch(at index: UInt64, in size: UInt64) async throws(DirectoryError) -> PlacedEpoch {
+        guard case .epoch(let record) = try await logEntry(at: index) else { throw .stopped }
+        return try placed(record, at: index, in: size)
+    }
+
+    private func placed(
+        _ record: EpochRecord, at index: UInt64, in size: UInt64
+    ) throws(DirectoryError) -> PlacedEpoch {
+        do {
+            return PlacedEpoch(
+                index: index, record: record, path: try log.inclusionProof(index: index, size: size).hashes)
+        } catch { throw .stopped }
+    }
+}
+
+extension HistoryResponse.Entry {
+    /// The encoded state, if it is shown.
+    fileprivate var state: [UInt8]? { if case .state(_, opening: _, let encoded) = self { encoded } else { nil } }
+}
+
+extension LabelAnswer {
+    /// The encoded state of the last step, if it is one.
+    fileprivate var state: [UInt8]? { if case .state(_, opening: _, let encoded) = step { encoded } else { nil } }
 }

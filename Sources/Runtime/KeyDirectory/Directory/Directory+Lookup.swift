@@ -14,9 +14,16 @@ extension Directory {
     ///
     /// - Throws: ``DirectoryError``; `unavailable`: the account is being closed.
     public func lookup(_ request: LookupRequest) async throws(DirectoryError) -> LookupResponse {
+        try await sizedLookup(request).response
+    }
+
+    /// The same, with the size of the log for which it holds.
+    func sizedLookup(
+        _ request: LookupRequest
+    ) async throws(DirectoryError) -> (response: LookupResponse, size: UInt64) {
         let (published, epoch) = try publishedEpoch()
         let account = try await account(request.handle, size: published.head.size)
-        return try response(account, request, published, epoch)
+        return (try response(account, request, published, epoch), published.head.size)
     }
 
     /// Answers with the latest state whose record is among the first `size` entries, as only a liar would.

@@ -11,8 +11,8 @@ struct Epoch: Sendable {
 
 /// The epochs whose index can still be proved from: the published one, those after it, and the daily milestones.
 struct RecentEpochs: Sendable {
-    /// For how many days milestones are kept.
-    static let milestoneCount = 90
+    /// For how many days milestones are kept: those of a whole answer, and the present day's.
+    static let milestoneCount = MilestonesResponse.maximumCount + 1
 
     /// In rising order of size.
     private var epochs: [Epoch] = []

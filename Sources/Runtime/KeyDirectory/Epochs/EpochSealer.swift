@@ -13,6 +13,8 @@ final class EpochSealer: LogSealing {
     private let histories = Mutex(LabelHistories())
     private let recent = Mutex(RecentEpochs())
     private let index = Mutex(EpochIndex())
+    /// Where every epoch record stands, in rising order: 4 bytes each.
+    private let ends = Mutex<[UInt32]>([])
     private let clock: @Sendable () -> UInt64
 
     /// A sealer for a log that has not been read yet.
@@ -97,6 +99,7 @@ final class EpochSealer: LogSealing {
         let epoch = Epoch(size: size, record: record, index: index.current)
         let isMilestone = index.epochs.endsInMilestone
         recent.withLock { $0.append(epoch, isMilestone: isMilestone) }
+        ends.withLock { $0.append(UInt32(truncatingIfNeeded: size - 1)) }
     }
 
     // MARK: Reading
@@ -109,6 +112,18 @@ final class EpochSealer: LogSealing {
 
     /// The newest milestone in a log of at most this size, if it is one of the last ``RecentEpochs/milestoneCount``.
     func milestone(size: UInt64) -> Epoch? { recent.withLock { $0.milestone(size: size) } }
+
+    /// Where the first epoch record after an entry stands; nil while there is none.
+    func end(after index: UInt64) -> UInt64? {
+        ends.withLock { ends in
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if UInt64(ends[middle]) > index { high = middle } else { low = middle + 1 }
+            }
+            return low < ends.count ? UInt64(ends[low]) : nil
+        }
+    }
 
     /// The log indexes of a label's entries in a log of this size, and the tree they are the leaves of.
     func history(of label: LabelIndex, size: UInt64) -> (indexes: [UInt64], tree: MerkleTree) {

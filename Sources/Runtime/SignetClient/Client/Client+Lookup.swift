@@ -15,7 +15,7 @@ extension Client {
         let found = try await verifiedAnswer(handle)
         switch found.answer {
         case .registered(let lookup):
-            return .registered(try await compare(StoredLookup(lookup: lookup, known: found.known)))
+            return .registered(try await compare(StoredLookup(lookup: lookup, known: found.known, response: found.response)))
         case .closed(let closure):
             try await remember(closure)
             return .closed(closure, known: found.known)
@@ -45,7 +45,7 @@ extension Client {
             throw .misuse(.changeHasMoved)
         }
         if handle == owner?.handle { try await rememberAct(lookup) }
-        return verdict(found, .accepted(PeerKeys(lookup)))
+        return try await used(found, .accepted(PeerKeys(lookup)))
     }
 
     /// What the user accepted of the own account is as good as made here.
@@ -59,7 +59,7 @@ extension Client {
     private func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
         let found = try await verifiedAnswer(handle)
         switch found.answer {
-        case .registered(let lookup): return StoredLookup(lookup: lookup, known: found.known)
+        case .registered(let lookup): return StoredLookup(lookup: lookup, known: found.known, response: found.response)
         case .closed(let closure): throw .accountClosed(closure)
         case .absent(let absence): throw .notRegistered(absence)
         }
@@ -76,7 +76,7 @@ extension Client {
             let isStored = try await stored { () throws(StoreError) in
                 try await store.advance(to: answer.epoch.view, from: known)
             }
-            if isStored { return StoredAnswer(answer: answer, known: known) }
+            if isStored { return StoredAnswer(answer: answer, known: known, response: bytes) }
         }
         throw .viewKeepsMoving
     }
@@ -132,11 +132,11 @@ extension Client {
             case .match:
                 let isNewer = lookup.state.authored.version > (pinned?.version ?? 0)
                 if isNewer, try await !pin(lookup, replacing: pinned) { continue }
-                return verdict(found, .matched(PeerKeys(lookup)))
+                return try await used(found, .matched(PeerKeys(lookup)))
             case .noCache:
                 guard try await mayPinFirst(lookup) else { return verdict(found, .stranger) }
                 guard try await pin(lookup, replacing: nil) else { continue }
-                return verdict(found, .firstPinned(PeerKeys(lookup)))
+                return try await used(found, .firstPinned(PeerKeys(lookup)))
             }
         }
         throw .viewKeepsMoving
@@ -146,11 +146,14 @@ extension Client {
     private func explained(
         _ change: PeerKeyChange, _ found: StoredLookup, _ pinned: PinnedPeer?
     ) async throws(ClientError) -> LookupVerdict {
-        guard let history = try await history(of: found.lookup.handle, since: OwnWatch.beginning.history),
+        let handle = found.lookup.handle
+        let look = try await stored { () throws(StoreError) in try await store.lastLook(at: handle) }
+        guard let history = try await history(of: handle, since: OwnWatch.beginning.history),
             case .registered(let lookup) = history.answer,
-            case .mismatch(let explained) = PeerTrustDecision(lookup, comparedWith: pinned, by: history)
+            case .mismatch(let explained) = PeerTrustDecision(
+                lookup, comparedWith: pinned, by: history, lookedAt: look)
         else { return verdict(found, .changed(change)) }
-        return verdict(StoredLookup(lookup: lookup, known: found.known), .changed(explained))
+        return verdict(StoredLookup(lookup: lookup, known: found.known, response: found.response), .changed(explained))
     }
 
     /// Keeps that the history of somebody pinned has ended, so that no later answer may go back behind it.
@@ -181,6 +184,21 @@ extension Client {
         return try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
     }
 
+    /// A verdict that gives keys away: what was shown is remembered before anybody can use them, to be looked for again
+    /// (``checkShownKeys(isAccepting:)``).
+    private func used(_ found: StoredLookup, _ outcome: TrustOutcome) async throws(ClientError) -> LookupVerdict {
+        let (lookup, now, origin) = (found.lookup, surroundings.now(), origin)
+        guard lookup.handle != owner?.handle else { return verdict(found, outcome) }
+        let shown = ShownKeys(lookup, response: found.response, at: now)
+        let look = PeerLook(handle: lookup.handle, epochTime: lookup.epoch.record.time / 1000)
+        try await stored { () throws(StoreError) in
+            try await store.keep(shown, in: origin)
+            // Before a look at which a recovery was under way it may have begun.
+            if lookup.state.pendingRecovery == nil { try await store.keep(look) }
+        }
+        return verdict(found, outcome)
+    }
+
     func verdict(_ found: StoredLookup, _ outcome: TrustOutcome) -> LookupVerdict {
         LookupVerdict(
             found, outcome: outcome, isOwn: found.lookup.handle == owner?.handle,
@@ -193,6 +211,8 @@ package struct StoredAnswer {
     package let answer: VerifiedAnswer
     /// The view before it.
     package let known: LogView?
+    /// The answer as received.
+    let response: [UInt8]
 }
 
 /// A verified lookup of somebody registered, after its view of the log was stored.
@@ -200,4 +220,6 @@ struct StoredLookup {
     let lookup: VerifiedLookup
     /// The view before it.
     let known: LogView?
+    /// The answer as received.
+    let response: [UInt8]
 }

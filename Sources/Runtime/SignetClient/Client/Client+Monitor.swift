@@ -53,7 +53,7 @@ extension Client {
     }
 
     /// Whether a look is due: there was none yet, a day has begun since, in the log or by this device's own clock, or a
-    /// lookup showed entries that no look has seen.
+    /// lookup showed entries that no look has seen, or keys of others are to be looked for again.
     ///
     /// The log's days alone would not do: whoever runs it could let its clock stand still.
     ///
@@ -63,6 +63,7 @@ extension Client {
         guard let watch = try await ownRecord().watch, let mark = watch.milestone else { return true }
         let last = try await stored { () throws(StoreError) in try await store.lastCheck() }
         guard let last, last / 86_400 == surroundings.now() / 86_400 else { return true }
+        guard try await dueShownKeys().isEmpty else { return true }
         let day = try await logView()?.epoch.map { $0.time / 86_400_000 } ?? 0
         return day > mark.day || pinned.history.count > watch.history.size
     }
@@ -116,16 +117,18 @@ extension Client {
     ) async throws(ClientError) -> Int {
         let (record, size) = (history.epoch.record, history.epoch.checkpoint.checkpoint.head.size)
         guard let mark = watch.milestone else {
-            decision.check(at: MilestoneMark(index: size - 1, day: record.day))
+            decision.check(at: MilestoneMark(history.epoch))
             return 0
         }
         let verifier = MilestoneVerifier(history)
+        // On the mark's own day there is no later milestone, for times do not run back.
         guard let newest = verifier.newest, newest > mark.index || record.day > mark.day else { return 0 }
         let bytes = try await calls.milestones(
             MilestonesRequest(handle: history.handle, size: size, after: mark.index))
         do {
             let verified = try verifier.verify(bytes, since: mark)
             decision.check(at: verified.mark)
+            if let days = verified.unseen { decision.raise(.unseenDays(days)) }
             return verified.count
         } catch {
             decision.raise(.milestone(error))

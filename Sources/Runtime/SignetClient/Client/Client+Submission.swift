@@ -77,7 +77,7 @@ extension Client {
     private func logged(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
         let found = try await verifiedAnswer(submission.state.handle)
         guard case .registered(let lookup) = found.answer else { return nil }
-        return try await confirmPending(StoredLookup(lookup: lookup, known: found.known))
+        return try await confirmPending(StoredLookup(lookup: lookup, known: found.known, response: found.response))
     }
 
     private static func isFinal(_ code: ErrorCode) -> Bool {

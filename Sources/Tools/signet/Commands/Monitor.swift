@@ -32,7 +32,7 @@ struct Monitor: AsyncParsableCommand {
     func run() async throws {
         let session = try Session(home)
         _ = try session.owner()
-        var told: Set<MonitorAlarm> = []
+        var told: Set<ToldAlarm> = []
         repeat {
             do { try await look(session, &told) } catch let failure as CommandFailure {
                 guard follow, failure.status == .environment else { throw failure }
@@ -42,18 +42,23 @@ struct Monitor: AsyncParsableCommand {
         } while follow && !Output.isUnread
     }
 
-    private func look(_ session: Session, _ told: inout Set<MonitorAlarm>) async throws {
-        let report = try await session.run(isWatching: false) { client throws(ClientError) in
-            try await client.checkOwnAccount(isAccepting: accept)
+    private func look(_ session: Session, _ told: inout Set<ToldAlarm>) async throws {
+        let (report, shown) = try await session.run(isWatching: false) { client throws(ClientError) in
+            (
+                try await client.checkOwnAccount(isAccepting: accept),
+                try await client.checkShownKeys(isAccepting: accept)
+            )
         }
-        let news = report.alarms.filter { told.insert($0).inserted }
-        if !follow || !news.isEmpty || told.isEmpty { output.emit(report.json, report.text) }
-        if !report.isAccepted { try news.forEach(tell) }
-        guard !follow, !report.isAccepted, let alarm = report.alarms.first else { return }
+        let alarms = report.alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init)
+        let news = alarms.filter { told.insert($0).inserted }
+        if !follow || !news.isEmpty || told.isEmpty { output.emit(report.json(shown), report.text(shown)) }
+        guard !accept else { return }
+        try news.forEach(tell)
+        guard !follow, let alarm = alarms.first else { return }
         throw CommandFailure(.alarm, alarm.sentence)
     }
 
-    private func tell(_ alarm: MonitorAlarm) throws {
+    private func tell(_ alarm: ToldAlarm) throws {
         guard let notify else { return }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -67,26 +72,35 @@ struct Monitor: AsyncParsableCommand {
     }
 }
 
+/// An alarm as it is told: about the own account, or about keys of others.
+struct ToldAlarm: Hashable {
+    let name: String
+    let sentence: Sentence
+
+    init(_ alarm: MonitorAlarm) { (name, sentence) = (alarm.name, alarm.sentence) }
+
+    init(_ alarm: ShownKeysAlarm) { (name, sentence) = (alarm.name, alarm.sentence) }
+
+    var json: JSONValue {
+        ["alarm": .string(name), "remedy": .string(sentence.remedy), "what": .string(sentence.what)]
+    }
+}
+
 extension MonitorReport {
     /// One object for each look.
-    var json: JSONValue {
+    func json(_ shown: [ShownKeysAlarm]) -> JSONValue {
         [
             "accepted": .bool(isAccepted),
-            "alarms": .array(
-                alarms.map { alarm in
-                    [
-                        "alarm": .string(alarm.name), "remedy": .string(alarm.sentence.remedy),
-                        "what": .string(alarm.sentence.what),
-                    ]
-                }),
+            "alarms": .array(alarms.map { ToldAlarm($0).json }),
             "entries": .number(UInt64(entryCount)), "epoch": .number(epoch), "first": .bool(isFirst),
             "handle": .string(handle.description), "milestones": .number(UInt64(milestoneCount)),
+            "shownKeys": .array(shown.map { ToldAlarm($0).json }),
             "version": .number(version),
         ]
     }
 
     /// The same for people.
-    var text: String {
+    func text(_ shown: [ShownKeysAlarm]) -> String {
         let paint = Paint.output
         var lines = [paint.strong(handle.description)]
         if alarms.isEmpty {
@@ -95,7 +109,7 @@ extension MonitorReport {
                 "  \(paint.good("✓")) version \(version), as you left it: epoch \(epoch) shows nothing else\(past)")
         }
         if isFirst && alarms.isEmpty { lines.append("  This was the first look; from now on every entry is compared.") }
-        for alarm in alarms {
+        for alarm in alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init) {
             lines.append("  \(isAccepted ? paint.warning("–") : paint.bad("✗ alarm")) \(alarm.sentence.what)")
             if !isAccepted { lines.append("    \(alarm.sentence.remedy)") }
         }

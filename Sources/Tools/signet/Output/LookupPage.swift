@@ -79,6 +79,12 @@ struct LookupPage {
                 "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log.",
                 "Go on with: signet people trust \(handle). Compare again when you meet.")
         }
+        if change.identity == .rushed {
+            return Sentence(
+                "ALARM: guardians gave the identity of \(handle) to another device, and the log does not show the delay in which "
+                    + "they could object.",
+                "Do not use it. Ask them in another way: their guardians and the directory may have done it without them.")
+        }
         if change.identity == .unexplained {
             return Sentence(
                 "ALARM: \(handle) has another identity, and no recovery in the log explains it.",

@@ -1,5 +1,6 @@
 import CanonicalCoding
 import KeyTransparency
+import SignetClient
 
 extension MonitorAlarm {
     /// A name that scripts may rely on.
@@ -11,12 +12,14 @@ extension MonitorAlarm {
         case .reset: "reset"
         case .recovery: "recovery"
         case .recovered: "recovered"
+        case .rushed: "rushed-recovery"
         case .closed: "closed"
         case .wrongStep: "wrong-step"
         case .doesNotFollow: "does-not-follow"
         case .vanished: "vanished"
         case .milestone(.index), .milestone(.anotherHistory): "other-past"
         case .milestone: "milestone-not-proven"
+        case .unseenDays: "unseen-days"
         }
     }
 
@@ -49,6 +52,12 @@ extension MonitorAlarm {
                 "With version \(version) your guardians gave your identity to another device.",
                 "If that was you, this device is done: delete its home folder. If not, tell your friends in another way, and ask your guardians."
             )
+        case .rushed(let version):
+            Sentence(
+                "With version \(version) your guardians gave your identity to another device without the delay in which you could "
+                    + "object.",
+                "Guardians and the directory did that together, or the directory hides the request. Tell your friends in another "
+                    + "way, and ask your guardians.")
         case .closed(let version):
             Sentence(
                 "Your account was closed with version \(version).",
@@ -60,6 +69,12 @@ extension MonitorAlarm {
         case .vanished:
             Sentence("The directory says that nobody has registered your name, but it proved your account before.", lie)
         case .milestone(let fault): fault.sentence(lie)
+        case .unseenDays(let days):
+            Sentence(
+                "You have not looked for so long that nobody can show any more what the directory said of you from "
+                    + "\(Moment.day(days.lowerBound)) to \(Moment.day(days.upperBound)).",
+                "Everything that was logged under your name has been checked. Ask your friends whether they saw other keys of "
+                    + "you in that time; then: signet monitor --accept.")
         }
     }
 }
@@ -74,7 +89,9 @@ extension MilestoneFault {
                 "On \(Moment.day(day)) the directory's index said something else about you than your past does.", lie)
         case .missing(let day):
             Sentence("The directory does not show what its index said of you before \(Moment.day(day)).", again)
-        case .envelope, .order, .surplus, .inclusion:
+        case .skipsDays, .notFirstOfDay, .missesMark:
+            Sentence("The directory leaves out days when it shows what its index said of you.", lie)
+        case .envelope, .order, .surplus, .inclusion, .notRightBefore:
             Sentence("What the directory shows of past days does not fit its log.", again)
         }
     }
@@ -87,8 +104,44 @@ extension HistoryRefusal {
         case .lookup(let error): error.sentence
         case .accountState, .anotherAccount:
             Sentence("The directory shows a past account that nobody can have signed for this name.", alarm)
+        case .step:
+            Sentence("The directory does not show when a step of a recovery was logged.", alarm)
         case .otherHistory:
             Sentence("The history that the directory shows is not the one that its index has.", alarm)
+        }
+    }
+}
+
+extension ShownKeysAlarm {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch fault {
+        case .takenBack: "shown-keys-taken-back"
+        case .milestone(.index), .milestone(.anotherHistory): "shown-keys-other-past"
+        case .milestone: "shown-keys-not-proven"
+        case .unseenDays: "shown-keys-unseen-days"
+        }
+    }
+
+    /// What happened, and what to do.
+    var sentence: Sentence {
+        let day = Moment.day(shown.epoch.day)
+        let ask =
+            "Ask \(shown.handle) in another way which keys are theirs. Keep this folder: it has the signed answer. Then: signet "
+            + "monitor --accept."
+        return switch fault {
+        case .takenBack:
+            Sentence(
+                "On \(day) the directory showed you keys of \(shown.handle) that are not in the history it shows now.", ask)
+        case .milestone(let fault):
+            Sentence(
+                "The directory does not stand by the keys of \(shown.handle) that it showed you on \(day).",
+                fault.sentence(ask).remedy)
+        case .unseenDays(let days):
+            Sentence(
+                "You used keys of \(shown.handle) on \(day), and nobody can show any more what the directory said of them from "
+                    + "\(Moment.day(days.lowerBound)) to \(Moment.day(days.upperBound)).",
+                ask)
         }
     }
 }

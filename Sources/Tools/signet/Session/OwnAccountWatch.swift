@@ -2,7 +2,7 @@ import SignetAPI
 import SignetClient
 import Synchronization
 
-/// A look at the own account when a command that asked the directory has ended, if one is due.
+/// A look at the own account, and at the keys of others that were used, when a command that asked the directory has ended, if one is due.
 ///
 /// An alarm goes to standard error; the command's own answer and status stay as they are.
 enum OwnAccountWatch {
@@ -17,6 +17,10 @@ enum OwnAccountWatch {
         do throws(ClientError) {
             guard try await client.isCheckDue() else { return }
             for alarm in try await client.checkOwnAccount().alarms {
+                Output.error("\(Paint.error.bad("signet: alarm:")) \(alarm.sentence.what)")
+                Output.error("        \(alarm.sentence.remedy)")
+            }
+            for alarm in try await client.checkShownKeys() {
                 Output.error("\(Paint.error.bad("signet: alarm:")) \(alarm.sentence.what)")
                 Output.error("        \(alarm.sentence.remedy)")
             }

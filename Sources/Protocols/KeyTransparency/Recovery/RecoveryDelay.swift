@@ -1,0 +1,55 @@
+import TransparencyLog
+
+/// Whether the log shows that a takeover waited: request and takeover were logged in epochs that are the committed delay
+/// apart.
+///
+/// Guardians and whoever holds the server can write any time into a request. They cannot date an epoch back behind one
+/// that somebody has seen, for the quorum's time bounds each epoch that a log ends in (``EpochTimeRule``).
+public enum RecoveryDelay {
+    /// How much less than the delay is still the delay, in seconds: an honest device's clock may be five minutes off when it
+    /// asks, and five when it ends, and each epoch ends a little after what came in it.
+    public static let tolerance: UInt64 = 900
+
+    /// Whether two epochs are far enough apart.
+    ///
+    /// - Parameters:
+    ///   - delay: what the account committed to, in seconds.
+    ///   - asked: the epoch in which the request was logged.
+    ///   - taken: the epoch in which the takeover was logged.
+    public static func hasPassed(_ delay: UInt32, from asked: EpochRecord, to taken: EpochRecord) -> Bool {
+        taken.time >= asked.time && (taken.time - asked.time) / 1000 + tolerance >= UInt64(delay)
+    }
+
+    /// Whether a request was logged after an epoch in which the account was seen without it, and claims nothing else.
+    ///
+    /// - Parameter look: when that epoch ended, in seconds since 1970.
+    public static func isNew(_ start: RecoveryStart, in asked: EpochRecord, sinceLookAt look: UInt64) -> Bool {
+        asked.time / 1000 >= look && start.started + tolerance >= look
+    }
+}
+
+extension VerifiedHistory {
+    /// The epoch in which the entry before was logged by which a takeover was asked for; nil if that is not shown.
+    ///
+    /// - Parameter count: which entry of the label the takeover is, counted from 1.
+    func epoch(asking start: RecoveryStart, before count: UInt64) -> EpochRecord? {
+        guard count > known.size else { return nil }
+        let place = entries.prefix(Int(count - known.size) - 1).lastIndex { $0.start == start }
+        return place.flatMap { loggedIn[known.size + UInt64($0) + 1] }
+    }
+
+    /// Whether the log shows that this takeover waited.
+    ///
+    /// - Parameter count: which entry of the label it is, counted from 1.
+    func showsDelay(of succession: RecoverySuccession, at count: UInt64) -> Bool {
+        guard let asked = epoch(asking: succession.start, before: count), let taken = loggedIn[count] else { return false }
+        return RecoveryDelay.hasPassed(succession.start.commitment.delay, from: asked, to: taken)
+    }
+}
+
+extension HistoryEntry {
+    /// The request that this entry logs, if it does.
+    var start: RecoveryStart? {
+        if case .state(_, let state) = self, case .started(let start, _, _) = state.step { start } else { nil }
+    }
+}
