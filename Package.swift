@@ -490,7 +490,10 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "CallClientTests",
-        dependencies: ["KeyTransparency", "CallSignalling", "CallKeys", "FrameRelay", "SignetClient", "CallClient"],
+        dependencies: [
+            "TransparencyLog", "KeyTransparency", "CallSignalling", "CallKeys", "FrameRelay", "SignetClient",
+            "CallClient",
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",

@@ -30,7 +30,7 @@ final class CallRoom: Sendable {
     }
 
     /// A device of somebody, who knows some of the people.
-    func enter(_ number: Int, knowing known: Range<Int>) throws -> RoomDevice {
+    func enter(_ number: Int, knowing known: Range<Int>, gossip: CallGossip? = nil) throws -> RoomDevice {
         let identity = try #require(CallIdentity(people[number]))
         let others = known.filter { $0 != number }.map { people[$0] }
         let call = GroupCall(
@@ -38,7 +38,8 @@ final class CallRoom: Sendable {
             with: CallPeople(
                 others.map { ($0.handle, DeviceRecord(number: 1, addedAt: 0, keys: $0.keys)) }),
             signals: RoomSignals(room: self, device: identity.device, incoming: stream(\.signals, identity.device)),
-            frames: RoomFrames(room: self, device: identity.device, incoming: stream(\.frames, identity.device)))
+            frames: RoomFrames(room: self, device: identity.device, incoming: stream(\.frames, identity.device)),
+            gossip: gossip)
         return RoomDevice(call: call, identity: identity, log: NoticeLog(call.notices))
     }
 

@@ -4,6 +4,7 @@ import KeyTransparency
 import SignetClient
 import Synchronization
 import Testing
+import TransparencyLog
 
 @testable import CallClient
 
@@ -22,6 +23,31 @@ struct CallTests {
         for device in devices { codes.insert(try #require(device.log.lastCode)) }
         #expect(codes.count == 1)
         for device in devices { #expect(await device.call.tally.undecryptable == 0) }
+        for device in devices { await device.call.leave() }
+    }
+
+    /// The directory showed the two different logs: each tells the other by what it says to come in, and to let in.
+    @Test(.timeLimit(.minutes(2))) func whoMeetsAForkSendsNothingMore() async throws {
+        let room = CallRoom()
+        let line = NoteSignature(name: try KeyName("example.org/log".utf8), keyID: KeyID(rawValue: 0), blob: [1])
+        let note = try SignedNote(text: Array("example.org/log\n".utf8), signatures: [line])
+        let fork = MetCheckpoint.fork(ForkEvidence(first: note, second: note))
+        let (hers, his) = (Array("hers".utf8), Array("his".utf8))
+        let devices = [
+            try room.enter(0, knowing: 0..<2, gossip: CallGossip(own: hers) { $0 == his ? fork : .oneHistory }),
+            try room.enter(1, knowing: 0..<2, gossip: CallGossip(own: his) { $0 == hers ? .oneHistory : fork }),
+        ]
+        try await room.begin(devices)
+        for (device, expected) in zip(devices, [fork, .oneHistory]) {
+            let met = await device.log.first { if case .met(let found, _) = $0 { found } else { nil } }
+            #expect(met == expected)
+        }
+        #expect(await devices[0].call.tally.isForked)
+        #expect(await !devices[1].call.tally.isForked)
+        let before = await devices[0].call.tally
+        await devices[0].call.send([1])
+        let after = await devices[0].call.tally
+        #expect(after.sent == before.sent && after.withheld == before.withheld + 1)
         for device in devices { await device.call.leave() }
     }
 

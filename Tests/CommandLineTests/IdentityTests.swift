@@ -27,15 +27,21 @@ import Testing
             #expect(code.wholeMatch(of: /[0-9]{4} [0-9]{4} [0-9]{4}/) != nil)
 
             let wrong = code == "0000 0000 0000" ? "1" : "0000 0000 0000"
-            let refused = try await town.signet("bob", "identity", "link-device", "a.card", "--code", wrong)
+            let refused = try await town.signet("bob", "devices", "add", "a.card", "--code", wrong)
             expect(1, refused)
             #expect(refused.errors.contains("not the one that your new device made"))
-            expect(2, try await town.signet("bob", "identity", "link-device", "a.card"), "nobody to ask")
+            expect(2, try await town.signet("bob", "devices", "add", "a.card"), "nobody to ask")
             #expect(try await town.signet("tablet", "account", "show").status != 0)
 
             let typed = code.filter { $0 != " " }
-            expect(0, try await town.signet("bob", "identity", "link-device", "a.card", "--code", typed))
+            let added = try await town.signet("bob", "devices", "add", "a.card", "--code", typed, "--json")
+            expect(0, added)
+            let digits = try #require(try added.object()["confirmation"] as? String)
+            expect(0, try await town.signet("tablet", "devices", "confirm", "--code", digits))
             expect(0, try await town.signet("tablet", "account", "show"))
+            let old = try await town.signet("bob", "identity", "link-device", "a.card", "--code", typed)
+            expect(64, old)
+            #expect(old.complaint == "'signet identity link-device' is 'signet devices add' now.")
             let status = try await town.signet("bob", "identity", "status")
             #expect(status.output.contains("device 3"))
             expect(0, try await town.signet("bob", "identity", "revoke-device", "3"))
@@ -56,7 +62,7 @@ import Testing
                 "one", "identity", "join", Town.bob, "--directory", "server/directory.signet", "--card", "a.card",
                 "--json")
             let code = try #require(try own.object()["code"] as? String)
-            let swapped = try await town.signet("bob", "identity", "link-device", "b.card", "--code", code)
+            let swapped = try await town.signet("bob", "devices", "add", "b.card", "--code", code)
             expect(1, swapped)
         }
     }
@@ -115,7 +121,7 @@ import Testing
         let trust = ["--roots", site.roots]
         var commands: [[String]] = [
             ["identity", "status"], ["identity", "status", "--offline"],
-            ["identity", "link-device", "nothing.card"], ["identity", "revoke-device", "9"],
+            ["devices", "add", "nothing.card"], ["identity", "revoke-device", "9"],
             ["sites", "list"], ["sites", "signin", site.host] + trust, ["sites", "register", site.host],
             ["sites", "register", site.host] + trust, ["sites", "register", site.host] + trust,
             ["sites", "register", "127.0.0.1:\(site.port)"] + trust, ["sites", "register", "localhost:1"] + trust,
@@ -132,11 +138,11 @@ import Testing
             said.append((command.joined(separator: " "), exit.output + exit.errors))
         }
         let joined = try await town.signet(["identity", "join", Town.bob, "--home", "tablet", "--json"] + directory)
-        let wrong = try await town.signet("bob", "identity", "link-device", "t.card", "--code", "1")
+        let wrong = try await town.signet("bob", "devices", "add", "t.card", "--code", "1")
         let locked = try await town.signet("bob", "sites", "list", environment: ["SIGNET_PASSPHRASE": "wrong"])
         said += [("join", joined.output), ("link", wrong.output + wrong.errors), ("wrong", locked.errors)]
         for page in [["identity"], ["sites"]]
-            + ["status", "join", "link-device", "revoke-device"].map({ ["identity", $0] })
+            + ["status", "join", "revoke-device"].map({ ["identity", $0] })
             + ["register", "signin", "list", "forget", "re-register", "object"].map({ ["sites", $0] })
         {
             let help = try await town.signet(page + ["--help"])

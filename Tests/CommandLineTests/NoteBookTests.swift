@@ -50,6 +50,52 @@ import Testing
         try await NoteDesk.with(town, home, server) { book in try await book.edit(note) { $0.body = bytes(body) } }
     }
 
+    // MARK: Two logs
+
+    /// The directory shows alice one log and bob another of the same size. They share a note, and nothing else.
+    @Test func twoPeopleWhoOnlyShareANoteFindTheFork() async throws {
+        try await Town.with { town in
+            let server = PaperNoteServer()
+            try await town.serving { _ in
+                try await NoteDesk.with(town, "alice", server) { book in
+                    _ = try await book.sync()
+                    let note = try await book.create(title: Self.bytes("Note"), body: Self.bytes("one"))
+                    try await book.share(note, with: Self.handle(Town.bob), as: .writer)
+                    _ = try await book.sync()
+                }
+            }
+            try FileManager.default.removeItem(at: town["bob/store.sqlite"])
+            try await town.serving(.lyingServer, ["--attack", "forked-witness", "--port", "0"]) { _ in
+                let met = try await Self.sync(town, "bob", server).met
+                guard case .fork(let fork)? = try met[Self.handle(Town.alice)] else {
+                    Issue.record("no fork was met: \(met)")
+                    return
+                }
+                let folder = HomeFolder(path: town["bob"].path())
+                let store = try SQLiteStore.open(at: folder.storePath)
+                #expect(try await store.metForks() == [fork])
+                let policy = try folder.profile().trust.policy
+                #expect(throws: Never.self) { try EvidenceVerifier(policy: policy).verify(.fork(fork)) }
+                try store.close()
+            }
+        }
+    }
+
+    /// Whoever sees the same log as the sharer is told nothing.
+    @Test func aNoteFromSomebodyWhoSeesTheSameLogIsQuiet() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                let note = try await book.create(title: Self.bytes("Note"), body: Self.bytes("one"))
+                try await book.share(note, with: Self.handle(Town.bob), as: .writer)
+                _ = try await book.sync()
+            }
+            #expect(try await Self.sync(town, "bob", server).met == [Self.handle(Town.alice): .oneHistory])
+            #expect(try await Self.sync(town, "bob", server).met.isEmpty, "nothing new")
+        }
+    }
+
     // MARK: Without a network
 
     @Test func whatIsWrittenOfflineIsThereAtOnceAndSentLater() async throws {

@@ -104,9 +104,22 @@ import Testing
             try town.write(card.dropLast(), to: "altered.card")
             expect(65, try await town.signet("bob", "devices", "add", "altered.card", "--code", code), "cut short")
             expect(1, try await town.signet("t", "account", "show"), "not added yet")
-            expect(0, try await town.signet(add + ["--home", "bob"]))
-            expect(64, try await town.signet(add + ["--home", "bob"]), "the same card again")
+            let added = try await town.signet(add + ["--home", "bob", "--json"])
+            expect(0, added)
+            let again = try await town.signet(add + ["--home", "bob", "--json"])
+            expect(0, again, "the same card again")
+            #expect(again.output == added.output, "the digits once more")
+            expect(1, try await town.signet("t", "account", "show"), "not confirmed yet")
+            let digits = try #require(try added.object()["confirmation"] as? String)
+            let wrong = digits == "0000 0000 0000" ? "1" : "0000 0000 0000"
+            let refused = try await town.signet("t", "devices", "confirm", "--code", wrong)
+            expect(1, refused)
+            #expect(refused.complaint.contains("is not the one that your other device has"))
+            expect(2, try await town.signet("t", "devices", "confirm"), "nobody to type them")
+            expect(1, try await town.signet("t", "account", "show"), "still not confirmed")
+            expect(0, try await town.signet("t", "devices", "confirm", "--code", digits))
             expect(0, try await town.signet("t", "account", "show"))
+            expect(64, try await town.signet("t", "devices", "confirm", "--code", digits), "once")
         }
     }
 

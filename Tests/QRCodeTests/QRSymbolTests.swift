@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    private static func read(_ symbol: QRSymbol) throws -> [UInt8] {
+    static func read(_ symbol: QRSymbol) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appending(component: "\(UUID().uuidString).pgm")
         defer { try? FileManager.default.removeItem(at: file) }
         try image(of: symbol, scale: 4).write(to: file)
@@ -48,5 +48,35 @@ import Testing
             }
         }
         return data
+    }
+}
+
+extension QRSymbolTests {
+    /// The picture is read from standard input, as `signet people verify --scan` does it.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "no zbarimg here"))
+    func anotherProgramReadsThePicture() throws {
+        for count in [1, 100, 500, 1700] {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + count) }
+            let picture = try #require(QRSymbol(bytes)).png(scale: 4)
+            let (process, input, output) = (Process(), Pipe(), Pipe())
+            process.executableURL = URL(filePath: "/usr/bin/zbarimg")
+            process.arguments = ["--quiet", "--raw", "--oneshot", "-Sdisable", "-Sqrcode.enable", "-Sbinary", "png:-"]
+            process.standardInput = input
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            try input.fileHandleForWriting.write(contentsOf: Data(picture))
+            try input.fileHandleForWriting.close()
+            #expect(Array(output.fileHandleForReading.readDataToEndOfFile()) == bytes, "\(count) bytes")
+            process.waitUntilExit()
+        }
+    }
+
+    /// Light modules are drawn in the colour of writing, so that has to be the light one.
+    @Test func onATerminalTheCodeIsDarkOnLight() throws {
+        let symbol = try #require(QRSymbol([1, 2, 3]))
+        let lines = symbol.terminalText.split(separator: "\n")
+        #expect(lines.count == symbol.text.split(separator: "\n").count)
+        #expect(lines.allSatisfy { $0.hasPrefix("\u{1B}[97;40m") && $0.hasSuffix("\u{1B}[0m") })
     }
 }

@@ -47,6 +47,41 @@ struct WrapTests {
         }
     }
 
+    @Test(arguments: WrapSuite.allCases) func aCheckpointTravelsSealedBehindTheKey(suite: WrapSuite) throws {
+        let recipient = WrapRecipient.devices(of: try bob.lookup())[0]
+        for count in [0, 1, 200, WrapRecord.maximumCheckpointByteCount] {
+            let checkpoint = [UInt8](repeating: 0x2E, count: count)
+            let made = try book.key.wrap(
+                to: recipient, and: checkpoint, state: book.state, sender: alice.author(), suite: suite,
+                with: alice.sign())
+            #expect(made.header.carriesCheckpoint == (count > 0))
+            #expect(try WrapRecord(decoding: made.encoded) == made)
+            #expect(!made.encoded.contains(checkpoint) || count < 2, "sealed")
+            let opened = try NoteKey.openAll(
+                made, with: bob.agreementKeys(0), control: book.control([alice]), authors: authors([alice, bob]))
+            #expect(opened.checkpoint == checkpoint && opened.key.commitment == book.key.commitment)
+        }
+        #expect(throws: SealedNoteError.tooLong) {
+            try book.key.wrap(
+                to: recipient, and: [UInt8](repeating: 1, count: WrapRecord.maximumCheckpointByteCount + 1),
+                state: book.state, sender: alice.author(), suite: suite, with: alice.sign())
+        }
+    }
+
+    /// One spelling: a wrap without a checkpoint is of the first form.
+    @Test func aWrapOfTheSecondFormHasACheckpoint() throws {
+        let made = try wrap()
+        let header = made.header
+        let second = WrapRecord.Header(
+            note: header.note, epoch: header.epoch, control: header.control, sender: header.sender,
+            recipient: header.recipient, recipientKeys: header.recipientKeys, suite: header.suite,
+            carriesCheckpoint: true)
+        #expect(throws: NoteRecordError.invalidField) {
+            try WrapRecord(
+                second, encapsulation: made.encapsulation, ciphertext: made.ciphertext, with: alice.sign())
+        }
+    }
+
     @Test func aWrapForAnotherDeviceOrPersonIsRefused() throws {
         #expect(throws: SealedNoteError.notForThisDevice) { try open(wrap(), device: 1) }
         #expect(throws: SealedNoteError.notForThisDevice) { try open(wrap(), by: alice) }

@@ -252,7 +252,8 @@ struct Town {
                 try Client(
                     of: profile, over: transport,
                     remembering: SQLiteStore.open(at: folder + "/\(name).sqlite"),
-                    owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing))
+                    owner: .init(
+                        handle: secrets.handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey))
             }
             let aliceKeys = try DeviceSecrets.generate(for: alice, withIdentity: true)
             let phoneKeys = try DeviceSecrets.generate(for: bob, withIdentity: false)

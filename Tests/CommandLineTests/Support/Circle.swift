@@ -113,7 +113,9 @@ struct Circle: Sendable {
         let transport = NIOTransport(to: try DirectoryAddress(profile.url), through: try profile.connector { _ in })
         let client = try Client(
             of: profile, over: transport, remembering: store,
-            owner: .init(handle: keystore.handle, deviceKey: keystore.keys.signing))
+            owner: .init(
+                handle: keystore.handle, deviceKey: keystore.keys.signing,
+                identityKey: keystore.identityKey))
         let side = GuardianSide(client, secrets, RecoveryFiles(in: home))
         let duty = try #require(try side.duties().first)
         let (owner, answer) = (

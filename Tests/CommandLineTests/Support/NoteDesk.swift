@@ -29,7 +29,8 @@ struct NoteDesk {
             now: Surroundings.system.now, wait: { _ in }, randomBytes: Surroundings.system.randomBytes)
         client = try Client(
             of: profile, over: transport, remembering: trustStore,
-            owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing), in: surroundings)
+            owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey),
+            in: surroundings)
         store = try NotesStore.open(at: folder.path + "/notes.sqlite") { () throws(StoreError) in try limit.write() }
         book = try await NoteBook(client, secrets: secrets, store: store, in: surroundings)
     }

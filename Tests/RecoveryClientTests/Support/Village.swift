@@ -141,7 +141,7 @@ struct Villager: Sendable {
             let clock = village.clock
             return try Client(
                 of: village.profile, over: transport, remembering: store,
-                owner: .init(handle: handle, deviceKey: secrets.keys.signing),
+                owner: .init(handle: handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey),
                 in: Surroundings(
                     now: { clock.now }, wait: { _ in },
                     randomBytes: { count in (0..<count).map { _ in .random(in: .min ... .max) } }))

@@ -25,7 +25,9 @@ struct TestDevice: Sendable {
         let person = try TestDevice(name)
         let client = try Client(
             of: profile, over: NIOTransport(to: profile), remembering: InMemoryStore(),
-            owner: .init(handle: person.secrets.handle, deviceKey: person.secrets.keys.signing))
+            owner: .init(
+                handle: person.secrets.handle, deviceKey: person.secrets.keys.signing,
+                identityKey: person.secrets.identityKey))
         _ = try await client.createAccount(person.secrets)
         return person
     }

@@ -87,7 +87,8 @@ struct TestDirectory: Sendable {
             now: now ?? Surroundings.system.now, wait: { _ in }, randomBytes: Surroundings.system.randomBytes)
         return try Client(
             of: profile, over: try transport ?? NIOTransport(to: profile), remembering: store,
-            owner: secrets.map { .init(handle: $0.handle, deviceKey: $0.keys.signing) }, in: surroundings)
+            owner: secrets.map { .init(handle: $0.handle, deviceKey: $0.keys.signing, identityKey: $0.identityKey) },
+            in: surroundings)
     }
 
     /// Registers somebody.

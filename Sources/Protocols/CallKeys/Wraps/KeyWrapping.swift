@@ -15,10 +15,12 @@ extension SignalDraft {
     /// - Parameters:
     ///   - agreementKey: the P-256 key of a device, from a verified lookup; nil if there is none. That device gets no
     ///     wrap, and asks.
+    ///   - checkpoint: what ``CallSignalling/Signal/Content/checkpoint`` is to be, if the signal is one that carries it.
     ///   - sign: gives the 64-byte Ed25519 signature of `device` over the bytes passed.
     /// - Throws: what `sign` throws.
     public func signed<E: Error>(
-        by device: CallDevice, in callID: CallID, agreementKey: (CallDevice) -> P256.KeyAgreement.PublicKey?,
+        by device: CallDevice, in callID: CallID, checkpoint: [UInt8] = [],
+        agreementKey: (CallDevice) -> P256.KeyAgreement.PublicKey?,
         sign: ([UInt8]) throws(E) -> [UInt8]
     ) throws(E) -> Signal {
         let wraps = keys.compactMap { key in
@@ -28,7 +30,7 @@ extension SignalDraft {
         }
         let content = Signal.Content(
             callID: callID, sender: device, recipient: recipient, term: term, sequence: sequence, sentAt: sentAt,
-            body: body.with(wraps: wraps))
+            checkpoint: body.carriesCheckpoint ? checkpoint : [], body: body.with(wraps: wraps))
         return try Signal(signing: content, with: sign)
     }
 }
@@ -49,6 +51,14 @@ extension OpenedSignal {
 }
 
 extension SignalBody {
+    /// Whoever asks to come in, lets somebody in, or makes keys for all says what log they see.
+    fileprivate var carriesCheckpoint: Bool {
+        switch self {
+        case .join, .reply, .rotation: true
+        case .leave, .roster, .ack, .commit, .request, .heartbeat: false
+        }
+    }
+
     fileprivate var wraps: [KeyWrap] {
         switch self {
         case .rotation(let rotation): rotation.wraps

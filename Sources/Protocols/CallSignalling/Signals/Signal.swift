@@ -3,11 +3,13 @@ import Crypto
 
 /// A message of the call, signed by the device that sends it.
 ///
-/// Wire form: `signet-call-signal/v1` LF, 16-byte call, 32-byte sender, 32-byte recipient (zeros: everybody), u32 term,
-/// u64 sequence, u64 time, body, 64-byte Ed25519 signature over everything before it. Integers are big-endian.
+/// Wire form: `signet-call-signal/v2` LF, 16-byte call, 32-byte sender, 32-byte recipient (zeros: everybody), u32 term,
+/// u64 sequence, u64 time, u16 length and bytes of a checkpoint, body, 64-byte Ed25519 signature over everything before it. Integers are big-endian.
 public struct Signal: Hashable, Sendable {
     /// No signal is longer, in bytes.
     public static let maximumByteCount = 65_536
+    /// No checkpoint in a signal is longer, in bytes.
+    public static let maximumCheckpointByteCount = 1024
 
     /// What the device says.
     public struct Content: Hashable, Sendable {
@@ -23,13 +25,17 @@ public struct Signal: Hashable, Sendable {
         public let sequence: UInt64
         /// The sender's clock, in milliseconds since 1970.
         public let sentAt: UInt64
+        /// The newest checkpoint of the directory's log that the sender has verified, so that both find out whether they see
+        /// one log; at most ``Signal/maximumCheckpointByteCount`` bytes, empty for none. Signed with the rest: whoever carries
+        /// the signal cannot take it out.
+        public let checkpoint: [UInt8]
         /// What it says.
         public let body: SignalBody
 
         /// The parts of a signal that its signature covers.
         public init(
             callID: CallID, sender: CallDevice, recipient: CallDevice?, term: UInt32, sequence: UInt64, sentAt: UInt64,
-            body: SignalBody
+            checkpoint: [UInt8] = [], body: SignalBody
         ) {
             self.callID = callID
             self.sender = sender
@@ -37,6 +43,7 @@ public struct Signal: Hashable, Sendable {
             self.term = term
             self.sequence = sequence
             self.sentAt = sentAt
+            self.checkpoint = checkpoint
             self.body = body
         }
     }
@@ -97,7 +104,7 @@ public struct VerifiedSignal: Hashable, Sendable {
 }
 
 extension Signal.Content {
-    private static let firstLine: StaticString = "signet-call-signal/v1\n"
+    private static let firstLine: StaticString = "signet-call-signal/v2\n"
     private static let everybody = [UInt8](repeating: 0, count: 32)
 
     var encoded: [UInt8] {
@@ -109,6 +116,8 @@ extension Signal.Content {
         writer.write(term)
         writer.write(sequence)
         writer.write(sentAt)
+        writer.write(UInt16(truncatingIfNeeded: checkpoint.count))
+        writer.write(checkpoint)
         body.write(to: &writer)
         return writer.bytes
     }
@@ -126,6 +135,10 @@ extension Signal.Content {
             )
         }
         recipient = device.signingKey == Self.everybody ? nil : device
+        checkpoint = try reading(&reader) { reader throws(CanonicalCodingError) in
+            Array(try reader.bytes(Int(reader.uint16())))
+        }
+        guard checkpoint.count <= Signal.maximumCheckpointByteCount else { throw .checkpointTooLong(checkpoint.count) }
         body = try SignalBody(from: &reader)
     }
 }
@@ -150,6 +163,8 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case invalidRoster
     /// A wrap is longer than any, in bytes.
     case wrapTooLong(Int)
+    /// A checkpoint is longer than any, in bytes.
+    case checkpointTooLong(Int)
 }
 
 /// Why a signal is not to be heeded.

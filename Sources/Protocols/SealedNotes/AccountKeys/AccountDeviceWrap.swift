@@ -97,7 +97,7 @@ public struct AccountDeviceWrap: Hashable, Sendable {
         let opened = try? WrapCipher.open(
             encapsulation, ciphertext, with: keys, suite: suite, purpose: .account, associated: start)
         guard let opened else { throw .notOpened }
-        return AccountMasterKey(handle: recipient.handle, epoch: epoch, secret: opened)
+        return AccountMasterKey(handle: recipient.handle, epoch: epoch, secret: opened.key)
     }
 
     private static func start(

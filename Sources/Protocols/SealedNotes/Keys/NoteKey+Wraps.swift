@@ -6,13 +6,15 @@ extension NoteKey {
     ///
     /// - Parameters:
     ///   - state: the note's state after that step; the recipient is a member in it, and the key its current one.
+    ///   - checkpoint: the sender's newest checkpoint of the directory's log, sealed behind the key, so that the recipient
+    ///     finds out whether both see one log; at most ``NoteLog/WrapRecord/maximumCheckpointByteCount`` bytes; empty for none.
     ///   - sender: who signs.
     ///   - sign: gives the 64-byte Ed25519 signature of the sender's device over the bytes passed.
     /// - Throws: ``SealedNoteError/anotherKey``, ``SealedNoteError/notAMember``, ``SealedNoteError/unusableKey`` or
     ///   ``SealedNoteError/record(_:)``.
     public func wrap(
-        to recipient: WrapRecipient, state: ControlState, sender: Author, suite: WrapSuite = .xWing,
-        with sign: ([UInt8]) throws -> [UInt8]
+        to recipient: WrapRecipient, and checkpoint: [UInt8] = [], state: ControlState, sender: Author,
+        suite: WrapSuite = .xWing, with sign: ([UInt8]) throws -> [UInt8]
     ) throws(SealedNoteError) -> WrapRecord {
         guard state.note == note, state.epoch == epoch, state.keyCommitments.last == commitment else {
             throw .anotherKey
@@ -20,11 +22,12 @@ extension NoteKey {
         guard state.role(of: recipient.author.handle) != nil else { throw .notAMember }
         let header = WrapRecord.Header(
             note: note, epoch: epoch, control: state.head, sender: sender, recipient: recipient.author,
-            recipientKeys: recipient.keys.hash, suite: suite)
+            recipientKeys: recipient.keys.hash, suite: suite, carriesCheckpoint: !checkpoint.isEmpty)
+        guard checkpoint.count <= WrapRecord.maximumCheckpointByteCount else { throw .tooLong }
         let sealed: (encapsulation: [UInt8], ciphertext: [UInt8])
         do {
             sealed = try WrapCipher.seal(
-                secret, to: recipient, suite: suite, purpose: .note, associated: header.encoded)
+                secret, and: checkpoint, to: recipient, suite: suite, purpose: .of(header), associated: header.encoded)
         } catch { throw .unusableKey }
         do {
             return try WrapRecord(
@@ -44,17 +47,27 @@ extension NoteKey {
     public static func open(
         _ wrap: WrapRecord, with keys: DeviceAgreementKeys, control: VerifiedControl, authors: KnownAuthors
     ) throws(SealedNoteError) -> NoteKey {
+        try openAll(wrap, with: keys, control: control, authors: authors).key
+    }
+
+    /// The same, with the sender's checkpoint that came behind the key; empty if none did. The sender's device signed the wrap, so
+    /// nobody else has put it there.
+    ///
+    /// - Throws: ``SealedNoteError``, as ``open(_:with:control:authors:)``.
+    public static func openAll(
+        _ wrap: WrapRecord, with keys: DeviceAgreementKeys, control: VerifiedControl, authors: KnownAuthors
+    ) throws(SealedNoteError) -> (key: NoteKey, checkpoint: [UInt8]) {
         try checkAddress(wrap.header, keys)
         let moment = try checkPlace(wrap.header, control)
         guard control.role(of: keys.author.handle, at: moment) != nil else { throw .notAMember }
         try checkSender(wrap.header, control, authors)
         let opened = try? WrapCipher.open(
-            wrap.encapsulation, wrap.ciphertext, with: keys, suite: wrap.header.suite, purpose: .note,
+            wrap.encapsulation, wrap.ciphertext, with: keys, suite: wrap.header.suite, purpose: .of(wrap.header),
             associated: wrap.header.encoded)
-        guard let secret = opened else { throw .notOpened }
+        guard let (secret, checkpoint) = opened else { throw .notOpened }
         let key = NoteKey(note: wrap.header.note, epoch: wrap.header.epoch, secret: secret)
         guard key.commitment == moment.keyCommitment else { throw .anotherCommitment }
-        return key
+        return (key, checkpoint)
     }
 
     /// For this device and the keys it has now.
@@ -83,5 +96,11 @@ extension NoteKey {
         let signedTheStep = control.entry(header.control)?.author == header.sender
         let isMember = control.state.role(of: header.sender.handle) != nil && authors.isCurrent(header.sender)
         guard signedTheStep || isMember else { throw .noAuthority }
+    }
+}
+
+extension WrapCipher.Purpose {
+    fileprivate static func of(_ header: WrapRecord.Header) -> Self {
+        header.carriesCheckpoint ? .noteAndCheckpoint : .note
     }
 }

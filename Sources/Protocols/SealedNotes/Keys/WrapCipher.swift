@@ -16,18 +16,22 @@ enum WrapCipher {
     /// What is encrypted: HPKE's `info`.
     enum Purpose {
         case note
+        /// A note's key, and behind it the sender's checkpoint.
+        case noteAndCheckpoint
         case account
 
         fileprivate var info: Data {
             switch self {
             case .note: Data("signet-note-wrap/v1".utf8)
+            case .noteAndCheckpoint: Data("signet-note-wrap/v2".utf8)
             case .account: Data("signet-account-device-wrap/v1".utf8)
             }
         }
     }
 
     static func seal(
-        _ key: SymmetricKey, to recipient: WrapRecipient, suite: WrapSuite, purpose: Purpose, associated: [UInt8]
+        _ key: SymmetricKey, and checkpoint: [UInt8] = [], to recipient: WrapRecipient, suite: WrapSuite,
+        purpose: Purpose, associated: [UInt8]
     ) throws -> (encapsulation: [UInt8], ciphertext: [UInt8]) {
         var sender =
             switch suite {
@@ -40,14 +44,19 @@ enum WrapCipher {
                     recipientKey: P256.KeyAgreement.PublicKey(compressedRepresentation: recipient.keys.agreement),
                     ciphersuite: .P256_SHA256_AES_GCM_256, info: purpose.info)
             }
-        let ciphertext = try key.withUnsafeBytes { try sender.seal($0, authenticating: associated) }
+        let ciphertext = try key.withUnsafeBytes { bytes in
+            guard !checkpoint.isEmpty else { return try sender.seal(bytes, authenticating: associated) }
+            var both = Data(bytes) + checkpoint
+            defer { both.resetBytes(in: 0..<both.count) }
+            return try sender.seal(both, authenticating: associated)
+        }
         return (Array(sender.encapsulatedKey), Array(ciphertext))
     }
 
     static func open(
         _ encapsulation: [UInt8], _ ciphertext: [UInt8], with keys: DeviceAgreementKeys, suite: WrapSuite,
         purpose: Purpose, associated: [UInt8]
-    ) throws -> SymmetricKey {
+    ) throws -> (key: SymmetricKey, checkpoint: [UInt8]) {
         var recipient =
             switch suite {
             case .xWing:
@@ -59,6 +68,8 @@ enum WrapCipher {
                     privateKey: keys.agreement, ciphersuite: .P256_SHA256_AES_GCM_256, info: purpose.info,
                     encapsulatedKey: Data(encapsulation))
             }
-        return SymmetricKey(data: try recipient.open(ciphertext, authenticating: associated))
+        var opened = try recipient.open(ciphertext, authenticating: associated)
+        defer { opened.resetBytes(in: opened.startIndex..<opened.endIndex) }
+        return (SymmetricKey(data: opened.prefix(NoteKey.byteCount)), Array(opened.dropFirst(NoteKey.byteCount)))
     }
 }

@@ -53,7 +53,9 @@ extension Client {
             await signals.close()
             throw error
         }
-        return GroupCall(act.callID, as: identity, with: people, signals: wrap(signals), frames: frames)
+        return GroupCall(
+            act.callID, as: identity, with: people, signals: wrap(signals), frames: frames,
+            gossip: await callGossip())
     }
 
     private func relayedFrames(

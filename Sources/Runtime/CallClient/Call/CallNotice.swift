@@ -1,5 +1,6 @@
 public import CallKeys
 public import CallSignalling
+public import SignetClient
 
 /// What a person, or a program, may want to know of a running call.
 public enum CallNotice: Sendable {
@@ -17,6 +18,8 @@ public enum CallNotice: Sendable {
     case stranger(CallDevice)
     /// A signal was not heeded.
     case refused(SignalRefusal, from: CallDevice)
+    /// The checkpoint that came from a device was compared with this device's own. After a fork nothing is sent any more.
+    case met(MetCheckpoint, from: CallDevice)
     /// This device is no member any more.
     case outside(OutsideReason)
 }

@@ -32,6 +32,8 @@ public struct MemberTally: Sendable {
 public struct CallTally: Sendable {
     /// By sender.
     public internal(set) var members: [CallDevice: MemberTally] = [:]
+    /// Whether somebody in the call was shown another log of the directory.
+    public internal(set) var isForked = false
     /// Frames that this device sent.
     public internal(set) var sent = 0
     /// Frames that it had and did not send: it had no key, or somebody unverified was in the call.

@@ -2,6 +2,7 @@ import CallKeys
 public import CallSignalling
 import FrameCiphers
 import SFrame
+import SignetClient
 
 /// A device in a group call: drives ``CallKeys/CallParticipant`` with real time, real signals and real frames.
 ///
@@ -19,6 +20,9 @@ public actor GroupCall {
     private let signals: any CallSignals
     private let frames: any CallFrames
     private let clock: CallClock
+    private let gossip: CallGossip?
+    /// Whose checkpoint was compared: one for each device, so that nobody can keep this one busy.
+    private var met: Set<CallDevice> = []
     private let report: AsyncStream<CallNotice>.Continuation
     private var participant: CallParticipant
     private var strangers: [CallDevice] = []
@@ -29,7 +33,7 @@ public actor GroupCall {
     /// A call in which this device does not take part yet.
     public init(
         _ callID: CallID, as identity: CallIdentity, with people: CallPeople, signals: any CallSignals,
-        frames: any CallFrames, clock: CallClock = CallClock()
+        frames: any CallFrames, gossip: CallGossip? = nil, clock: CallClock = CallClock()
     ) {
         self.callID = callID
         self.identity = identity
@@ -37,6 +41,7 @@ public actor GroupCall {
         self.signals = signals
         self.frames = frames
         self.clock = clock
+        self.gossip = gossip
         (notices, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
         participant = CallParticipant(
             callID: callID, device: identity.device, generator: SystemRandomNumberGenerator(),
@@ -73,7 +78,7 @@ public actor GroupCall {
 
     /// Sends a piece of sound, or nothing at all: never in the clear.
     public func send(_ sound: [UInt8]) {
-        guard strangers.isEmpty,
+        guard strangers.isEmpty, !tally.isForked,
             let frame = try? participant.seal(AudioFrame(number: soundCount, sound: sound).encoded, .audio)
         else {
             tally.withheld += 1
@@ -110,8 +115,20 @@ public actor GroupCall {
             if case .join = signal.content.body { report.yield(.stranger(signal.content.sender)) }
             return
         }
+        meet(verified.content.checkpoint, from: signal.content.sender)
         guard let opened = identity.open(verified) else { return }
         perform(.signal(opened))
+    }
+
+    /// Compares a checkpoint in the background; the call goes on meanwhile.
+    private func meet(_ checkpoint: [UInt8], from device: CallDevice) {
+        guard let gossip, !checkpoint.isEmpty, met.insert(device).inserted else { return }
+        Task { settle(await gossip.meet(checkpoint), from: device) }
+    }
+
+    private func settle(_ found: MetCheckpoint, from device: CallDevice) {
+        if case .fork = found { tally.isForked = true }
+        report.yield(.met(found, from: device))
     }
 
     private func isKnown(_ device: CallDevice) -> Bool { device == identity.device || people[device] != nil }
@@ -145,7 +162,8 @@ public actor GroupCall {
         // Signing fails for one reason, a bug in the keystore, and then nothing is sent.
         guard
             let signal = try? draft.signed(
-                by: identity.device, in: callID, agreementKey: people.agreementKey(of:), sign: identity.sign)
+                by: identity.device, in: callID, checkpoint: gossip?.own ?? [],
+                agreementKey: people.agreementKey(of:), sign: identity.sign)
         else { return }
         signals.send(signal)
     }

@@ -31,6 +31,8 @@ public actor NoteBook<Store: ClientStore> {
     /// Those of them whose devices have changed, without the user's word.
     var changedPeople: Set<Handle> = []
     var index: SearchIndex?
+    /// Checkpoints from others that were compared already.
+    var metCheckpoints: Set<[UInt8]> = []
 
     /// Opens everything that this device has.
     ///

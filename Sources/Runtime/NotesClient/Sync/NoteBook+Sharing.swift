@@ -13,13 +13,16 @@ extension NoteBook {
     public func share(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
         forgetPeople()
         let recipients = try await newRecipients(handle)
+        let checkpoint = await ownCheckpoint()
         try await step(note) { held throws(NotesError) in
             guard handle != held.control.state.owner, held.role(of: handle).map({ $0 < role }) ?? true else {
                 throw .memberAlready(handle)
             }
             let (entry, state) = try self.entry(.share(handle, role), after: held)
             let key = try self.currentKey(of: held)
-            return (ControlPush(entry: entry, wraps: try self.wraps(of: key, to: recipients, state)), [])
+            return (
+                ControlPush(entry: entry, wraps: try self.wraps(of: key, to: recipients, and: checkpoint, state)), []
+            )
         }
     }
 
@@ -65,13 +68,14 @@ extension NoteBook {
         for handle in try heldNote(note).control.state.members.keys where handle != removed {
             known[handle] = try await recipients(handle)
         }
+        let checkpoint = await ownCheckpoint()
         try await step(note) { held throws(NotesError) in
-            try self.rekeying(held, without: removed, to: known)
+            try self.rekeying(held, without: removed, to: known, and: checkpoint)
         }
     }
 
     private func rekeying(
-        _ held: HeldNote, without removed: Handle?, to known: [Handle: [WrapRecipient]]
+        _ held: HeldNote, without removed: Handle?, to known: [Handle: [WrapRecipient]], and checkpoint: [UInt8]
     ) throws(NotesError) -> (ControlPush, [HeldRecord]) {
         let before = held.control.state
         if let removed, before.members[removed] == nil { throw .notAMember(removed) }
@@ -93,7 +97,7 @@ extension NoteBook {
                 try key.seal(
                     try held.opened(head), after: head, state: state, author: author, with: secrets.sign)
             }
-            let wraps = try seal(key, to: rest.flatMap { known[$0] ?? [] }, state)
+            let wraps = try seal(key, to: rest.flatMap { known[$0] ?? [] }, and: checkpoint, state)
             let push = ControlPush(
                 entry: entry, wraps: wraps, ownWrap: own.encoded, revision: revision, children: children)
             return (push, [.ownWrap(own), .childList(children)] + (revision.map { [.revision($0)] } ?? []))
@@ -149,16 +153,16 @@ extension NoteBook {
     }
 
     private func wraps(
-        of key: NoteKey, to recipients: [WrapRecipient], _ state: ControlState
+        of key: NoteKey, to recipients: [WrapRecipient], and checkpoint: [UInt8], _ state: ControlState
     ) throws(NotesError) -> [WrapRecord] {
-        do { return try seal(key, to: recipients, state) } catch { throw .sealed(error) }
+        do { return try seal(key, to: recipients, and: checkpoint, state) } catch { throw .sealed(error) }
     }
 
     private func seal(
-        _ key: NoteKey, to recipients: [WrapRecipient], _ state: ControlState
+        _ key: NoteKey, to recipients: [WrapRecipient], and checkpoint: [UInt8], _ state: ControlState
     ) throws(SealedNoteError) -> [WrapRecord] {
         try recipients.map { recipient throws(SealedNoteError) in
-            try key.wrap(to: recipient, state: state, sender: author, with: secrets.sign)
+            try key.wrap(to: recipient, and: checkpoint, state: state, sender: author, with: secrets.sign)
         }
     }
 }

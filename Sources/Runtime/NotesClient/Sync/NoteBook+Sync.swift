@@ -1,7 +1,8 @@
+public import KeyTransparency
 public import NoteLog
 import SealedNotes
 import SignetAPI
-import SignetClient
+public import SignetClient
 
 /// What a sync came to.
 public struct SyncReport: Hashable, Sendable {
@@ -13,6 +14,8 @@ public struct SyncReport: Hashable, Sendable {
     public let refused: [NoteID: PushProblem]
     /// Notes that keep the other side of a conflict, made by this sync.
     public let copies: Set<NoteID>
+    /// What came of the checkpoints that others sent with the keys of notes, by who sent them.
+    public let met: [Handle: MetCheckpoint]
 }
 
 extension NoteBook {
@@ -25,11 +28,12 @@ extension NoteBook {
         try await settleAccountKey()
         var received = try await pull()
         received.formUnion(try await checkAccountHead())
+        let met = try await meetCheckpoints(in: received)
         let (sentCount, refused) = try await push()
         try await keepKeysForOwnDevices()
         try await advanceAccountHead()
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
-        return SyncReport(received: received, sentCount: sentCount, refused: refused, copies: Set(copies))
+        return SyncReport(received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met)
     }
 
     /// Waits until something is new for this account, or the server has waited long enough.

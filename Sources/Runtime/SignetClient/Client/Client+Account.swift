@@ -26,11 +26,11 @@ extension Client {
         do { return try secrets.card(answering: challenge) } catch { throw .submission(error) }
     }
 
-    /// Adds the device of a card to the account.
+    /// Adds the device of a card to the account. Apps use that of a `LinkCard`, which is checked first.
     ///
     /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` when the account is not as this
     ///   device left it.
-    public func addDevice(
+    package func addDevice(
         _ card: DeviceCard, by secrets: DeviceSecrets
     ) async throws(ClientError) -> LookupVerdict {
         guard card.request.handle == secrets.handle else {
@@ -48,7 +48,8 @@ extension Client {
 
     /// Removes a device from the account. What it could read before, it keeps.
     ///
-    /// - Throws: ``ClientError``, as ``addDevice(_:by:)``.
+    /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` when the account is not as this
+    ///   device left it.
     public func revokeDevice(
         _ number: UInt16, by secrets: DeviceSecrets
     ) async throws(ClientError) -> LookupVerdict {

@@ -165,10 +165,13 @@ extension Client {
         _ = try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
     }
 
-    /// People the user chose, and the own account once it lists this device.
+    /// People the user chose, and the own account if this device holds its identity key. On a device that was linked, the person
+    /// has to confirm the account (``acceptCompared(_:)``): the server knows the device's card, and can show it any account that
+    /// lists it.
     private func mayPinFirst(_ lookup: VerifiedLookup) async throws(ClientError) -> Bool {
         if let owner, owner.handle == lookup.handle {
-            return lookup.state.devices.contains { $0.keys.signing == owner.deviceKey }
+            return owner.identityKey == lookup.state.identityKey
+                && lookup.state.devices.contains { $0.keys.signing == owner.deviceKey }
         }
         return try await stored { () throws(StoreError) in
             try await store.people().contains { $0.handle == lookup.handle }

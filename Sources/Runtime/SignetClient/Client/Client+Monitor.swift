@@ -30,6 +30,7 @@ extension Client {
     /// - Throws: ``ClientError``: the look could not be finished. That proves nothing; an answer that fails a check does.
     public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
         guard let owner else { throw .misuse(.noAccount) }
+        guard try await isConfirmed(owner) else { throw .misuse(.deviceNotAddedYet) }
         for _ in 0..<8 {
             let record = try await ownRecord()
             let watch = record.watch ?? .beginning

@@ -24,11 +24,15 @@ public struct Client<Store: ClientStore>: Sendable {
         public let handle: Handle
         /// This device's Ed25519 key, 32 bytes.
         public let deviceKey: [UInt8]
+        /// The account's identity key, 33 bytes, on a device that holds it: such an account is its own from the start. On every
+        /// other device the person has to confirm it.
+        public let identityKey: [UInt8]?
 
         /// An owner.
-        public init(handle: Handle, deviceKey: [UInt8]) {
+        public init(handle: Handle, deviceKey: [UInt8], identityKey: [UInt8]? = nil) {
             self.handle = handle
             self.deviceKey = deviceKey
+            self.identityKey = identityKey
         }
     }
 

@@ -25,6 +25,14 @@ public enum ClientError: Error, Hashable, Sendable {
     case notWhatWasSent
     /// The log shows devices or an identity key in this account that this device knows nothing of.
     case ownAccountChanged(PeerKeyChange)
+    /// Somebody's devices or identity are not those that the user accepted.
+    case peerChanged(Handle, PeerKeyChange)
+    /// A new device's card cannot be used.
+    case linkCard(LinkCardError)
+    /// What the directory proves of somebody does not fit the contact card that they gave.
+    case contactCard(ContactCardMismatch)
+    /// A contact's checkpoint shows that the log has two histories. The evidence was kept.
+    case forkMet(ForkEvidence)
     /// A peer's state contradicts what the directory proved before.
     case contradicted(PeerContradiction)
     /// The log's files do not add up to its checkpoint.
@@ -55,7 +63,8 @@ public enum ClientError: Error, Hashable, Sendable {
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
         case .keystore(let error): error.family
-        case .submission, .misuse, .notRegistered, .accountClosed: .caller
+        case .contactCard, .forkMet, .linkCard: .peer
+        case .submission, .misuse, .notRegistered, .accountClosed, .peerChanged: .caller
         case .account: .bug
         }
     }
@@ -96,7 +105,9 @@ public enum ClientMisuse: Error, Hashable, Sendable {
     case changeHasMoved
     /// Nothing is pinned for this person, so nothing can have changed.
     case nothingPinned
-    /// This device has not been added to the account yet.
+    /// This device has not asked to be added to an account, or its person has confirmed the account.
+    case nothingToConfirm
+    /// This device has not been added to the account yet, or its person has not confirmed the account.
     case deviceNotAddedYet
 }
 

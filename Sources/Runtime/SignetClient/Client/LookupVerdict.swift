@@ -1,4 +1,5 @@
 public import KeyTransparency
+public import TransparencyLog
 
 /// A lookup whose every check held, and what it means for this user.
 public struct LookupVerdict: Hashable, Sendable {
@@ -32,6 +33,14 @@ public struct LookupVerdict: Hashable, Sendable {
         age = lookup.age
         isOld = lookup.age >= warningAge
         self.lookup = lookup
+    }
+
+    /// Whether nothing was known of this person before: there was nothing to compare the answer with.
+    public var isFirstContact: Bool {
+        switch outcome {
+        case .firstPinned, .stranger: true
+        case .matched, .accepted, .changed, .contradicted: false
+        }
     }
 
     /// The keys to use, if they may be used.
@@ -72,5 +81,19 @@ public struct PeerKeys: Hashable, Sendable {
         handle = lookup.handle
         identityKey = lookup.state.identityKey
         devices = lookup.state.devices
+    }
+}
+
+extension LookupAnswer {
+    /// The witnesses that vouched for it, count towards the policy's quorum, and are not the directory's own by their keys'
+    /// names. None: nobody outside the directory has seen the log.
+    ///
+    /// Security: a name is a claim. That a witness is run by somebody else is what whoever wrote the policy says.
+    public func outsideWitnesses(by policy: Policy) -> [Policy.Name] {
+        let (checkpoint, counting) = (epoch.checkpoint, policy.quorumStrength.counting)
+        return checkpoint.cosignatures.filter { cosignature in
+            counting.contains(cosignature.name)
+                && !cosignature.verifierKey.name.bytes.starts(with: checkpoint.checkpoint.origin.bytes)
+        }.map(\.name)
     }
 }

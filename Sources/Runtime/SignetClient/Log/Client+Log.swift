@@ -99,7 +99,7 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    private func entries(
+    func entries(
         from start: UInt64, in head: TreeHead, _ files: LogFiles, _ reader: inout TileReader<ClientError>
     ) async throws(ClientError) -> [LoggedEntry] {
         var entries: [LoggedEntry] = []

@@ -36,6 +36,8 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case oldState = "old-state"
     /// A new identity logged under the person's name, without their consent.
     case replacedAccount = "replaced-account"
+    /// The same with the person's own devices in it, as for a device that is being linked.
+    case foreignIdentity = "foreign-identity"
     /// Nobody of that name, proved with another name's proof.
     case deniedAccount = "denied-account"
     /// Nobody of that name, in an index from which the person was taken out.
@@ -79,6 +81,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .omittedDevice: "a device left out"
         case .oldState: "the person's keys as they were before"
         case .replacedAccount: "a new identity under the person's name"
+        case .foreignIdentity: "a new identity over the person's own devices"
         case .deniedAccount: "nobody of that name, with somebody else's proof"
         case .erasedLabel: "nobody of that name, in an index without the person"
         case .inventedAccount: "an account that is in no index"
@@ -119,12 +122,13 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .swappedKey, .oldState, .erasedLabel: .check(.history)
         case .staleCheckpoint, .futureCheckpoint: .check(.freshness)
         case .rollback, .splitView, .forkedWitness: .check(.consistency)
-        case .replacedAccount: .changedKeys
+        case .replacedAccount, .foreignIdentity: .changedKeys
         case .hiddenDevice, .flashKey, .wrongStep: .monitor
         case .oversized: .transport
         }
     }
 
     /// Whether questions for histories get the same lie, so that the lookup and the history fit each other.
-    package var changesHistory: Bool { stop == .monitor || self == .erasedLabel || self == .replacedAccount }
+    package var changesHistory: Bool { stop == .monitor || self == .erasedLabel || changesIdentity }
+    private var changesIdentity: Bool { self == .replacedAccount || self == .foreignIdentity }
 }

@@ -153,6 +153,11 @@ extension ForgersDesk.Case {
             let state = try impostor.state(after: victim)
             add(impostor.leaf(label), impostor.record(state, label, kind: .reset))
             step = impostor.step(state, kind: .reset)
+        case .foreignIdentity:
+            let state = try impostor.state(takingOver: victim)
+            for device in victim.devices { log.add(.device(DeviceLeaf(label: label, device: device.keys))) }
+            log.add(.state(impostor.record(state, label, kind: .reset)))
+            step = impostor.step(state, kind: .reset)
         case .hiddenDevice: add(impostor.leaf(label), last)
         case .flashKey:
             add(impostor.leaf(label), impostor.record(try impostor.state(after: victim), label, kind: .reset))

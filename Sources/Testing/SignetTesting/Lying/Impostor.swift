@@ -31,6 +31,14 @@ struct Impostor {
                 devices: [device]))
     }
 
+    /// A state with the victim's own devices and another identity.
+    func state(takingOver victim: AccountState) throws -> AccountState {
+        try sign(
+            AccountStateBody(
+                handle: victim.handle, version: victim.version + 1, previous: victim.hash, identityKey: identityKey,
+                recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: victim.devices))
+    }
+
     /// The impostor's device under anybody's label.
     func leaf(_ label: VRFHash) -> DeviceLeaf { DeviceLeaf(label: label, device: device.keys) }
 

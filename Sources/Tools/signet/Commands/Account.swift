@@ -43,10 +43,10 @@ extension Account {
     /// Makes a further device's keys, and its card in a file.
     static func makeCard(
         _ options: HomeOptions, _ handle: Handle, directory: String, at path: String
-    ) async throws -> (card: DeviceCard, session: Session) {
+    ) async throws -> (card: LinkCard, session: Session) {
         let (session, secrets, _, lock) = try prepareHome(options, handle, directory: directory, withIdentity: false)
         defer { withExtendedLifetime(lock) {} }
-        let card = try await session.run { client throws(ClientError) in try await client.deviceCard(secrets) }
+        let card = try await session.run { client throws(ClientError) in try await client.linkCard(secrets) }
         do { try DurableFile(path: path).replace(with: card.encoded) } catch {
             throw CommandFailure(error, path: path)
         }
@@ -156,7 +156,8 @@ extension Account {
             discussion: """
                 Makes this device's keys and a device card. Carry the card to the device on which the account was \
                 made, and give it to 'signet devices add' there within the hour. Compare the twelve digits: both devices \
-                show the same, if nobody changed the card on the way.
+                show the same, if nobody changed the card on the way. Then compare the digits that the other device shows: \
+                'signet devices confirm' here. Until then this device accepts nothing.
                 """)
 
         @Argument(help: "The account's handle.") var handle: String
@@ -180,7 +181,7 @@ extension Account {
                 \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
                   On a device that holds the identity:  signet devices add \(card)
                   It has to show:                       \(Paint.output.strong(code.text))
-                  Then here:                            signet account show
+                  Then here:                            signet devices confirm
                 """)
         }
     }

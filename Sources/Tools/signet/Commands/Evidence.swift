@@ -49,7 +49,8 @@ extension Evidence {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let kept = try await KeptEvidence.all(in: home.folder).flatMap(\.evidence)
+            let all = try await KeptEvidence.all(in: home.folder)
+            let (kept, forks) = (all.flatMap(\.evidence), all.flatMap(\.forks))
             let values = kept.map { evidence -> JSONValue in
                 [
                     "fault": .string(evidence.faultName),
@@ -65,10 +66,17 @@ extension Evidence {
                      shown \(describe(evidence.received))
                 """
             }
+            let met = forks.map { fork in "  A contact was shown another log than you: \(Self.name(fork))" }
             output.emit(
-                ["evidence": .array(values)],
-                lines.isEmpty
-                    ? "Nothing: no directory has contradicted itself." : lines.joined(separator: "\n"))
+                ["evidence": .array(values), "metForks": .array(forks.map { .string(Self.name($0)) })],
+                (lines + met).isEmpty
+                    ? "Nothing: no directory has contradicted itself." : (lines + met).joined(separator: "\n"))
+        }
+
+        private static func name(_ fork: ForkEvidence) -> String {
+            let checkpoints = [fork.first, fork.second].compactMap { try? Checkpoint(decoding: $0.text) }
+            let origin = checkpoints.first.map { JSONValue.printable($0.origin.bytes) } ?? "a log"
+            return "\(origin), \(checkpoints.map { Moment.entries($0.head.size) }.joined(separator: " and "))"
         }
 
         private func describe(_ view: LogView) -> String {
@@ -100,7 +108,8 @@ extension Evidence {
             }
             output.emit(
                 ["files": .array(files.map { .string($0.0) })],
-                "\(Moment.count(UInt64(kept.flatMap(\.evidence).count), "contradiction")) in \(folder).")
+                "\(Moment.count(UInt64(kept.reduce(0) { $0 + $1.evidence.count + $1.forks.count }), "contradiction")) in \(folder)."
+            )
         }
     }
 }
@@ -108,6 +117,8 @@ extension Evidence {
 /// What one store of a home folder keeps. Reading it needs no account.
 private struct KeptEvidence {
     let evidence: [LogContradiction]
+    /// Forks that a contact's checkpoint showed.
+    let forks: [ForkEvidence]
     /// What `policy` is called, and what everything else begins with; nil for the home's own directory.
     let name: String?
     let policy: Policy?
@@ -122,12 +133,13 @@ private struct KeptEvidence {
         }
         var all: [KeptEvidence] = []
         for store in stores {
-            let evidence: [LogContradiction]
-            do throws(StoreError) { evidence = try await SQLiteStore.open(at: store.path).evidence() } catch {
-                throw CommandFailure(error, path: store.path)
-            }
+            let (evidence, forks): ([LogContradiction], [ForkEvidence])
+            do throws(StoreError) {
+                let opened = try SQLiteStore.open(at: store.path)
+                (evidence, forks) = (try await opened.evidence(), try await opened.metForks())
+            } catch { throw CommandFailure(error, path: store.path) }
             let policy = try? HomeFolder.profile(in: store.profile).trust.policy
-            all.append(KeptEvidence(evidence: evidence, name: store.name, policy: policy))
+            all.append(KeptEvidence(evidence: evidence, forks: forks, name: store.name, policy: policy))
         }
         return all
     }
@@ -141,6 +153,9 @@ private struct KeptEvidence {
             files.append((start + "-known.note", evidence.known.note))
             files.append((start + "-received.note", evidence.received.note))
             if let fork = evidence.fork { files.append((start + ".evidence", fork.encoded)) }
+        }
+        for (number, fork) in forks.enumerated() {
+            files.append(("\(prefix)met-\(number + 1)-fork.evidence", KeyTransparency.Evidence.fork(fork).encoded))
         }
         return files
     }

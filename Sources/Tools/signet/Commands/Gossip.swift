@@ -56,6 +56,10 @@ struct Gossip: AsyncParsableCommand {
             let check = try await session.run { client throws(ClientError) in
                 try await client.check(theirs, against: own)
             }
+            if case .fork(let fork) = check {
+                let now = Surroundings.system.now()
+                try await session.stored { store throws(StoreError) in try await store.keep(fork, at: now) }
+            }
             try show(check, theirs, session)
         }
 

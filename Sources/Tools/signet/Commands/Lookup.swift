@@ -35,6 +35,7 @@ struct Lookup: AsyncParsableCommand {
     func run() async throws {
         let handle = try Handle.typed(handle)
         var session = try Session(home, directory: other.directory)
+        let comparison = try await session.comparison(with: handle)
         var attempt = await session.answer(about: handle)
         if case .failure(let error) = attempt, let caughtUp = try await session.caughtUp(after: error) {
             session = caughtUp
@@ -47,7 +48,7 @@ struct Lookup: AsyncParsableCommand {
         }
         OwnAccountWatch.arm(session.client)
         if let saveProof, case .registered(let verdict) = answer { try save(verdict.lookup, saveProof, session) }
-        try LookupPage(answer: answer, session: session).finish(output, isExplained: explain)
+        try LookupPage(answer: answer, comparison, session: session).finish(output, isExplained: explain)
     }
 
     private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {

@@ -24,6 +24,12 @@ indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
+    /// An object with more members; its own count where both have one.
+    func adding(_ members: [String: JSONValue]) -> JSONValue {
+        guard case .object(let own) = self else { return self }
+        return .object(own.merging(members) { first, _ in first })
+    }
+
     /// Bytes that are printable text.
     static func text(_ bytes: [UInt8]) -> JSONValue { .string(String(decoding: bytes, as: UTF8.self)) }
 

@@ -13,14 +13,18 @@ struct LookupPage {
     private let marks: [(LookupCheck, Mark)]
     private let answer: LookupAnswer?
     private let refusal: LookupRefusal?
+    private let comparison: ComparisonState
     private let session: Session
 
     /// Of a lookup whose every check held.
-    init(answer: LookupAnswer, session: Session) {
+    ///
+    /// - Parameter comparison: what the user compared with the person, before the lookup.
+    init(answer: LookupAnswer, _ comparison: ComparisonState, session: Session) {
         handle = answer.handle
         marks = LookupCheck.allCases.map { ($0, .passed) }
         self.answer = answer
         refusal = nil
+        self.comparison = comparison
         self.session = session
     }
 
@@ -34,6 +38,7 @@ struct LookupPage {
         }
         answer = nil
         self.refusal = refusal
+        comparison = .none
         self.session = session
     }
 
@@ -76,8 +81,9 @@ struct LookupPage {
         if verdict?.isOwn == true { return ClientError.ownAccountChanged(change).sentence("") }
         if case .recovered(let time) = change.identity {
             return Sentence(
-                "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log.",
-                "Go on with: signet people trust \(handle). Compare again when you meet.")
+                "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log."
+                    + (comparison.comparison == nil ? "" : " What you compared holds no more."),
+                "Go on with: signet people trust \(handle). Then compare again: signet people verify \(handle)")
         }
         if change.identity == .rushed {
             return Sentence(
@@ -86,6 +92,11 @@ struct LookupPage {
                 "Do not use it. Ask them in another way: their guardians and the directory may have done it without them.")
         }
         if change.identity == .unexplained {
+            if let before = comparison.comparison {
+                return Sentence(
+                    "ALARM: \(before.words) The directory now shows another identity of \(handle), and no recovery in the log explains it.",
+                    "Send them nothing. Talk to them face to face; the directory or a thief has put it there.")
+            }
             return Sentence(
                 "ALARM: \(handle) has another identity, and no recovery in the log explains it.",
                 "Do not use it. Ask them in another way; the directory or a thief may have put it there.")
@@ -98,18 +109,50 @@ struct LookupPage {
     // MARK: For people
 
     private func text(isExplained: Bool, isBrief: Bool) -> String {
-        let paint = Paint.output
         var lines: [String] = []
         if !isBrief {
-            lines.append(paint.strong(handle.description))
-            for (check, mark) in marks {
-                lines.append(line(check, mark))
-                if isExplained { lines += facts(check).map { paint.faint("      \($0.0): \($0.1)") } }
-            }
+            lines.append(Paint.output.strong(handle.description))
+            lines.append(checks)
+            if answer != nil { lines.append(vouching) }
         }
+        if let verdict, !verdict.isOwn { lines.append("  \(comparison.words(handle))") }
         lines.append(decision)
-        if isExplained { lines += ["", "Not proven by this lookup:"] + unproven.map { "  - \($0)" } }
+        if isExplained { lines += explanation }
         return lines.joined(separator: "\n")
+    }
+
+    /// How many checks held, or which one did not.
+    private var checks: String {
+        let paint = Paint.output
+        let passed = marks.count { if case .passed = $0.1 { true } else { false } }
+        guard let refusal else {
+            return "  \(paint.good("✓")) all \(passed) checks held (--explain shows them)"
+        }
+        return "  \(paint.bad("✗")) \(paint.bad(refusal.sentence.what)) Check \(passed + 1) of \(marks.count) failed."
+    }
+
+    /// Who besides the directory has seen this log.
+    private var vouching: String {
+        let witnesses = outsideWitnesses
+        guard witnesses.isEmpty else {
+            let names = witnesses.joined(separator: ", ")
+            return "  \(Paint.output.good("✓")) seen by \(names), which the directory does not run"
+        }
+        return
+            "  \(Paint.output.warning("!")) nobody outside the directory vouches for its log: every witness is its own"
+    }
+
+    private var outsideWitnesses: [String] {
+        (answer?.outsideWitnesses(by: session.profile.trust.policy) ?? []).map { JSONValue.printable($0.bytes) }
+    }
+
+    private var explanation: [String] {
+        var lines = ["", "The checks, in their order:"]
+        for (check, mark) in marks {
+            lines.append(line(check, mark))
+            lines += facts(check).map { Paint.output.faint("      \($0.0): \($0.1)") }
+        }
+        return lines + ["", "Not proven by this lookup:"] + unproven.map { "  - \($0)" }
     }
 
     private func line(_ check: LookupCheck, _ mark: Mark) -> String {
@@ -140,10 +183,13 @@ struct LookupPage {
             verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
         return switch verdict.outcome {
         case .matched: "  \(paint.good("✓")) \(devices), the ones you accepted\(age)"
-        case .firstPinned: "  \(paint.good("✓")) \(devices), pinned now\(age)"
+        case .firstPinned where comparison.comparison != nil:
+            "  \(paint.good("✓")) first contact: \(devices), pinned now\(age)"
+        case .firstPinned:
+            "  \(paint.warning("!")) first contact: \(devices), pinned now; nothing was known to compare with\(age)"
         case .accepted: "  \(paint.good("✓")) \(devices), accepted now\(age)"
         case .stranger:
-            "  \(paint.warning("–")) \(devices); nobody you added, so nothing was pinned\(age)"
+            "  \(paint.warning("!")) first contact: \(devices); nobody you added, so nothing was pinned\(age)"
         case .changed(let change) where change.isRecovery: "  \(paint.warning("! recovered")): \(change.words)"
         case .changed(let change): "  \(paint.bad("✗ blocked")): \(change.words)"
         case .contradicted: "  \(paint.bad("✗ blocked")): this contradicts what was proven before"
@@ -157,17 +203,10 @@ struct LookupPage {
         if verdict != nil {
             unproven.append("that nobody else holds the person's devices: compare keys in another way if it matters")
         }
-        if let checkpoint = answer?.epoch.checkpoint, !Self.hasOutsideWitness(checkpoint) {
+        if answer != nil, outsideWitnesses.isEmpty {
             unproven.append("that anybody outside the directory saw the same log: every witness is its own")
         }
         return unproven
-    }
-
-    /// A witness whose key is not named after the log itself.
-    private static func hasOutsideWitness(_ checkpoint: VerifiedCheckpoint) -> Bool {
-        checkpoint.cosignatures.contains {
-            !$0.verifierKey.name.bytes.starts(with: checkpoint.checkpoint.origin.bytes)
-        }
     }
 
     // MARK: For programs
@@ -195,16 +234,24 @@ struct LookupPage {
         if let epoch = answer?.epoch {
             page["age"] = .number(epoch.age)
             page["epoch"] = .number(epoch.record.number)
+            page["outsideWitnesses"] = .array(outsideWitnesses.map { .string($0) })
         }
         if case .closed(let closure, _) = answer { page["version"] = .number(closure.version) }
-        if let verdict { page.merge(Self.json(verdict)) { first, _ in first } }
+        if let verdict {
+            page.merge(Self.json(verdict)) { first, _ in first }
+            if !verdict.isOwn { page.merge(comparison.json) { first, _ in first } }
+            if case .changed(let change) = verdict.outcome, change.identityKeyChanged, comparison.comparison != nil {
+                page["comparedIdentityChanged"] = true
+            }
+        }
         if isExplained { page["unproven"] = .array(unproven.map { .string($0) }) }
         return .object(page)
     }
 
     private static func json(_ verdict: LookupVerdict) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
-            "stateHash": .base64(verdict.stateHash), "version": .number(verdict.version),
+            "firstContact": .bool(verdict.isFirstContact), "stateHash": .base64(verdict.stateHash),
+            "version": .number(verdict.version),
         ]
         if let keys = verdict.keys {
             members["devices"] = .array(

@@ -3,6 +3,7 @@ import KeyTransparency
 import NoteLog
 import NotesClient
 import SealedNotes
+import SignetClient
 
 extension NoteFacts {
     /// The note's name as a person types it: 32 hex digits.
@@ -167,6 +168,16 @@ enum NotesPage {
             let sentence = problem.sentence
             Output.error("\(Paint.error.warning("not sent:")) \(note.hexadecimal.prefix(8)): \(sentence.what)")
             Output.error("        \(sentence.remedy)")
+        }
+        for (handle, met) in report.met.sorted(by: { $0.key.description < $1.key.description }) {
+            switch met {
+            case .fork(_): throw CommandFailure.forkMet(handle.description)
+            case .noProof:
+                Output.error(
+                    "\(Paint.error.warning("not proved:")) that \(handle) and you see one log of the directory. Try again later."
+                )
+            case .oneHistory, .otherLog, .notCompared: break
+            }
         }
         return report.refused.isEmpty
     }

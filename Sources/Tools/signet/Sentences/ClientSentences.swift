@@ -15,7 +15,7 @@ extension CommandFailure {
         case .notRegistered(let absence): self.init(.noKeys, absence.sentence)
         case .accountClosed(let closure):
             self.init(.noKeys, closure.sentence(isOwn: closure.handle == session.keystore?.handle))
-        case .ownAccountChanged: self.init(.needsDecision, error.sentence(session.profile.url))
+        case .ownAccountChanged, .peerChanged: self.init(.needsDecision, error.sentence(session.profile.url))
         default: self.init(error.family.status, error.sentence(session.profile.url))
         }
     }
@@ -65,6 +65,14 @@ extension ClientError {
                 "Your account is not as this device left it: \(change.words).",
                 "If that was you on another device, run 'signet people trust' with your own handle. If not, somebody else has your identity: "
                     + "revoke what is not yours, and tell your friends.")
+        case .peerChanged(let handle, let change):
+            Sentence(
+                "\(handle) is blocked: \(change.words) since you accepted them.",
+                "Ask them in another way whether that was them. If so: signet people trust \(handle)")
+        case .contactCard(let mismatch): mismatch.sentence
+        case .linkCard(let error): error.sentence
+        case .forkMet:
+            Sentence("ALARM: the directory showed this person another log than you, and signed both.", alarm)
         case .contradicted(let contradiction): contradiction.sentence
         case .log(let error): error.sentence(alarm)
         case .succession(let error): error.sentence
@@ -225,8 +233,42 @@ extension ClientMisuse {
                 "You have not accepted anything of this person yet.", "Add them first: 'signet people add'.")
         case .deviceNotAddedYet:
             Sentence(
-                "This device has not been added to the account yet.",
-                "On a device that holds the identity, run 'signet devices add' with this device's card.")
+                "This device has not been added to the account yet, or you have not confirmed the account here.",
+                "On a device that holds the identity, run 'signet devices add' with this device's card; then here: signet devices confirm"
+            )
+        case .nothingToConfirm:
+            Sentence(
+                "There is nothing to confirm on this device.",
+                "If it is to join an account, make its card: signet account join")
+        }
+    }
+}
+
+extension LinkCardError {
+    var status: ExitStatus {
+        switch self {
+        case .unknownFormat, .device, .checkpoint: .badFile
+        case .anotherLog, .tooOld: .notProven
+        }
+    }
+
+    var sentence: Sentence {
+        switch self {
+        case .unknownFormat:
+            Sentence(
+                "That is not a device card, or an earlier version of signet made it.",
+                "Make one with 'signet account join' on the new device; both devices need this version of signet.")
+        case .device(let error): error.sentence
+        case .checkpoint:
+            Sentence("The device card is of another directory.", "Join with the directory file of your account.")
+        case .anotherLog:
+            Sentence(
+                "ALARM: the directory does not prove that the new device sees the log that this device sees.",
+                "Nothing was linked. Try again; if that stays so, do not use this directory.")
+        case .tooOld(let time):
+            Sentence(
+                "The device card is too old: its log is from \(Moment.date(time)).",
+                "Make a new one with 'signet account join' on the new device.")
         }
     }
 }

@@ -5,8 +5,8 @@ import SignetClient
 
 /// Changes of the account's devices: the person is asked, and the log has to show what was sent.
 extension Session {
-    /// Adds the device that made a card.
-    func addDevice(_ card: DeviceCard) async throws -> LookupVerdict {
+    /// Adds the device that made a card. One that was added already stays as it is.
+    func addDevice(_ card: LinkCard) async throws -> LookupVerdict {
         let secrets = try await secrets(for: .linkDevice)
         let verdict = try await run { client throws(ClientError) in try await client.addDevice(card, by: secrets) }
         try OwnAccount.check(verdict, try owner())
@@ -24,10 +24,12 @@ extension Session {
     }
 }
 
-extension DeviceCard {
+extension LinkCard {
     /// The card in a file that the user named.
-    static func read(_ path: String) throws -> DeviceCard {
-        let bytes = try InputFile.read(path, maximumByteCount: 4096)
-        do { return try DeviceCard(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence) }
+    static func read(_ path: String, _ session: Session) throws -> LinkCard {
+        let bytes = try InputFile.read(path, maximumByteCount: maximumByteCount)
+        do { return try LinkCard(decoding: bytes, policy: session.profile.trust.policy) } catch {
+            throw CommandFailure(error.status, error.sentence)
+        }
     }
 }

@@ -121,6 +121,11 @@ struct Session {
         return try adopt(succession)
     }
 
+    /// Whether the user compared the identity key that is pinned for somebody.
+    func comparison(with handle: Handle) async throws -> ComparisonState {
+        do { return try await client.comparison(with: handle) } catch { throw CommandFailure(error, session: self) }
+    }
+
     /// Keeps the directory's new keys, and goes on with them.
     func adopt(_ succession: VerifiedSuccession) throws -> Session {
         do { try home.directory.replace(with: profile.following(succession).encoded) } catch {
@@ -165,7 +170,9 @@ struct Session {
         do {
             return try Client(
                 of: profile, over: transport, remembering: store,
-                owner: keystore.map { .init(handle: $0.handle, deviceKey: $0.keys.signing) })
+                owner: keystore.map {
+                    .init(handle: $0.handle, deviceKey: $0.keys.signing, identityKey: $0.identityKey)
+                })
         } catch { throw CommandFailure(.badFile, error.sentence(profile.url)) }
     }
 }

@@ -1,17 +1,32 @@
 import CallClient
 import CallKeys
 import CallSignalling
+import KeyTransparency
+import SignetClient
 
 /// What a person, or a program, sees of a running call: a line for each member every second, and what goes wrong by name.
 struct CallPage: Sendable {
     let people: CallPeople
+    /// What the user compared with those they named.
+    let compared: [Handle: ComparisonState]
     private let call: GroupCall
     private let output: OutputOptions
 
-    init(_ call: GroupCall, _ people: CallPeople, _ output: OutputOptions) {
+    init(
+        _ call: GroupCall, _ people: CallPeople, _ compared: [Handle: ComparisonState], _ output: OutputOptions
+    ) {
         self.call = call
         self.people = people
+        self.compared = compared
         self.output = output
+    }
+
+    /// Says with whom keys were compared, and with whom not.
+    func showPeople() {
+        guard !output.json else { return }
+        for (handle, state) in compared.sorted(by: { $0.key.description < $1.key.description }) {
+            Output.line("  \(state.words(handle))")
+        }
     }
 
     func showName() {
@@ -51,6 +66,12 @@ struct CallPage: Sendable {
         case .stranger: "  somebody whom you did not name asks to come in, and does not"
         case .outside(.removed): "  the host has removed this device"
         case .outside(.rejoining): "  lost touch with the host; joining again"
+        case .met(.fork(_), let device):
+            Paint.output.bad(
+                "  ALARM: the directory showed \(name(device)) another log than you; nothing is sent any more")
+        case .met(.noProof, let device):
+            Paint.output.warning("  the directory does not prove that \(name(device)) and you see one log")
+        case .met(.oneHistory, _), .met(.otherLog, _), .met(.notCompared, _): nil
         case .heard, .refused, .outside(.left): nil
         }
     }
@@ -78,7 +99,8 @@ struct CallPage: Sendable {
         isOver: Bool
     ) -> JSONValue {
         [
-            "epoch": epoch.map { JSONValue.string($0) } ?? .null, "frames": .number(UInt64(tally.frames)),
+            "epoch": epoch.map { JSONValue.string($0) } ?? .null, "forkMet": .bool(tally.isForked),
+            "frames": .number(UInt64(tally.frames)),
             "generations": .number(UInt64(tally.generations.count)), "isHost": .bool(isHost), "isOver": .bool(isOver),
             "participants": .array(members.map { json($0.key, $0.value) }),
             "recovered": .number(UInt64(tally.recoveries.count)),
@@ -90,6 +112,7 @@ struct CallPage: Sendable {
 
     private func json(_ device: CallDevice, _ member: MemberTally) -> JSONValue {
         [
+            "compared": .bool(people[device].flatMap { compared[$0.handle]?.comparison } != nil),
             "epoch": member.epoch.map { JSONValue.string(Self.text($0.generation, $0.step)) } ?? .null,
             "frames": .number(UInt64(member.frames)), "held": .number(UInt64(member.held)),
             "lost": .number(UInt64(member.lost)), "notEntitled": .number(UInt64(member.notEntitled)),

@@ -21,11 +21,14 @@ struct RunningCall {
                 .usage, "A call is running in \(session.home.path).", "End it with 'signet call leave'.")
         }
         let people = try await people(session)
+        let compared = try await compared(session)
         let call = try await enter(name, people, session, secrets)
-        let page = CallPage(call, people, options.output)
+        let page = CallPage(call, people, compared, options.output)
+        page.showPeople()
         if name == nil { page.showName() }
         await take(part: call, isHost: name == nil, source, recorder, page)
         await page.show(isOver: true)
+        if await call.tally.isForked { throw CommandFailure.forkMet("somebody in the call") }
     }
 
     private func people(_ session: Session) async throws -> CallPeople {
@@ -33,6 +36,14 @@ struct RunningCall {
         do { return try await session.client.peopleForCall(handles) } catch {
             throw CommandFailure(error, session: session)
         }
+    }
+
+    private func compared(_ session: Session) async throws -> [Handle: ComparisonState] {
+        var compared: [Handle: ComparisonState] = [:]
+        for handle in try options.people.map(Handle.typed) {
+            compared[handle] = try await session.comparison(with: handle)
+        }
+        return compared
     }
 
     private func enter(

@@ -100,8 +100,8 @@ extension Identity {
         static let configuration = CommandConfiguration(
             abstract: "On a new device: make its keys, and a card with which your other device links it.",
             discussion: """
-                Shows twelve digits. The other device shows the same when it got this very card; compare them before you \
-                say yes there. The card is good for an hour.
+                Shows twelve digits. Type them on the other device: it goes on only if it got this very card. Then it shows twelve \
+                digits of its own, for 'signet devices confirm' here. The card is good for an hour.
                 """)
 
         @Argument(help: "Your handle.") var handle: String
@@ -119,42 +119,28 @@ extension Identity {
             output.emit(
                 [
                     "card": .string(card), "code": .string(code.text),
-                    "handle": .string(made.request.handle.description),
+                    "handle": .string(made.device.request.handle.description),
                 ],
                 """
                 \(Paint.output.good("✓")) This device has keys of its own. Its card is in \(Paint.output.strong(card)).
-                  On your other device:  signet identity link-device \(card)
-                  It has to show:        \(Paint.output.strong(code.text))
+                  On your other device:  signet devices add \(card)
+                  Type there:            \(Paint.output.strong(code.text))
+                  Then here:             signet devices confirm
                 """ + (qr ? "\n" + (QRSymbol(made.encoded)?.text ?? "") : ""))
         }
     }
 
-    /// `signet identity link-device`
-    struct LinkDevice: AsyncParsableCommand {
+    /// `signet identity link-device`, which became `signet devices add`
+    struct LinkDevice: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Link the device that made a card, after comparing twelve digits.",
-            discussion: """
-                From a picture of its QR code:  zbarimg --raw -Sbinary PICTURE | signet identity link-device /dev/stdin \
-                --code DIGITS
-                """)
+            abstract: "Is 'signet devices add' now.", shouldDisplay: false)
 
-        @Argument(help: ArgumentHelp("The card.", valueName: "file")) var card: String
-        @Option(help: ArgumentHelp("The digits that the new device shows.", valueName: "digits")) var code: String?
-        @OptionGroup var home: HomeOptions
-        @OptionGroup var output: OutputOptions
+        @Argument(parsing: .allUnrecognized) var rest: [String] = []
 
-        func run() async throws {
-            let card = try DeviceCard.read(card)
-            let session = try Session(home)
-            try LinkCode.of(card).compare(typed: code)
-            let verdict = try await session.addDevice(card)
-            let number = verdict.lookup.state.devices.last?.number ?? 0
-            output.emit(
-                ["number": .number(UInt64(number)), "outcome": "linked"],
-                """
-                \(Paint.output.good("✓")) Device \(number) is linked, and the log proves it.
-                  Your friends are asked to accept it the next time they look you up.
-                """)
+        func run() throws {
+            throw CommandFailure(
+                .usage, "'signet identity link-device' is 'signet devices add' now.",
+                "It takes the same card, and then shows digits for the new device.")
         }
     }
 

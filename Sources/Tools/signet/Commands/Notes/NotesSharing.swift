@@ -8,16 +8,20 @@ extension Notes {
     /// One step of a note's log, and what is said of it.
     fileprivate static func step(
         _ note: String, _ home: HomeOptions, _ output: OutputOptions, _ words: (NoteFacts) -> String,
-        _ body: (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
+        with person: Handle? = nil, _ body: (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
     ) async throws {
         var notes = try await NotesSession(home)
         let found = try await notes.note(note)
-        try await notes.run { book throws(NotesError) in
+        let report = try await notes.run { book throws(NotesError) in
             try await body(book, found.note)
-            _ = try await book.sync()
+            return try await book.sync()
         }
+        _ = try NotesPage.finish(report)
         let after = try await notes.book.facts(found.note)
-        output.emit(after.json, "\(Paint.output.good("✓")) \(words(found))")
+        let said = "\(Paint.output.good("✓")) \(words(found))"
+        guard let person else { return output.emit(after.json, said) }
+        let comparison = try await notes.session.comparison(with: person)
+        output.emit(after.json.adding(comparison.json), "\(said)\n  \(comparison.words(person))")
     }
 
     /// `signet notes share`
@@ -35,7 +39,7 @@ extension Notes {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let words = write ? "may read and change" : "may read"
-            try await step(note, home, output, { "\(handle) \(words) \($0.heading)." }) {
+            try await step(note, home, output, { "\(handle) \(words) \($0.heading)." }, with: handle) {
                 book, note throws(NotesError) in
                 try await book.share(note, with: handle, as: write ? .writer : .reader)
             }

@@ -23,19 +23,38 @@ struct GuardianChoice: ParsableArguments {
     var needed: Int = 3
     @Option(help: "How long your other devices can stop a recovery: 2d, 36h, 10m, 5s.")
     var wait = Wait(seconds: RecoveryCommitment.standardDelay)
-    @Option(help: ArgumentHelp("Somebody whom you met in person; may be repeated.", valueName: "handle"))
+    @Option(
+        help: ArgumentHelp(
+            "Go on only if you met them and compared keys, by 'signet people verify'; may be repeated.",
+            valueName: "handle"))
     var met: [String] = []
-    @Option(help: ArgumentHelp("Somebody with whom you compared a code; may be repeated.", valueName: "handle"))
+    @Option(
+        help: ArgumentHelp(
+            "Go on only if you compared keys with them, by 'signet people verify'; may be repeated.",
+            valueName: "handle"))
     var compared: [String] = []
 
-    func guardians(at now: UInt64) throws -> [(handle: Handle, meeting: MeetingEvidence)] {
+    /// Whom, each with what this device keeps of a comparison with them. The flags demand it, and make nothing of it.
+    func guardians(_ session: Session) async throws -> [(handle: Handle, meeting: MeetingEvidence)] {
         let (met, compared) = (Set(try met.map(Handle.typed)), Set(try compared.map(Handle.typed)))
-        return try handles.map { text in
-            let handle = try Handle.typed(text)
-            let kind: MeetingEvidence.Kind =
-                met.contains(handle) ? .person : compared.contains(handle) ? .code : .none
-            return (handle, MeetingEvidence(kind: kind, date: kind == .none ? 0 : now))
+        var guardians: [(handle: Handle, meeting: MeetingEvidence)] = []
+        for handle in try handles.map(Handle.typed) {
+            let meeting = MeetingEvidence(try await session.comparison(with: handle).comparison)
+            guard !met.contains(handle) || meeting.kind == .person else {
+                throw Self.unproven(handle, "met", " --met DAY")
+            }
+            guard !compared.contains(handle) || meeting.kind != .none else {
+                throw Self.unproven(handle, "compared", "")
+            }
+            guardians.append((handle, meeting))
         }
+        return guardians
+    }
+
+    private static func unproven(_ handle: Handle, _ what: String, _ option: String) -> CommandFailure {
+        CommandFailure(
+            .usage, "This device does not know that you \(what) \(what == "met" ? "" : "keys with ")\(handle).",
+            "Compare keys with them first: signet people verify \(handle)\(option). Nobody was asked.")
     }
 }
 
@@ -43,7 +62,7 @@ extension Guardians {
     fileprivate static func ask(
         _ choice: GuardianChoice, _ home: HomeOptions, _ output: OutputOptions, isReplacing: Bool
     ) async throws {
-        let guardians = try choice.guardians(at: Surroundings.system.now())
+        let guardians = try await choice.guardians(Session(home))
         try await ask(home, output) { side, entries throws(RecoveryClientError) in
             try await side.ask(
                 guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing,

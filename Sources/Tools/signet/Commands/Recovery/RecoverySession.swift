@@ -67,6 +67,15 @@ enum PassphrasePresence {
 }
 
 extension MeetingEvidence {
+    /// What was kept of a comparison: the day is that of the meeting, as the user gave it when they compared.
+    init(_ comparison: Comparison?) {
+        switch (comparison, comparison?.metOn) {
+        case (nil, _): self.init(kind: .none, date: 0)
+        case (let comparison?, nil): self.init(kind: .code, date: comparison.time)
+        case (.some, let day?): self.init(kind: .person, date: day * 86_400)
+        }
+    }
+
     /// What the guardian's screen says of how sure the keys are.
     func words(_ owner: Handle) -> String {
         let day = Moment.day(date / 86_400)

@@ -8,18 +8,27 @@ import SignetClient
 struct People: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The people you know, and which of their devices you accepted.",
-        subcommands: [Add.self, Accept.self, List.self, Show.self, Trust.self])
+        subcommands: [Add.self, Accept.self, Verify.self, Card.self, List.self, Show.self, Trust.self])
 }
 
 extension People {
     /// Asks or agrees, then waits for the keys that are fetched in the background.
     fileprivate static func befriend(
-        _ handle: String, _ home: HomeOptions, _ output: OutputOptions, _ done: String,
+        _ handle: String, _ home: HomeOptions, _ output: OutputOptions, _ done: String, card: CardOptions,
+        isAccepting: Bool,
         _ body: (Client<SQLiteStore>, Handle, DeviceSecrets) async throws(ClientError) -> Friendship
     ) async throws {
         let handle = try Handle.typed(handle)
         let session = try Session(home)
+        let contact = try card.contact(handle, session)
         let secrets = try session.secrets()
+        if let contact {
+            let metOn = try card.day()
+            let verdict = try await session.run { client throws(ClientError) in
+                try await client.addFriend(by: contact, isAccepting: isAccepting, metOn: metOn, by: secrets)
+            }
+            return try await say(verdict, session, output, "\(done), and is who the card says")
+        }
         let friendship = try await session.run { client throws(ClientError) in
             try await body(client, handle, secrets)
         }
@@ -30,27 +39,38 @@ extension People {
             Output.error("\(handle) \(done), but their devices are not pinned yet.")
             throw CommandFailure(error, session: session)
         }
+        try await say(verdict, session, output, done)
+    }
+
+    private static func say(
+        _ verdict: LookupVerdict, _ session: Session, _ output: OutputOptions, _ done: String
+    ) async throws {
+        let comparison = try await session.comparison(with: verdict.handle)
         output.emit(
-            [
+            JSONValue.object([
                 "devices": .number(UInt64(verdict.lookup.state.devices.count)),
-                "handle": .string(handle.description),
+                "handle": .string(verdict.handle.description),
                 "outcome": .string(verdict.outcome.name),
-            ],
-            "\(Paint.output.good("✓")) \(handle) \(done).")
-        try LookupPage(answer: .registered(verdict), session: session).finish(output, isExplained: false, isBrief: true)
+            ]).adding(comparison.json),
+            "\(Paint.output.good("✓")) \(verdict.handle) \(done).")
+        try LookupPage(answer: .registered(verdict), comparison, session: session)
+            .finish(output, isExplained: false, isBrief: true)
     }
 
     /// `signet people add`
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask somebody to be a friend, and pin their devices.")
+            abstract: "Ask somebody to be a friend, and pin their devices.",
+            discussion:
+                "With their contact card, what the directory shows is checked against it before anything is pinned.")
 
         @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var card: CardOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await befriend(handle, home, output, "was asked") {
+            try await befriend(handle, home, output, "was asked", card: card, isAccepting: false) {
                 client, handle, secrets throws(ClientError) in
                 try await client.addFriend(handle, by: secrets)
             }
@@ -63,11 +83,12 @@ extension People {
             abstract: "Accept somebody who asked you, and pin their devices.")
 
         @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var card: CardOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await befriend(handle, home, output, "is a friend now") {
+            try await befriend(handle, home, output, "is a friend now", card: card, isAccepting: true) {
                 client, handle, secrets throws(ClientError) in
                 try await client.acceptFriend(handle, by: secrets)
             }
@@ -85,6 +106,7 @@ extension People {
         private struct Line {
             var status: FriendStatus?
             var pinned: PinnedPeer?
+            var comparison = ComparisonState.none
         }
 
         func run() async throws {
@@ -97,6 +119,11 @@ extension People {
             )
             where peer.handle != session.keystore?.handle {
                 lines[peer.handle.description, default: Line()].pinned = peer
+            }
+            for comparison in try await session.stored({ store throws(StoreError) in try await store.comparisons() }) {
+                let handle = comparison.handle.description
+                guard let pinned = lines[handle]?.pinned else { continue }
+                lines[handle]?.comparison = ComparisonState(comparison, of: pinned.identityKey)
             }
             if !offline {
                 let secrets = try session.secrets()
@@ -113,11 +140,11 @@ extension People {
         }
 
         private static func json(_ handle: String, _ line: Line) -> JSONValue {
-            [
+            JSONValue.object([
                 "handle": .string(handle), "status": line.status.map { .string($0.rawValue) } ?? .null,
                 "pinnedDevices": line.pinned.map { .number(UInt64($0.devices.count)) } ?? .null,
                 "pinnedVersion": line.pinned.map { .number($0.version) } ?? .null,
-            ]
+            ]).adding(line.comparison.json)
         }
 
         private static func text(_ handle: String, _ line: Line) -> String {
@@ -131,7 +158,8 @@ extension People {
             let pinned =
                 line.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" }
                 ?? "nothing pinned"
-            return "  \(Paint.output.strong(handle))  \(status), \(pinned)"
+            let compared = line.pinned == nil ? "" : ", \(line.comparison.brief)"
+            return "  \(Paint.output.strong(handle))  \(status), \(pinned)\(compared)"
         }
     }
 
@@ -153,11 +181,12 @@ extension People {
             else {
                 throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
             }
-            output.emit(json(peer), text(peer))
+            let comparison = try await session.comparison(with: handle)
+            output.emit(json(peer, comparison), text(peer, comparison))
         }
 
-        private func json(_ peer: PinnedPeer) -> JSONValue {
-            [
+        private func json(_ peer: PinnedPeer, _ comparison: ComparisonState) -> JSONValue {
+            JSONValue.object([
                 "devices": .array(
                     peer.devices.map {
                         ["key": .base64($0.signingKey), "number": .number(UInt64($0.number))]
@@ -165,12 +194,13 @@ extension People {
                 "handle": .string(peer.handle.description), "identityKey": .base64(peer.identityKey),
                 "pinnedAt": .number(peer.pinnedAt), "stateHash": .base64(peer.stateHash),
                 "version": .number(peer.version),
-            ]
+            ]).adding(comparison.json)
         }
 
-        private func text(_ peer: PinnedPeer) -> String {
+        private func text(_ peer: PinnedPeer, _ comparison: ComparisonState) -> String {
             var lines = [
-                "\(Paint.output.strong(peer.handle.description))  pinned \(Moment.date(peer.pinnedAt)), version \(peer.version)"
+                "\(Paint.output.strong(peer.handle.description))  pinned \(Moment.date(peer.pinnedAt)), version \(peer.version)",
+                "  \(comparison.words(peer.handle))",
             ]
             if output.advanced { lines.append("  identity  \(JSONValue.printable(Base64.encode(peer.identityKey)))") }
             lines += peer.devices.map {
@@ -204,7 +234,7 @@ extension People {
                 try await client.lookup(handle).verdict
             }
             switch verdict.outcome {
-            case .changed(let change): try agree(to: change, verdict)
+            case .changed(let change): try agree(to: change, verdict, try await session.comparison(with: handle))
             case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
             case .stranger: throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
             case .matched, .firstPinned, .accepted:
@@ -223,7 +253,7 @@ extension People {
                 "\(Paint.output.good("✓")) You accepted \(handle) as they are now.")
         }
 
-        private func agree(to change: PeerKeyChange, _ verdict: LookupVerdict) throws {
+        private func agree(to change: PeerKeyChange, _ verdict: LookupVerdict, _ comparison: ComparisonState) throws {
             if let state {
                 guard (try? Base64.decode(Array(state.utf8))) == verdict.stateHash else {
                     throw CommandFailure(.needsDecision, ClientMisuse.changeHasMoved.sentence)
@@ -231,6 +261,9 @@ extension People {
                 return
             }
             if !output.json { Output.line("\(verdict.handle): \(change.words).") }
+            if change.identityKeyChanged, let before = comparison.comparison {
+                Output.error(Paint.error.bad(before.alarm))
+            }
             guard try yes || Question.confirm("Accept this?", option: "--yes or --state") else {
                 throw CommandFailure(
                     .needsDecision, "Nothing was accepted.", "\(verdict.handle) stays blocked.")

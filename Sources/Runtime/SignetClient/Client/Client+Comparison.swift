@@ -1,0 +1,72 @@
+public import KeyTransparency
+
+/// The user and somebody whose keys were looked up just now and are the accepted ones: what the two of them compare. Only
+/// ``Client/identities(with:)`` makes one.
+public struct ComparedIdentities: Hashable, Sendable {
+    /// The user.
+    public let own: Handle
+    /// The identity key that the user's devices go by, 33 bytes.
+    public let ownKey: [UInt8]
+    /// The other.
+    public let peer: Handle
+    /// Their identity key as the directory proves it and the user accepted it, 33 bytes.
+    public let peerKey: [UInt8]
+
+    /// The sixty digits that both see.
+    public var number: SafetyNumber { SafetyNumber((own, ownKey), (peer, peerKey)) }
+    /// What the user's screen shows for the other's camera.
+    public var code: IdentityCode { IdentityCode(of: (own, ownKey), for: (peer, peerKey)) }
+
+    /// Compares a code that was read from the other's screen.
+    ///
+    /// - Throws: `IdentityCodeError`.
+    public func check(_ scanned: IdentityCode) throws(IdentityCodeError) {
+        try scanned.check(peer: (peer, peerKey), own: (own, ownKey))
+    }
+}
+
+extension Client {
+    /// Looks somebody up, for a comparison with them: they must be somebody whose keys the user accepted, and unchanged.
+    ///
+    /// - Throws: ``ClientError``: ``ClientError/peerChanged(_:_:)`` when there is a change to decide on first.
+    public func identities(with handle: Handle) async throws(ClientError) -> ComparedIdentities {
+        guard let owner else { throw .misuse(.noAccount) }
+        guard handle != owner.handle else { throw .misuse(.yourself) }
+        guard let own = try await pinnedPeer(owner.handle) else { throw .misuse(.deviceNotAddedYet) }
+        let verdict = try await lookup(handle).verdict
+        switch verdict.outcome {
+        case .matched(let keys), .firstPinned(let keys), .accepted(let keys):
+            return ComparedIdentities(
+                own: owner.handle, ownKey: own.identityKey, peer: handle, peerKey: keys.identityKey)
+        case .stranger: throw .misuse(.nothingPinned)
+        case .changed(let change): throw .peerChanged(handle, change)
+        case .contradicted(let contradiction): throw .contradicted(contradiction)
+        }
+    }
+
+    /// Keeps that the two compared, and found each other's keys.
+    ///
+    /// - Parameter metOn: the day on which they met for it, counted from 1970-01-01, as the user gave it; nil if they did
+    ///   not meet.
+    /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` when another identity is pinned by now.
+    public func keepComparison(
+        of identities: ComparedIdentities, by kind: Comparison.Kind, metOn: UInt64?
+    ) async throws(ClientError) {
+        guard try await pinnedPeer(identities.peer)?.identityKey == identities.peerKey else {
+            throw .misuse(.changeHasMoved)
+        }
+        let comparison = Comparison(
+            handle: identities.peer, identityKey: identities.peerKey, kind: kind, time: surroundings.now(), metOn: metOn
+        )
+        try await stored { () throws(StoreError) in try await store.keep(comparison) }
+    }
+
+    /// Whether the user compared the identity key that is pinned for somebody.
+    ///
+    /// - Throws: ``ClientError/store(_:)``.
+    public func comparison(with handle: Handle) async throws(ClientError) -> ComparisonState {
+        guard let pinned = try await pinnedPeer(handle) else { return .none }
+        let comparison = try await stored { () throws(StoreError) in try await store.comparison(with: handle) }
+        return ComparisonState(comparison, of: pinned.identityKey)
+    }
+}

@@ -1,0 +1,128 @@
+import KeyTransparency
+import SignetClient
+
+extension ComparisonState {
+    /// In a list.
+    var brief: String {
+        switch self {
+        case .none: Paint.output.warning("not compared")
+        case .compared(let comparison): comparison.metOn == nil ? "compared" : "compared in person"
+        case .outdated: Paint.output.bad("another identity than you compared")
+        }
+    }
+
+    /// On a page of its own line.
+    func words(_ handle: Handle) -> String {
+        let paint = Paint.output
+        return switch self {
+        case .none: "\(paint.warning("!")) You have not compared keys with \(handle): signet people verify \(handle)"
+        case .compared(let comparison): "\(paint.good("✓")) \(comparison.words)"
+        case .outdated(let comparison):
+            "\(paint.bad("!")) \(comparison.words) Since then \(handle) has another identity: compare again, signet people verify \(handle)"
+        }
+    }
+
+    /// For programs.
+    var json: [String: JSONValue] {
+        var members: [String: JSONValue] = ["compared": .bool(comparison != nil)]
+        if let comparison {
+            members["comparedBy"] = .string(comparison.kind.name)
+            members["metOn"] = comparison.metOn.map { .string(Moment.day($0)) } ?? .null
+        }
+        if case .outdated = self { members["comparedAnotherIdentity"] = true }
+        return members
+    }
+}
+
+extension Comparison {
+    var words: String {
+        let way =
+            switch kind {
+            case .number: "You compared the sixty digits"
+            case .code: "You read the code from their screen"
+            case .card: "You checked them against their contact card"
+            }
+        let day = metOn.map { ", and met on \(Moment.day($0))" } ?? ""
+        return "\(way) on \(Moment.day(time / 86_400))\(day)."
+    }
+
+    /// Said before a change of identity of somebody who was compared may be accepted.
+    var alarm: String {
+        "ALARM: you compared the identity of \(handle) on \(Moment.day(time / 86_400)), and this is another one. Talk to them before you accept it."
+    }
+}
+
+extension Comparison.Kind {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch self {
+        case .number: "number"
+        case .code: "code"
+        case .card: "card"
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A contact's checkpoint shows that the log has two histories. The evidence is in the store.
+    static func forkMet(_ who: String) -> CommandFailure {
+        CommandFailure(
+            .notProven, "ALARM: the directory showed \(who) another log than you, and signed both.",
+            "Do not use this directory. 'signet evidence export' writes the proof, which anybody can check: show it to others."
+        )
+    }
+}
+
+extension IdentityCodeError {
+    var status: ExitStatus { if case .malformed = self { .badFile } else { .notProven } }
+
+    func sentence(_ peer: Handle) -> Sentence {
+        let alarm =
+            "Do not use these keys: the directory deceives one of you. Compare the sixty digits as well, and tell \(peer)."
+        return switch self {
+        case .malformed:
+            Sentence(
+                "The code in the picture is not one to compare keys by.", "Both of you run 'signet people verify'.")
+        case .anotherPersons(let handle):
+            Sentence("This is the code of \(handle).", "Take a picture of the screen of \(peer).")
+        case .forAnother(let handle):
+            Sentence(
+                "\(peer) showed the code for \(handle).", "On their device: signet people verify with your handle.")
+        case .theirKeyDiffers:
+            Sentence("ALARM: \(peer) has another identity key than the directory gave you.", alarm)
+        case .ownKeyDiffers:
+            Sentence("ALARM: the directory gave \(peer) another identity key for you than yours.", alarm)
+        }
+    }
+}
+
+extension ContactCardError {
+    var sentence: Sentence {
+        switch self {
+        case .malformed: Sentence("That is not a contact card.", "Ask for one made with 'signet people card'.")
+        case .invalidSignature:
+            Sentence("The contact card was changed on its way.", "Ask for it again, from hand to hand.")
+        case .checkpoint:
+            Sentence("The contact card is of another directory.", "Ask for one of the directory that you use.")
+        }
+    }
+}
+
+extension ContactCardMismatch {
+    var sentence: Sentence {
+        let remedy = "Nothing was pinned. Ask them, face to face: either the card is not theirs, or the directory lies."
+        return switch self {
+        case .anotherPerson(let handle):
+            Sentence("The contact card is of \(handle).", "Name that person, or use another card.")
+        case .anotherIdentity:
+            Sentence("ALARM: the directory shows another identity than the contact card.", remedy)
+        case .olderThanTheCard(let card, let shown):
+            Sentence(
+                "ALARM: the directory shows version \(shown) of the account, and the contact card is of version \(card).",
+                remedy)
+        case .anotherState(let version):
+            Sentence(
+                "ALARM: the directory shows another version \(version) of the account than the contact card.", remedy)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+/// Two people who verify each other, as processes.
+@Suite struct PeopleTests {
+    private static var canScan: Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/zbarimg") }
+    }
+
+    /// The last two groups of each half.
+    private static func lastGroups(_ number: String) -> String {
+        let digits = Array(number)
+        return String(digits[20..<30]) + " " + String(digits[50..<60])
+    }
+
+    private static func number(_ town: Town, _ home: String, _ peer: String) async throws -> String {
+        let exit = try await town.signet(home, "people", "verify", peer, "--json")
+        expect(0, exit)
+        #expect(try exit.object()["compared"] as? Bool == false)
+        return try #require(try exit.object()["number"] as? String)
+    }
+
+    @Test func twoPeopleCompareSixtyDigits() async throws {
+        try await Town.withServer { town, _ in
+            let number = try await Self.number(town, "alice", Town.bob)
+            #expect(try await Self.number(town, "bob", Town.alice) == number, "both see one number")
+            #expect(number.count == 60)
+            let page = try await town.signet("alice", "people", "verify", Town.bob)
+            #expect(page.output.contains("\u{2588}") && page.output.contains("have not compared keys"))
+
+            let wrong = try await town.signet("alice", "people", "verify", Town.bob, "--matches", "1")
+            expect(1, wrong)
+            #expect(wrong.complaint.hasPrefix("ALARM: these are not the digits"))
+            #expect(try await town.signet("alice", "people", "list").output.contains("not compared"))
+
+            let right = try await town.signet(
+                "alice", "people", "verify", Town.bob, "--matches", Self.lastGroups(number), "--met", "2026-11-20",
+                "--json")
+            expect(0, right)
+            #expect(try right.keys() == ["compared", "comparedBy", "handle", "metOn", "number"])
+            #expect(try right.object()["metOn"] as? String == "2026-11-20")
+            let lookup = try await town.signet("alice", "lookup", Town.bob, "--json").object()
+            #expect(lookup["compared"] as? Bool == true && lookup["firstContact"] as? Bool == false)
+            #expect((lookup["outsideWitnesses"] as? [Any])?.isEmpty == true)
+            let verdict = try await town.signet("alice", "lookup", Town.bob)
+            #expect(verdict.lines.count == 5, "what matters: \(verdict.output)")
+            #expect(
+                verdict.output.contains("met on 2026-11-20") && verdict.output.contains("nobody outside the directory"))
+            #expect(try await town.signet("alice", "people", "list").output.contains("compared in person"))
+            expect(
+                64,
+                try await town.signet("alice", "people", "verify", Town.bob, "--matches", number, "--met", "2999-01-01")
+            )
+            expect(64, try await town.signet("alice", "people", "verify", Town.alice), "oneself")
+            expect(4, try await town.signet("alice", "people", "verify", "nobody@example.org"))
+        }
+    }
+
+    @Test(.enabled(if: canScan, "zbarimg reads pictures")) func theyReadTheCodeFromEachOthersScreens() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("alice", "people", "verify", Town.bob, "--picture", "screen.png"))
+            let scanned = try await town.signet("bob", "people", "verify", Town.alice, "--scan", "screen.png", "--json")
+            expect(0, scanned)
+            #expect(try scanned.object()["comparedBy"] as? String == "code")
+            let own = try await town.signet("alice", "people", "verify", Town.bob, "--scan", "screen.png")
+            expect(1, own, "one's own screen")
+            #expect(own.complaint == "This is the code of alice@example.org.")
+            try town.write(Array("not a picture".utf8), to: "none.png")
+            expect(65, try await town.signet("bob", "people", "verify", Town.alice, "--scan", "none.png"))
+            let without = try await town.signet(
+                "bob", "people", "verify", Town.alice, "--scan", "screen.png", environment: ["PATH": "/nonexistent"])
+            expect(3, without)
+            #expect(without.errors.contains("zbar-tools"))
+        }
+    }
+
+    @Test func aContactCardIsCheckedBeforeAnythingIsPinned() async throws {
+        try await Town.withServer { town, _ in
+            for name in ["carol", "dana"] {
+                try town.prepareHome(name, "\(name)@example.org", withIdentity: true)
+                expect(
+                    0,
+                    try await town.signet(
+                        name, "account", "create", "\(name)@example.org", "--directory", town.profile.path()))
+                expect(0, try await town.signet(name, "people", "card", "--out", "\(name).card"))
+            }
+            let other = try await town.signet("alice", "people", "add", "carol@example.org", "--card", "dana.card")
+            expect(1, other)
+            #expect(other.complaint == "The contact card is of dana@example.org.")
+            try town.edit("dana.card") { $0.replacing("dana@", with: "dane@") }
+            expect(65, try await town.signet("alice", "people", "add", "dane@example.org", "--card", "dana.card"))
+            #expect(try await !town.signet("alice", "people", "list").output.contains("dan"), "nothing was pinned")
+            let added = try await town.signet(
+                "alice", "people", "add", "carol@example.org", "--card", "carol.card", "--json")
+            expect(0, added)
+            #expect(try added.object()["comparedBy"] as? String == "card")
+            expect(64, try await town.signet("alice", "people", "add", "carol@example.org", "--met", "today"))
+        }
+    }
+
+    /// A flag claims nothing: it demands what was kept.
+    @Test func aGuardianIsMetOrComparedOnlyIfItWasSo() async throws {
+        try await Town.withServer { town, _ in
+            for flag in ["--met", "--compared"] {
+                let claimed = try await town.signet(
+                    "alice", "guardians", "add", Town.bob, "--needed", "1", flag, Town.bob)
+                expect(64, claimed, flag)
+                #expect(claimed.complaint.hasPrefix("This device does not know that you"), "\(claimed.complaint)")
+            }
+            let number = try await Self.number(town, "alice", Town.bob)
+            expect(0, try await town.signet("alice", "people", "verify", Town.bob, "--matches", number))
+            let met = try await town.signet("alice", "guardians", "add", Town.bob, "--needed", "1", "--met", Town.bob)
+            #expect(met.complaint.hasPrefix("This device does not know that you met"), "compared, and not met")
+            let compared = try await town.signet(
+                "alice", "guardians", "add", Town.bob, "--needed", "1", "--compared", Town.bob)
+            #expect(!compared.complaint.hasPrefix("This device does not know"), "\(compared.complaint)")
+        }
+    }
+
+    /// Somebody who was compared, and now is somebody else: said louder than of a stranger.
+    @Test func anotherIdentityOfSomebodyComparedIsLouder() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in
+                let number = try await Self.number(town, "alice", Town.bob)
+                expect(0, try await town.signet("alice", "people", "verify", Town.bob, "--matches", number))
+            }
+            try await town.serving(.lyingServer, ["--attack", "replaced-account", "--port", "0"]) { _ in
+                let exit = try await town.signet("alice", "lookup", Town.bob, "--json")
+                expect(2, exit)
+                #expect(try exit.object()["comparedIdentityChanged"] as? Bool == true)
+                let page = try await town.signet("alice", "lookup", Town.bob)
+                #expect(page.complaint.hasPrefix("ALARM: You compared the sixty digits"), "\(page.complaint)")
+                expect(2, try await town.signet("alice", "people", "verify", Town.bob))
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import KeyTransparency
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Testing
+
+/// A further device of a person, and a directory that would like to be in between.
+@Suite struct LinkingTests {
+    private static func device(of secrets: DeviceSecrets) throws -> DeviceSecrets {
+        try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
+    }
+
+    @Test func aNewDeviceAcceptsNothingBeforeItsPersonConfirms() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            let second = try Self.device(of: secrets)
+            let joining = try directory.client(second)
+            await #expect(throws: ClientError.misuse(.nothingToConfirm)) { try await joining.accountToConfirm() }
+            let card = try await joining.linkCard(second)
+            await #expect(throws: ClientError.misuse(.deviceNotAddedYet)) { try await joining.accountToConfirm() }
+            let added = try await alice.addDevice(card, by: secrets)
+
+            #expect(try await joining.lookup(secrets.handle).verdict.outcome == .stranger, "listed, and not accepted")
+            #expect(try await joining.store.pinnedPeers().isEmpty)
+            await #expect(throws: ClientError.misuse(.deviceNotAddedYet)) { try await joining.checkOwnAccount() }
+            let account = try await joining.accountToConfirm()
+            #expect(account.card == card)
+            #expect(account.identityKey == secrets.identityKey && account.stateHash == added.stateHash)
+            try await joining.acceptCompared(account)
+            #expect(try await joining.lookup(secrets.handle).verdict.keys?.devices.count == 2)
+            #expect(try await joining.checkOwnAccount().alarms.isEmpty)
+            await #expect(throws: ClientError.misuse(.nothingToConfirm)) { try await joining.accountToConfirm() }
+        }
+    }
+
+    /// The server has had the card, and logs another identity over the person's devices, the new one among them.
+    @Test func aForgedAccountThatListsTheNewDeviceIsNotAccepted() async throws {
+        try await TestDirectory.run(attack: .foreignIdentity) { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            let second = try Self.device(of: secrets)
+            let store = InMemoryStore()
+            let card = try await directory.client(second, remembering: store).linkCard(second)
+            let added = try await alice.addDevice(card, by: secrets)
+            let deceived = try directory.client(
+                second, over: NIOTransport(to: directory.lyingProfile), remembering: store)
+            let verdict = try await deceived.lookup(secrets.handle).verdict
+            #expect(verdict.outcome == .stranger && verdict.keys == nil)
+            #expect(try await store.pinnedPeers().isEmpty)
+            // What the person compares is not what the other device shows.
+            let account = try await deceived.accountToConfirm()
+            #expect(account.identityKey != secrets.identityKey && account.stateHash != added.stateHash)
+        }
+    }
+
+    @Test func anAccountThatThisDeviceMadeIsItsOwnFromTheStart() async throws {
+        try await TestDirectory.run { directory in
+            let (_, secrets) = try await directory.person("alice@example.org")
+            let restored = try directory.client(secrets)
+            guard case .firstPinned = try await restored.lookup(secrets.handle).verdict.outcome else {
+                throw Unexpected("the device's own account")
+            }
+        }
+    }
+
+    @Test func aCardIsGoodForAnHourByTheLogInIt() async throws {
+        try await TestDirectory.run { directory in
+            let store = InMemoryStore()
+            let (_, secrets) = try await directory.person("alice@example.org", remembering: store)
+            let second = try Self.device(of: secrets)
+            let card = try await directory.client(second).linkCard(second)
+            let now = Surroundings.system.now()
+            let late = try directory.client(
+                secrets, remembering: store, now: { now + LinkCard.maximumAge + 600 })
+            do throws(ClientError) {
+                _ = try await late.addDevice(card, by: secrets)
+                Issue.record("an old card was taken")
+            } catch {
+                guard case .linkCard(.tooOld(let time)) = error else { throw error }
+                #expect(time <= now && time + 60 > now)
+            }
+        }
+    }
+
+    /// The new device has been shown another log than the one that the old device sees.
+    @Test func aDeviceThatSeesAnotherLogIsNotAdded() async throws {
+        try await TestDirectory.run(attack: .forkedWitness) { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            let second = try Self.device(of: secrets)
+            let deceived = try directory.client(second, over: NIOTransport(to: directory.lyingProfile))
+            let card = try await deceived.linkCard(second)
+            do throws(ClientError) {
+                _ = try await alice.addDevice(card, by: secrets)
+                Issue.record("two logs were not seen")
+            } catch {
+                guard case .forkMet(let fork) = error else { throw error }
+                #expect(try await alice.store.metForks() == [fork])
+            }
+        }
+    }
+
+    @Test func aCardIsReadOnlyAsItWasWritten() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            let policy = directory.profile.trust.policy
+            let card = try await alice.linkCard(secrets)
+            #expect(try LinkCard(decoding: card.encoded, policy: policy) == card)
+            #expect(throws: LinkCardError.unknownFormat) {
+                try LinkCard(decoding: card.device.encoded, policy: policy)
+            }
+            for index in stride(from: 0, to: card.encoded.count, by: 7) {
+                var changed = card.encoded
+                changed[index] ^= 1
+                #expect(throws: LinkCardError.self, "byte \(index)") { try LinkCard(decoding: changed, policy: policy) }
+            }
+        }
+    }
+}
