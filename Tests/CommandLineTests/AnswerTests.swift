@@ -115,7 +115,7 @@ import Testing
             #expect(
                 checks.map(\.name) == [
                     "envelope", "vrf", "account-state", "checkpoint-text", "origin", "log-signature",
-                    "cosignatures", "epoch", "index", "history", "inclusion", "freshness", "consistency",
+                    "cosignatures", "freshness", "epoch", "index", "history", "inclusion", "consistency",
                 ])
             #expect(checks.allSatisfy { $0.result == "passed" })
             #expect(try exit.object()["usable"] as? Bool == true)

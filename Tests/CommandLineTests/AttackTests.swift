@@ -93,7 +93,7 @@ import TransparencyLog
             #expect(checkNames[expected] == checks[failed].name)
             // Two heads that contradict each other are refused before anything else that follows the cosignatures.
             let isSeenEarly = [.rollback, .forkedWitness].contains(attack)
-            let reached = isSeenEarly ? try #require(checks.firstIndex { $0.name == "epoch" }) : failed
+            let reached = isSeenEarly ? try #require(checks.firstIndex { $0.name == "freshness" }) : failed
             #expect(checks[..<reached].allSatisfy { $0.result == "passed" })
             #expect(checks[reached..<failed].allSatisfy { $0.result == "not reached" })
             #expect(checks[(failed + 1)...].allSatisfy { $0.result == "not reached" })

@@ -20,7 +20,8 @@ import TransparencyLog
     }
 
     func cosigner(_ state: String = "state") async throws -> AuditCosigner {
-        let auditor = try Auditor(of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(state)),
+        let auditor = try Auditor(
+            of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(state)),
             clock: { ForgedLog.now })
         do { try await auditor.resume() } catch {
             guard case .guilty = error else { throw error }

@@ -61,7 +61,9 @@ import VerifiableMap
 
     @Test func afterMoreDaysThanDirectoriesKeepTheRestIsNamed() throws {
         var scene = scene
-        for day in 4...95 { try scene.directory.endEpoch(at: (PaperDirectory.now + UInt64(day) * WatchScene.day) * 1000) }
+        for day in 4...95 {
+            try scene.directory.endEpoch(at: (PaperDirectory.now + UInt64(day) * WatchScene.day) * 1000)
+        }
         let now = PaperDirectory.now + 95 * WatchScene.day
         let verified = try verify(scene, at: now)
         // The present day is not among the ninety; what was shown from the first day to the one before the last of them is.
@@ -107,7 +109,9 @@ import VerifiableMap
         let (first, later) = (try scene.epochs()[2], WatchScene.now + WatchScene.day)
         try scene.directory.endEpoch(at: later * 1000, lieInRecord: { $0.with(milestone: first) })
         try scene.directory.endEpoch(at: later * 1000)
-        #expect(throws: MilestoneFault.skipsDays(from: start.day + 1, to: start.day + 3)) { try verify(scene, at: later) }
+        #expect(throws: MilestoneFault.skipsDays(from: start.day + 1, to: start.day + 3)) {
+            try verify(scene, at: later)
+        }
     }
 
     @Test func aLaterEpochOfADayIsNoMilestone() throws {

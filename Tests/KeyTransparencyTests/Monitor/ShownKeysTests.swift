@@ -67,7 +67,9 @@ import VerifiableMap
 
     @Test func daysOfWhichNobodyCanShowAnythingAreNamed() throws {
         var scene = scene
-        for day in 4...100 { try scene.directory.endEpoch(at: (PaperDirectory.now + UInt64(day) * WatchScene.day) * 1000) }
+        for day in 4...100 {
+            try scene.directory.endEpoch(at: (PaperDirectory.now + UInt64(day) * WatchScene.day) * 1000)
+        }
         let now = PaperDirectory.now + 100 * WatchScene.day
         let history = try scene.verify(scene.answer(at: now), at: now)
         #expect(throws: ShownKeysFault.unseenDays(second.day..<(second.day + 9))) {

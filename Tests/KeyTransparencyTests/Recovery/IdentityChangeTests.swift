@@ -134,7 +134,8 @@ import TransparencyLog
         // The contact saw the account without it then.
         let (asked, pinned) = (RecoverableAccount.started, try pin(Array(steps.prefix(2))))
         #expect(
-            try identity(decide(steps, pinned: pinned, lookedAt: asked).with) == .recovered(at: RecoverableAccount.ended))
+            try identity(decide(steps, pinned: pinned, lookedAt: asked).with)
+                == .recovered(at: RecoverableAccount.ended))
         #expect(try identity(decide(steps, pinned: pinned, lookedAt: asked + 1).with) == .rushed)
     }
 

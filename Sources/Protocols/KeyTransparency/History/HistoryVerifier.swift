@@ -31,7 +31,8 @@ public struct HistoryVerifier: Sendable {
         let frontier = try checkRoot(leaves, answer, known)
         let loggedIn = try checkSteps(response, leaves, answer, known)
         return VerifiedHistory(
-            answer, answer.label, known: known, entries: entries, leaves: leaves, frontier: frontier, loggedIn: loggedIn)
+            answer, answer.label, known: known, entries: entries, leaves: leaves, frontier: frontier, loggedIn: loggedIn
+        )
     }
 
     private func checkEnvelope(_ bytes: [UInt8]) throws(HistoryRefusal) -> HistoryResponse {

@@ -116,7 +116,9 @@ public struct MonitorDecision: Hashable, Sendable {
     private static func rushed(in history: VerifiedHistory) -> Set<UInt64> {
         var versions: Set<UInt64> = []
         for (place, entry) in history.entries.enumerated() {
-            guard case .state(let record, let state) = entry, case .recovered(let succession) = state.step else { continue }
+            guard case .state(let record, let state) = entry, case .recovered(let succession) = state.step else {
+                continue
+            }
             // A request that was looked at before is not shown again, and cannot be compared here.
             let isShown = history.entries.prefix(place).contains { $0.start == succession.start }
             let count = history.known.size + UInt64(place) + 1

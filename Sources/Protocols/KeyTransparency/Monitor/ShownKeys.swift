@@ -38,7 +38,9 @@ extension ShownKeys {
     /// - Parameter history: from the first entry on.
     /// - Throws: ``ShownKeysFault/takenBack``.
     public func check(_ history: VerifiedHistory) throws(ShownKeysFault) {
-        guard history.handle == handle, history.head(count: self.history.count) == self.history else { throw .takenBack }
+        guard history.handle == handle, history.head(count: self.history.count) == self.history else {
+            throw .takenBack
+        }
     }
 
     /// Demands that the index held a part of that history at each milestone since.

@@ -45,7 +45,11 @@ public enum IdentityChange: Hashable, Sendable {
 
         /// How this step handed the account to another identity key, if it did.
         var takeover: Takeover? {
-            if case .recovered(let succession) = state.step { Takeover(count: count, succession: succession) } else { nil }
+            if case .recovered(let succession) = state.step {
+                Takeover(count: count, succession: succession)
+            } else {
+                nil
+            }
         }
     }
 

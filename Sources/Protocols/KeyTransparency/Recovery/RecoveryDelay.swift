@@ -42,7 +42,9 @@ extension VerifiedHistory {
     ///
     /// - Parameter count: which entry of the label it is, counted from 1.
     func showsDelay(of succession: RecoverySuccession, at count: UInt64) -> Bool {
-        guard let asked = epoch(asking: succession.start, before: count), let taken = loggedIn[count] else { return false }
+        guard let asked = epoch(asking: succession.start, before: count), let taken = loggedIn[count] else {
+            return false
+        }
         return RecoveryDelay.hasPassed(succession.start.commitment.delay, from: asked, to: taken)
     }
 }

@@ -20,7 +20,9 @@ extension Directory {
         guard end - first <= HistoryResponse.maximumEntryCount else { throw .refused(.tooLarge) }
         let places = Array(epochs.history(of: LabelIndex(hash), size: .max).indexes[Int(first)...Int(end)])
         let entries = try await entries(at: places.dropLast(), of: request.lookup.handle)
-        let shown = (entries.map(\.state) + [label.state]).enumerated().filter { $1.map(AccountState.isOfRecovery) ?? false }
+        let shown = (entries.map(\.state) + [label.state]).enumerated().filter {
+            $1.map(AccountState.isOfRecovery) ?? false
+        }
         var steps: [LoggedStep] = []
         for (place, _) in shown {
             steps.append(try await step(first + UInt64(place) + 1, at: places[place], in: size))

@@ -58,7 +58,8 @@ extension Directory {
     ) async throws(DirectoryOpenError) -> Directory {
         try await open(
             at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
-            logger: logger, epochInterval: epochInterval, heartbeat: heartbeat, witnessing: witnessing, onFatal: onFatal)
+            logger: logger, epochInterval: epochInterval, heartbeat: heartbeat, witnessing: witnessing, onFatal: onFatal
+        )
     }
 
     /// Opens a directory whose log is on any storage.

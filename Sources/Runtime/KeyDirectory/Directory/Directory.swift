@@ -38,7 +38,8 @@ public final class Directory: Sendable {
 
     init(
         log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
-        paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger, heartbeat: UInt64 = Directory.standardHeartbeat,
+        paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        heartbeat: UInt64 = Directory.standardHeartbeat,
         nonceCapacity: Int = 1 << 20
     ) {
         self.log = log

@@ -15,7 +15,8 @@ extension Client {
         let found = try await verifiedAnswer(handle)
         switch found.answer {
         case .registered(let lookup):
-            return .registered(try await compare(StoredLookup(lookup: lookup, known: found.known, response: found.response)))
+            return .registered(
+                try await compare(StoredLookup(lookup: lookup, known: found.known, response: found.response)))
         case .closed(let closure):
             try await remember(closure)
             return .closed(closure, known: found.known)

@@ -59,7 +59,9 @@ enum BadIndexes {
                 $0.now += 3601
                 $0.answer.note = try $0.directory.note(at: $0.now).encoded
             },
-            try bench.bad(.epoch, "ahead-of-quorum", "the epoch ends after the quorum cosigned it, by more than the skew") {
+            try bench.bad(
+                .epoch, "ahead-of-quorum", "the epoch ends after the quorum cosigned it, by more than the skew"
+            ) {
                 $0.now += 301
                 try $0.directory.endEpoch(at: $0.now * 1000)
                 $0.answer = try $0.directory.answer(about: $0.scene.alice)

@@ -211,7 +211,10 @@ package enum StoreRule: String, CaseIterable, Sendable {
                     handle: handle, history: StoreSample.history(count: count),
                     epoch: MilestoneMark(index: index, day: day), shownAt: .max, response: [UInt8(index)])
             }
-            let all = [shown(bob, 2, 3, day: 1), shown(alice, 2, 4, day: 1), shown(bob, 2, 4, day: 2), shown(bob, 4, 5, day: 2)]
+            let all = [
+                shown(bob, 2, 3, day: 1), shown(alice, 2, 4, day: 1), shown(bob, 2, 4, day: 2),
+                shown(bob, 4, 5, day: 2),
+            ]
             for keys in all.reversed() { try await store.keep(keys, in: origin) }
             try await store.keep(shown(bob, 4, 6, day: 2), in: origin)
             try expect(await store.shownKeys(in: origin) == all)
@@ -286,7 +289,8 @@ package enum StoreSample {
     /// Two notes that nobody has checked.
     static func fork(_ number: UInt8) throws -> ForkEvidence {
         let notes = try ["1", "2"].map { size in
-            let line = NoteSignature(name: try KeyName("example.org/log".utf8), keyID: KeyID(rawValue: 0), blob: [number])
+            let line = NoteSignature(
+                name: try KeyName("example.org/log".utf8), keyID: KeyID(rawValue: 0), blob: [number])
             return try SignedNote(text: Array("example.org/log\n\(size)\n".utf8), signatures: [line])
         }
         return ForkEvidence(first: notes[0], second: notes[1])

@@ -51,7 +51,9 @@ struct Monitor: AsyncParsableCommand {
         }
         let alarms = report.alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init)
         let news = alarms.filter { told.insert($0).inserted }
-        if !follow || !news.isEmpty || told.isEmpty { output.emit(report.json(shown), report.text(shown)) }
+        if !follow || !news.isEmpty || told.isEmpty {
+            output.emit(report.json(shown, accept), report.text(shown, accept))
+        }
         guard !accept else { return }
         try news.forEach(tell)
         guard !follow, let alarm = alarms.first else { return }
@@ -88,20 +90,19 @@ struct ToldAlarm: Hashable {
 
 extension MonitorReport {
     /// One object for each look.
-    func json(_ shown: [ShownKeysAlarm]) -> JSONValue {
+    func json(_ shown: [ShownKeysAlarm], _ isAccepting: Bool) -> JSONValue {
         [
-            "accepted": .bool(isAccepted),
-            "alarms": .array(alarms.map { ToldAlarm($0).json }),
+            "accepted": .bool(isAccepted || (isAccepting && !shown.isEmpty)),
+            "alarms": .array((alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init)).map(\.json)),
             "entries": .number(UInt64(entryCount)), "epoch": .number(epoch), "first": .bool(isFirst),
             "handle": .string(handle.description), "milestones": .number(UInt64(milestoneCount)),
-            "shownKeys": .array(shown.map { ToldAlarm($0).json }),
             "version": .number(version),
         ]
     }
 
     /// The same for people.
-    func text(_ shown: [ShownKeysAlarm]) -> String {
-        let paint = Paint.output
+    func text(_ shown: [ShownKeysAlarm], _ isAccepting: Bool) -> String {
+        let (paint, isAccepted) = (Paint.output, isAccepted || (isAccepting && !shown.isEmpty))
         var lines = [paint.strong(handle.description)]
         if alarms.isEmpty {
             let past = milestoneCount == 0 ? "" : ", and so did \(Moment.count(UInt64(milestoneCount), "past day"))"

@@ -89,7 +89,8 @@ struct LookupPage {
             return Sentence(
                 "ALARM: guardians gave the identity of \(handle) to another device, and the log does not show the delay in which "
                     + "they could object.",
-                "Do not use it. Ask them in another way: their guardians and the directory may have done it without them.")
+                "Do not use it. Ask them in another way: their guardians and the directory may have done it without them."
+            )
         }
         if change.identity == .unexplained {
             if let before = comparison.comparison {

@@ -132,7 +132,8 @@ extension ShownKeysAlarm {
         return switch fault {
         case .takenBack:
             Sentence(
-                "On \(day) the directory showed you keys of \(shown.handle) that are not in the history it shows now.", ask)
+                "On \(day) the directory showed you keys of \(shown.handle) that are not in the history it shows now.",
+                ask)
         case .milestone(let fault):
             Sentence(
                 "The directory does not stand by the keys of \(shown.handle) that it showed you on \(day).",
