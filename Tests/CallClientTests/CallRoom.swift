@@ -10,7 +10,7 @@ import Testing
 final class CallRoom: Sendable {
     private struct Places {
         var signals: [CallDevice: AsyncStream<[UInt8]>.Continuation] = [:]
-        var frames: [CallDevice: AsyncStream<[UInt8]>.Continuation] = [:]
+        var frames: [CallDevice: AsyncStream<ArrivedFrame>.Continuation] = [:]
     }
 
     let callID = CallRoom.fresh()
@@ -63,11 +63,11 @@ final class CallRoom: Sendable {
         return heard == [1, 2, 3]
     }
 
-    private func stream(
-        _ place: any WritableKeyPath<Places, [CallDevice: AsyncStream<[UInt8]>.Continuation]> & Sendable,
+    private func stream<Element: Sendable>(
+        _ place: any WritableKeyPath<Places, [CallDevice: AsyncStream<Element>.Continuation]> & Sendable,
         _ device: CallDevice
-    ) -> AsyncStream<[UInt8]> {
-        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    ) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self)
         places.withLock { $0[keyPath: place][device] = continuation }
         return stream
     }
@@ -82,7 +82,8 @@ final class CallRoom: Sendable {
 
     fileprivate func pass(_ frame: [UInt8], from device: CallDevice) {
         places.withLock { places in
-            for (other, place) in places.frames where other != device { place.yield(frame) }
+            let arrived = ArrivedFrame(frame, carriedFor: MemberAlias(of: device, in: callID))
+            for (other, place) in places.frames where other != device { place.yield(arrived) }
         }
     }
 }
@@ -132,7 +133,7 @@ private struct RoomSignals: CallSignals {
 private struct RoomFrames: CallFrames {
     let room: CallRoom
     let device: CallDevice
-    let incoming: AsyncStream<[UInt8]>
+    let incoming: AsyncStream<ArrivedFrame>
     func send(_ frame: [UInt8]) { room.pass(frame, from: device) }
     func close() async {}
 }

@@ -107,8 +107,9 @@ struct CallTests {
         var tally = CallTally()
         let device = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
         let isMeant = tally.drop(reason, of: device)
-        #expect(isMeant == [.notAuthentic, .expired, .keyMissing, .noRoom].contains(reason))
-        #expect(tally.undecryptable == (isMeant ? 1 : 0))
+        #expect(isMeant == [.notAuthentic, .expired, .keyMissing, .noRoom, .anotherSender].contains(reason))
+        #expect(tally.undecryptable == (isMeant && reason != .anotherSender ? 1 : 0))
+        #expect(tally.members[device]?.forged ?? 0 == (reason == .anotherSender ? 1 : 0))
         let isFromOutside = reason == .outside || reason == .notEntitled
         #expect(tally.members[device]?.notEntitled ?? 0 == (isFromOutside ? 1 : 0))
     }

@@ -13,8 +13,10 @@ struct RelayedFramesTests {
         let devices = try (1...2 as ClosedRange<UInt8>).map {
             try #require(CallDevice([UInt8](repeating: $0, count: 32)))
         }
-        let good = devices.map {
-            RelayedFrames.Admission(host: "127.0.0.1", port: relay.port, ticket: relay.ticket(for: $0, in: call))
+        let good = try devices.map {
+            RelayedFrames.Admission(
+                host: "127.0.0.1", port: relay.port, key: try #require(RelayKey(relay.sessionKey(of: $0, in: call))),
+                ticket: relay.ticket(for: $0, of: 1, in: call))
         }
         let one = try await RelayedFrames.open(good[0]) { nil }
         let two = try await RelayedFrames.open(good[1]) { nil }
@@ -24,7 +26,8 @@ struct RelayedFramesTests {
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }
-        #expect(await two.incoming.first { _ in true } == [1, 2, 3])
+        let alias = MemberAlias(of: devices[0], in: call)
+        #expect(await two.incoming.first { _ in true } == ArrivedFrame([1, 2, 3], carriedFor: alias))
         speaking.cancel()
         await one.close()
         await two.close()

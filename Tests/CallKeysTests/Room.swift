@@ -123,5 +123,6 @@ extension SignalBody {
     var isCommit: Bool { if case .commit = self { true } else { false } }
     var isReply: Bool { if case .reply = self { true } else { false } }
     var isRoster: Bool { if case .roster = self { true } else { false } }
+    var isRequest: Bool { if case .request = self { true } else { false } }
     var isHeartbeat: Bool { if case .heartbeat = self { true } else { false } }
 }

@@ -13,17 +13,26 @@ struct SocketTests {
         var guests: [Guest] = []
         for number in 1...2 as ClosedRange<UInt8> {
             let device = try #require(CallDevice([UInt8](repeating: number, count: 32)))
-            let guest = try await Guest(to: relay.port)
-            try await guest.enter(with: relay.ticket(for: device, in: call))
+            let key = try #require(RelayKey(relay.sessionKey(of: device, in: call)))
+            let guest = try await Guest(to: relay.port, key)
+            try await guest.enter(with: relay.ticket(for: device, of: Int64(number), in: call))
             guests.append(guest)
         }
         // A datagram may be lost even here; nothing else is sent, so that the first to arrive is the one.
         var heard: RelayPacket?
         while heard == nil {
-            try await guests[0].send(.frame([1, 2, 3]))
+            try await guests[0].send(guests[0].key.frame([1, 2, 3], guests[0].stay))
             heard = await guests[1].next(within: .milliseconds(200))
         }
-        #expect(heard == .frame([1, 2, 3]))
+        let first = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
+        #expect(heard == guests[1].key.relayed([1, 2, 3], of: MemberAlias(of: first, in: call), guests[1].stay))
+        // Who has left the call is heard no more: a hello with its ticket is refused.
+        relay.end(first, in: call)
+        var answer: RelayPacket?
+        while answer != .refused {
+            try await guests[0].send(guests[0].key.hello(cookie: 0, ticket: guests[0].ticket))
+            answer = await guests[0].next(within: .milliseconds(200))
+        }
         for guest in guests { await guest.close() }
         await relay.close()
     }
@@ -33,8 +42,12 @@ struct SocketTests {
 private final class Guest {
     private let channel: any Channel
     private let received: AsyncStream<RelayPacket>
+    let key: RelayKey
+    private(set) var stay: UInt64 = 0
+    private(set) var ticket: [UInt8] = []
 
-    init(to port: Int) async throws {
+    init(to port: Int, _ key: RelayKey) async throws {
+        self.key = key
         let (received, packets) = AsyncStream.makeStream(of: RelayPacket.self)
         self.received = received
         channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -66,12 +79,15 @@ private final class Guest {
     }
 
     func enter(with ticket: [UInt8]) async throws {
+        self.ticket = ticket
         var cookie: UInt64 = 0
         while true {
-            try await send(.hello(cookie: cookie, ticket: ticket))
+            try await send(key.hello(cookie: cookie, ticket: ticket))
             switch await next(within: .milliseconds(200)) {
             case .challenge(let number): cookie = number
-            case .welcome: return
+            case .welcome(let stay, _):
+                self.stay = stay
+                return
             default: break
             }
         }

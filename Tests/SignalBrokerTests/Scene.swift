@@ -37,6 +37,7 @@ struct Scene {
     private(set) var bytes: [SessionID: [UInt8]] = [:]
     /// Connections whose network takes nothing.
     var stuck: Set<SessionID> = []
+    private(set) var departures: [(device: CallDevice, call: CallID)] = []
     private(set) var deliveries: [SessionID: [Delivery]] = [:]
     private var decoders: [SessionID: StompDecoder] = [:]
     private var readers: [SessionID: FrameReader] = [:]
@@ -151,6 +152,7 @@ struct Scene {
                 deliveries[id, default: []].append(more)
                 if !stuck.contains(id) { take(broker.noteWritten(more.byteCount, on: id, at: now)) }
             case .close(let id), .cut(let id): closed.insert(id)
+            case .departed(let device, let call): departures.append((device, call))
             case .keep, .drop, .record, .forget: writes.append(action)
             }
         }

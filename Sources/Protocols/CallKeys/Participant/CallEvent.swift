@@ -20,6 +20,8 @@ public enum CallEvent: Sendable {
     case signal(OpenedSignal)
     /// A frame arrived.
     case frame([UInt8])
+    /// A frame arrived, and the relay says from whom.
+    case relayedFrame([UInt8], of: MemberAlias)
     /// Time passed. Due every 50 ms while the call lasts.
     case tick
 }
@@ -139,6 +141,8 @@ public enum FrameDropReason: Hashable, Sendable, CaseIterable {
     case notEntitled
     /// It was opened before.
     case replayed
+    /// It is in the name of one member, and the relay had it from another.
+    case anotherSender
     /// It does not authenticate under its key.
     case notAuthentic
     /// Its key was wiped, as it must.

@@ -35,17 +35,17 @@ extension CallParticipant {
         return ring.sealer(index, context, sending)
     }
 
-    mutating func receive(_ frame: [UInt8], at now: UInt64) {
+    mutating func receive(_ frame: [UInt8], carriedFor alias: MemberAlias? = nil, at now: UInt64) {
         guard let header = try? FrameHeader(startOf: frame), let keyID = CallKeyID(rawValue: header.keyID) else {
             return drop(.malformed, nil)
         }
         guard isMember else { return drop(.outside, keyID) }
         guard keyID.index != roster?.index(of: device) else { return drop(.own, keyID) }
-        open(HoldBuffer.Held(frame: frame, keyID: keyID, arrivedAt: now), at: now)
+        open(HoldBuffer.Held(frame: frame, keyID: keyID, carriedFor: alias, arrivedAt: now), at: now)
     }
 
     private mutating func open(_ held: HoldBuffer.Held, at now: UInt64) {
-        switch ring.open(held.frame, held.keyID, at: now) {
+        switch ring.open(held, at: now) {
         case .opened(let opened, let sender, let generation):
             play(opened, held, sender, generation, at: now)
             followEvidence(generation, sender, at: now)
@@ -56,6 +56,7 @@ extension CallParticipant {
         case .notEntitled: drop(.notEntitled, held.keyID)
         case .expired: drop(.expired, held.keyID)
         case .replayed: drop(.replayed, held.keyID)
+        case .anotherSender: drop(.anotherSender, held.keyID)
         case .notAuthentic: fail(held, at: now)
         }
     }
@@ -99,7 +100,7 @@ extension CallParticipant {
 
     private mutating func keep(_ held: HoldBuffer.Held, at now: UInt64) {
         if now >= held.arrivedAt + times.holdDuration { return drop(.keyMissing, held.keyID) }
-        if !hold.insert(held.frame, held.keyID, at: held.arrivedAt) { drop(.noRoom, held.keyID) }
+        if !hold.insert(held) { drop(.noRoom, held.keyID) }
     }
 
     /// Tries every held frame again, asks for what has been missing for a while, and gives up what waited too long.

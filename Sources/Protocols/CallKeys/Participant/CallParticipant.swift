@@ -79,6 +79,7 @@ public struct CallParticipant {
         case .suspect: if isHost { makeFresh(.suspicion, at: now) }
         case .signal(let signal): receive(signal, at: now)
         case .frame(let frame): receive(frame, at: now)
+        case .relayedFrame(let frame, let alias): receive(frame, carriedFor: alias, at: now)
         case .tick: tick(at: now)
         }
         defer { output = [] }

@@ -15,6 +15,8 @@ struct HoldBuffer {
     struct Held {
         let frame: [UInt8]
         let keyID: CallKeyID
+        /// From whom the relay had it; nil if nobody says.
+        let carriedFor: MemberAlias?
         let arrivedAt: UInt64
     }
 
@@ -23,15 +25,15 @@ struct HoldBuffer {
     private var byteCount = 0
 
     /// Takes a frame in; returns false if there is no room.
-    mutating func insert(_ frame: [UInt8], _ keyID: CallKeyID, at now: UInt64) -> Bool {
-        let stream = Stream(index: keyID.index, context: keyID.context)
-        let held = load[stream] ?? (0, 0)
-        guard held.frames < Self.framesPerStream, held.bytes + frame.count <= Self.bytesPerStream,
-            frames.count < Self.framesAltogether, byteCount + frame.count <= Self.bytesAltogether
+    mutating func insert(_ held: Held) -> Bool {
+        let stream = Stream(index: held.keyID.index, context: held.keyID.context)
+        let (known, size) = (load[stream] ?? (0, 0), held.frame.count)
+        guard known.frames < Self.framesPerStream, known.bytes + size <= Self.bytesPerStream,
+            frames.count < Self.framesAltogether, byteCount + size <= Self.bytesAltogether
         else { return false }
-        frames.append(Held(frame: frame, keyID: keyID, arrivedAt: now))
-        load[stream] = (held.frames + 1, held.bytes + frame.count)
-        byteCount += frame.count
+        frames.append(held)
+        load[stream] = (known.frames + 1, known.bytes + size)
+        byteCount += size
         return true
     }
 

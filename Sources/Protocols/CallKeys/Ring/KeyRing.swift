@@ -6,6 +6,7 @@ import SFrame
 struct KeyRing {
     private(set) var generations: [UInt32: KeyGeneration] = [:]
     private var opener = FrameOpener()
+    private var aliases: [CallDevice: MemberAlias] = [:]
     private var guesses: [UInt16: (since: UInt64, count: Int)] = [:]
     private let suites: CallSuites
     private let times: CallTimes
@@ -28,6 +29,7 @@ struct KeyRing {
         case notEntitled
         case expired
         case replayed
+        case anotherSender
         case notAuthentic
     }
 
@@ -134,16 +136,20 @@ struct KeyRing {
         }
     }
 
-    mutating func open(_ frame: [UInt8], _ keyID: CallKeyID, at now: UInt64) -> Verdict {
+    mutating func open(_ held: HoldBuffer.Held, at now: UInt64) -> Verdict {
+        let keyID = held.keyID
         guard let number = generations.keys.first(where: { $0 & 15 == UInt32(keyID.generationBits) }),
             let generation = generations[number]
         else { return .unknownGeneration }
         guard let sender = generation.members[keyID.index] else { return .unknownSender }
+        if let alias = held.carriedFor, alias != self.alias(of: sender, generation.scope.callID) {
+            return .anotherSender
+        }
         guard keyID.step >= generation.firstStep else { return .notEntitled }
         if let retiredAt = generation.retiredAt, now > retiredAt + times.retention(keyID.context) { return .expired }
         let isAhead = keyID.step > generation.headStep
         guard isAhead ? mayGuess(keyID.index, at: now) : generation.mediaKey(keyID.step) != nil else { return .expired }
-        return open(frame, keyID, number, sender, isAhead: isAhead, at: now)
+        return open(held.frame, keyID, number, sender, isAhead: isAhead, at: now)
     }
 
     private mutating func open(
@@ -174,6 +180,13 @@ struct KeyRing {
     private mutating func forget(_ keyID: CallKeyID, of number: UInt32) {
         opener.remove(keyID: keyID.rawValue)
         generations[number]?.keyIDs.remove(keyID.rawValue)
+    }
+
+    private mutating func alias(of device: CallDevice, _ call: CallID) -> MemberAlias {
+        if let alias = aliases[device] { return alias }
+        let alias = MemberAlias(of: device, in: call)
+        aliases[device] = alias
+        return alias
     }
 
     private mutating func mayGuess(_ index: UInt16, at now: UInt64) -> Bool {

@@ -3,64 +3,92 @@ import CanonicalCoding
 /// A datagram between a device and the relay of frames.
 ///
 /// A device says hello with its ticket, is asked to say it again with a cookie, which only whoever receives at its address
-/// gets, and is let in. From then on its address stands for it.
+/// gets, and is let in. From then on its address stands for it, and every packet carries a code that only the device and the
+/// relay can make (``RelayKey``).
 ///
-/// Wire form: u8 kind, then the fields of the kind up to the end of the datagram.
+/// Wire form: u8 kind, then the fields of the kind up to the end of the datagram. Kinds 1 to 6 were packets without codes.
 ///
-/// Security: nothing here is authenticated beyond the address. Frames are, by SFrame; the relay and whoever forges an address
-/// can drop, repeat and invent packets, and open none.
+/// Security: nobody who sees the packets learns the call or a long-term key of a device, and nobody can send or end anything in the
+/// name of a device. Frames are encrypted by SFrame; the relay itself can drop and repeat them.
 public enum RelayPacket: Hashable, Sendable {
-    /// 1. A device wants in, or stays in: cookie (8, zeros before one is known), ticket (1 to ``maximumTicketByteCount``).
-    case hello(cookie: UInt64, ticket: [UInt8])
-    /// 2. The relay wants the hello again with this cookie (8).
+    /// 11. A device wants in, or stays in: cookie (8, zeros before one is known), code (8), ticket (1 to
+    /// ``maximumTicketByteCount``).
+    case hello(cookie: UInt64, code: UInt64, ticket: [UInt8])
+    /// 12. The relay wants the hello again with this cookie (8).
     case challenge(UInt64)
-    /// 3. The device is in.
-    case welcome
-    /// 4. A frame, for all others in the call.
-    case frame([UInt8])
-    /// 5. The device goes.
-    case farewell
-    /// 6. The ticket is none, is over, or there is no room.
+    /// 13. The device is in: the number of its stay (8), code (8).
+    case welcome(stay: UInt64, code: UInt64)
+    /// 14. A frame, for all others in the call: code (8), frame.
+    case frame(code: UInt64, [UInt8])
+    /// 15. The device goes: code (8).
+    case farewell(code: UInt64)
+    /// 16. The ticket is none, is over, or there is no room.
     case refused
+    /// 17. A frame of another device: whom the relay let in (8), code (8), frame.
+    case relayed(from: MemberAlias, code: UInt64, [UInt8])
 
     /// No datagram is longer, in bytes: it fits into one packet of any network.
     public static let maximumByteCount = 1400
+    /// No frame is longer, in bytes.
+    public static let maximumFrameByteCount = maximumByteCount - 17
     /// No ticket is longer, in bytes.
     public static let maximumTicketByteCount = 128
 
     /// The wire form.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
+        writer.write(kind)
         switch self {
-        case .hello(let cookie, let ticket):
-            writer.write(1 as UInt8)
+        case .hello(let cookie, let code, let ticket):
             writer.write(cookie)
+            writer.write(code)
             writer.write(ticket)
-        case .challenge(let cookie):
-            writer.write(2 as UInt8)
-            writer.write(cookie)
-        case .welcome: writer.write(3 as UInt8)
-        case .frame(let frame):
-            writer.write(4 as UInt8)
+        case .challenge(let cookie): writer.write(cookie)
+        case .welcome(let stay, let code):
+            writer.write(stay)
+            writer.write(code)
+        case .frame(let code, let frame):
+            writer.write(code)
             writer.write(frame)
-        case .farewell: writer.write(5 as UInt8)
-        case .refused: writer.write(6 as UInt8)
+        case .farewell(let code): writer.write(code)
+        case .refused: break
+        case .relayed(let alias, let code, let frame):
+            writer.write(alias.bytes)
+            writer.write(code)
+            writer.write(frame)
         }
         return writer.bytes
+    }
+
+    var kind: UInt8 {
+        switch self {
+        case .hello: 11
+        case .challenge: 12
+        case .welcome: 13
+        case .frame: 14
+        case .farewell: 15
+        case .refused: 16
+        case .relayed: 17
+        }
     }
 
     /// Reads a datagram; nil if it is none of these.
     public init?(decoding bytes: [UInt8]) {
         guard (1...Self.maximumByteCount).contains(bytes.count) else { return nil }
         let rest = bytes[1...]
+        let (first, second) = (Self.number(rest.prefix(8)), Self.number(rest.dropFirst(8).prefix(8)))
         switch bytes[0] {
-        case 1 where (9...8 + Self.maximumTicketByteCount).contains(rest.count):
-            self = .hello(cookie: Self.number(rest.prefix(8)), ticket: Array(rest.dropFirst(8)))
-        case 2 where rest.count == 8: self = .challenge(Self.number(rest))
-        case 3 where rest.isEmpty: self = .welcome
-        case 4 where !rest.isEmpty: self = .frame(Array(rest))
-        case 5 where rest.isEmpty: self = .farewell
-        case 6 where rest.isEmpty: self = .refused
+        case 11 where (17...16 + Self.maximumTicketByteCount).contains(rest.count):
+            self = .hello(cookie: first, code: second, ticket: Array(rest.dropFirst(16)))
+        case 12 where rest.count == 8: self = .challenge(first)
+        case 13 where rest.count == 16: self = .welcome(stay: first, code: second)
+        case 14 where (9...8 + Self.maximumFrameByteCount).contains(rest.count):
+            self = .frame(code: first, Array(rest.dropFirst(8)))
+        case 15 where rest.count == 8: self = .farewell(code: first)
+        case 16 where rest.isEmpty: self = .refused
+        case 17 where rest.count > 16:
+            guard let alias = MemberAlias(Array(rest.prefix(8))) else { return nil }
+            self = .relayed(from: alias, code: second, Array(rest.dropFirst(16)))
         default: return nil
         }
     }

@@ -76,8 +76,9 @@ extension Client {
             answer = try? RelayAdmission(decoding: bytes)
         } catch { throw .ticket(error) }
         switch answer {
-        case .admitted(let port, let ticket):
-            return RelayedFrames.Admission(host: host, port: Int(port), ticket: ticket)
+        case .admitted(let port, let bytes, let ticket):
+            guard let key = RelayKey(bytes) else { throw .noRelay }
+            return RelayedFrames.Admission(host: host, port: Int(port), key: key, ticket: ticket)
         case .notInCall: throw .notInCall
         case .noRelay, nil: throw .noRelay
         }

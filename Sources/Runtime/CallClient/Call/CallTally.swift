@@ -9,6 +9,8 @@ public struct MemberTally: Sendable {
     public internal(set) var held = 0
     /// Frames meant for this device that could not be opened.
     public internal(set) var undecryptable = 0
+    /// Frames in this member's name that the relay had from somebody else: not opened.
+    public internal(set) var forged = 0
     /// Frames from before this device was let in, or after it was out: not meant for it.
     public internal(set) var notEntitled = 0
     /// The newest generation and step under which the member was heard; nil before.
@@ -52,13 +54,16 @@ public struct CallTally: Sendable {
     /// Frames meant for this device that could not be opened.
     public var undecryptable: Int { members.values.reduce(unnamed) { $0 + $1.undecryptable } }
 
-    /// Counts a frame that was not opened; true if it was meant for this device.
+    /// Counts a frame that was not opened; true if the person is to hear of it.
     mutating func drop(_ reason: FrameDropReason, of device: CallDevice?) -> Bool {
         switch reason {
         case .own, .replayed, .malformed: return false
         case .outside, .notEntitled:
             if let device { members[device, default: MemberTally()].notEntitled += 1 }
             return false
+        case .anotherSender:
+            if let device { members[device, default: MemberTally()].forged += 1 }
+            return true
         case .notAuthentic, .expired, .keyMissing, .noRoom:
             if let device { members[device, default: MemberTally()].undecryptable += 1 } else { unnamed += 1 }
             return true

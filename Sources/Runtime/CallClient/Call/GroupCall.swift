@@ -103,7 +103,11 @@ public actor GroupCall {
         let (signals, frames) = (signals.incoming, frames.incoming)
         tasks = [
             Task { for await bytes in signals { receive(signal: bytes) } },
-            Task { for await frame in frames { perform(.frame(frame)) } },
+            Task {
+                for await frame in frames {
+                    perform(frame.carriedFor.map { CallEvent.relayedFrame(frame.bytes, of: $0) } ?? .frame(frame.bytes))
+                }
+            },
             Task { while (try? await Task.sleep(for: .milliseconds(50))) != nil { perform(.tick) } },
         ]
     }

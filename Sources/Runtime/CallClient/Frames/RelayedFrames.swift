@@ -1,4 +1,4 @@
-import CallSignalling
+public import CallSignalling
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -12,33 +12,38 @@ public final class RelayedFrames: CallFrames {
         public let host: String
         /// Its UDP port.
         public let port: Int
+        /// The key of this device's packets.
+        public let key: RelayKey
         /// The ticket, bytes that only the relay reads.
         public let ticket: [UInt8]
 
         /// An admission.
-        public init(host: String, port: Int, ticket: [UInt8]) {
-            (self.host, self.port, self.ticket) = (host, port, ticket)
+        public init(host: String, port: Int, key: RelayKey, ticket: [UInt8]) {
+            (self.host, self.port, self.key, self.ticket) = (host, port, key, ticket)
         }
     }
 
     private struct State {
         var ticket: [UInt8]
+        var key: RelayKey
         var cookie: UInt64 = 0
-        var isIn = false
+        /// The number of this stay; nil while the relay has not let this device in.
+        var stay: UInt64?
+        var isRefused = false
     }
 
     /// Encrypted frames of the others. For one reader.
-    public let incoming: AsyncStream<[UInt8]>
-    private let deliver: AsyncStream<[UInt8]>.Continuation
+    public let incoming: AsyncStream<ArrivedFrame>
+    private let deliver: AsyncStream<ArrivedFrame>.Continuation
     private let channel: any Channel
     private let address: SocketAddress
     private let state: Mutex<State>
     private let greeting = Mutex<Task<Void, Never>?>(nil)
 
-    private init(_ channel: any Channel, _ address: SocketAddress, _ packets: PacketReader, _ ticket: [UInt8]) {
+    private init(_ channel: any Channel, _ address: SocketAddress, _ packets: PacketReader, _ admission: Admission) {
         self.channel = channel
         self.address = address
-        state = Mutex(State(ticket: ticket))
+        state = Mutex(State(ticket: admission.ticket, key: admission.key))
         (incoming, deliver) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
         packets.take { [weak self] in self?.receive($0) }
     }
@@ -63,19 +68,24 @@ public final class RelayedFrames: CallFrames {
                     }
                 }
                 .connect(to: address).get()
-            frames = RelayedFrames(channel, address, reader, admission.ticket)
+            frames = RelayedFrames(channel, address, reader, admission)
         } catch { throw .noSocket }
         frames.greet(renew)
         return frames
     }
 
     /// Sends an encrypted frame; before the relay has let this device in, it is lost.
-    public func send(_ frame: [UInt8]) { write(.frame(frame)) }
+    public func send(_ frame: [UInt8]) {
+        let (key, stay) = state.withLock { ($0.key, $0.stay) }
+        guard let stay, frame.count <= RelayPacket.maximumFrameByteCount else { return }
+        write(key.frame(frame, stay))
+    }
 
     /// Says farewell, and closes the socket.
     public func close() async {
         greeting.withLock { $0?.cancel() }
-        write(.farewell)
+        let (key, stay) = state.withLock { ($0.key, $0.stay) }
+        if let stay { write(key.farewell(stay)) }
         try? await channel.close().get()
         deliver.finish()
     }
@@ -85,21 +95,26 @@ public final class RelayedFrames: CallFrames {
             var rounds = 0
             while !Task.isCancelled, let self {
                 self.hello()
-                let isIn = self.state.withLock { $0.isIn }
+                let (isIn, isRefused) = self.state.withLock { ($0.stay != nil && !$0.isRefused, $0.isRefused) }
                 try? await Task.sleep(for: isIn ? .seconds(5) : .milliseconds(100))
                 rounds += isIn ? 50 : 1
-                if rounds >= 600 {
+                // Every minute; two seconds after a refusal: the relay may have started again, and has another key.
+                if rounds >= (isRefused ? 20 : 600) {
                     rounds = 0
-                    if let admission = await renew() { self.state.withLock { $0.ticket = admission.ticket } }
+                    if let admission = await renew() { self.take(admission) }
                 }
             }
         }
         greeting.withLock { $0 = task }
     }
 
+    private func take(_ admission: Admission) {
+        state.withLock { ($0.ticket, $0.key) = (admission.ticket, admission.key) }
+    }
+
     private func hello() {
-        let (cookie, ticket) = state.withLock { ($0.cookie, $0.ticket) }
-        write(.hello(cookie: cookie, ticket: ticket))
+        let (cookie, key, ticket) = state.withLock { ($0.cookie, $0.key, $0.ticket) }
+        write(key.hello(cookie: cookie, ticket: ticket))
     }
 
     private func receive(_ packet: RelayPacket) {
@@ -107,10 +122,21 @@ public final class RelayedFrames: CallFrames {
         case .challenge(let cookie):
             state.withLock { $0.cookie = cookie }
             hello()
-        case .welcome: state.withLock { $0.isIn = true }
-        case .refused: state.withLock { $0.isIn = false }
-        case .frame(let frame): deliver.yield(frame)
-        case .hello, .farewell: break
+        case .welcome(let stay, _): takeIn(packet, stay)
+        // Nobody vouches for a refusal: it makes this device ask again, and silences nobody.
+        case .refused: state.withLock { $0.isRefused = true }
+        case .relayed(let alias, _, let frame):
+            let isGenuine = state.withLock { state in state.stay.map { state.key.made(packet, in: $0) } ?? false }
+            if isGenuine { deliver.yield(ArrivedFrame(frame, carriedFor: alias)) }
+        case .hello, .frame, .farewell: break
+        }
+    }
+
+    private func takeIn(_ welcome: RelayPacket, _ stay: UInt64) {
+        state.withLock { state in
+            guard state.key.made(welcome, in: stay) else { return }
+            state.stay = stay
+            state.isRefused = false
         }
     }
 

@@ -29,9 +29,13 @@ final class RelayHandler: ChannelInboundHandler {
         switch rooms.receive(packet, from: envelope.remoteAddress, at: now) {
         case .ignored: break
         case .answer(let answer): write(ByteBuffer(bytes: answer.encoded), to: envelope.remoteAddress, context)
-        case .forward(let others): for other in others { pass(envelope.data, to: other, context) }
+        case .forward(let packets):
+            for (other, packet) in packets { pass(ByteBuffer(bytes: packet.encoded), to: other, context) }
         }
     }
+
+    /// A device is in a call no more.
+    func end(_ place: RelayPlace) { rooms.end(place, at: Self.uptime()) }
 
     func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
 

@@ -10,9 +10,14 @@ public final class RelayServer: Sendable {
     public let limits: RelayLimits
     private let channel: any Channel
     private let tickets: TicketKey
+    private let handler: NIOLoopBound<RelayHandler>
 
-    private init(_ channel: any Channel, _ tickets: TicketKey, _ limits: RelayLimits, port: Int) {
+    private init(
+        _ channel: any Channel, _ handler: NIOLoopBound<RelayHandler>, _ tickets: TicketKey, _ limits: RelayLimits,
+        port: Int
+    ) {
         self.channel = channel
+        self.handler = handler
         self.tickets = tickets
         self.limits = limits
         self.port = port
@@ -39,13 +44,27 @@ public final class RelayServer: Sendable {
             }
         do {
             let channel = try await bootstrap.bind(host: host, port: port).get()
-            return RelayServer(channel, tickets, limits, port: channel.localAddress?.port ?? 0)
+            let handler = try await channel.eventLoop.submit {
+                NIOLoopBound(
+                    try channel.pipeline.syncOperations.handler(type: RelayHandler.self), eventLoop: channel.eventLoop)
+            }.get()
+            return RelayServer(channel, handler, tickets, limits, port: channel.localAddress?.port ?? 0)
         } catch { throw .cannotListen }
     }
 
     /// What lets a device of a call in: a member's, as whoever keeps the calls says.
-    public func ticket(for device: CallDevice, in call: CallID) -> [UInt8] {
-        tickets.ticket(for: device, in: call, until: RelayHandler.uptime() + limits.ticketTime)
+    public func ticket(for device: CallDevice, of account: Int64, in call: CallID) -> [UInt8] {
+        tickets.ticket(for: device, of: account, in: call, until: RelayHandler.uptime() + limits.ticketTime)
+    }
+
+    /// The key of a device's packets in a call, 16 bytes: to be given to the device alone, over a connection that it trusts.
+    public func sessionKey(of device: CallDevice, in call: CallID) -> [UInt8] {
+        tickets.sessionKey(of: device, in: call)
+    }
+
+    /// A device is in a call no more: what it sends is not passed on, and its tickets are worth nothing.
+    public func end(_ device: CallDevice, in call: CallID) {
+        channel.eventLoop.execute { [handler] in handler.value.end(RelayPlace(call: call, device: device)) }
     }
 
     /// Stops.

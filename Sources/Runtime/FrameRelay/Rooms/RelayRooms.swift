@@ -10,29 +10,49 @@ struct RelayRooms<Address: Hashable> {
         case ignored
         /// Send this back. It is never longer than what came.
         case answer(RelayPacket)
-        /// Send the packet as it is to these.
-        case forward([Address])
+        /// Send these.
+        case forward([Address: RelayPacket])
     }
 
-    private struct Guest {
-        let call: CallID
-        let device: CallDevice
-        let end: UInt64
+    struct Guest {
+        let place: RelayPlace
+        let account: Int64
+        let alias: MemberAlias
+        let key: RelayKey
+        /// The number of this stay: codes of an earlier one are worth nothing.
+        let stay: UInt64
+        var end: UInt64
         var heardAt: UInt64
         /// Packets that may still come, in thousandths.
         var allowance: UInt64
     }
 
-    private let limits: RelayLimits
+    struct Room {
+        var guests: [CallDevice: Address] = [:]
+        /// How many guests each account has in it.
+        var accounts: [Int64: Int] = [:]
+        var heardAt: UInt64 = 0
+    }
+
+    let limits: RelayLimits
     private let tickets: TicketKey
     private let bytes: (Address) -> [UInt8]
-    private var guests: [Address: Guest] = [:]
-    private var rooms: [CallID: [CallDevice: Address]] = [:]
+    private var generator: any RandomNumberGenerator
+    var guests: [Address: Guest] = [:]
+    var rooms: [CallID: Room] = [:]
+    var roomCounts: [Int64: Int] = [:]
+    /// Devices that left a call, and until when a ticket from before may be around.
+    private var gone: [RelayPlace: UInt64] = [:]
 
     /// - Parameter bytes: what is particular to an address.
-    init(_ limits: RelayLimits, _ tickets: TicketKey, bytes: @escaping (Address) -> [UInt8]) {
+    init(
+        _ limits: RelayLimits, _ tickets: TicketKey,
+        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        bytes: @escaping (Address) -> [UInt8]
+    ) {
         self.limits = limits
         self.tickets = tickets
+        self.generator = generator
         self.bytes = bytes
     }
 
@@ -40,44 +60,63 @@ struct RelayRooms<Address: Hashable> {
 
     /// - Parameter now: milliseconds of the uptime.
     mutating func receive(_ packet: [UInt8], from address: Address, at now: UInt64) -> Verdict {
-        switch RelayPacket(decoding: packet) {
-        case .hello(let cookie, let ticket): return receiveHello(cookie, ticket, from: address, at: now)
-        case .frame: return pass(from: address, at: now)
-        case .farewell:
-            remove(address)
-            return .ignored
-        case .challenge, .welcome, .refused, nil: return .ignored
+        guard let packet = RelayPacket(decoding: packet) else { return .ignored }
+        if case .hello(let cookie, _, let ticket) = packet {
+            return receiveHello(packet, cookie, ticket, from: address, at: now)
         }
+        guard let guest = guests[address], guest.key.made(packet, in: guest.stay) else { return .ignored }
+        switch packet {
+        case .frame(_, let frame): return pass(frame, of: guest, from: address, at: now)
+        case .farewell: remove(address)
+        default: break
+        }
+        return .ignored
     }
 
     private mutating func receiveHello(
-        _ cookie: UInt64, _ bytes: [UInt8], from address: Address, at now: UInt64
+        _ packet: RelayPacket, _ cookie: UInt64, _ bytes: [UInt8], from address: Address, at now: UInt64
     ) -> Verdict {
-        guard let ticket = tickets.read(bytes), now < ticket.end else { return .answer(.refused) }
+        guard let ticket = tickets.read(bytes), isGood(ticket, at: now),
+            let key = RelayKey(tickets.sessionKey(of: ticket.place.device, in: ticket.place.call)),
+            key.made(packet, in: 0)
+        else { return .answer(.refused) }
         let expected = tickets.cookie(for: self.bytes(address))
         guard cookie == expected else { return .answer(.challenge(expected)) }
-        return .answer(letIn(ticket, at: address, now) ? .welcome : .refused)
+        return letIn(ticket, key, at: address, now).map { .answer(key.welcome($0)) } ?? .answer(.refused)
+    }
+
+    /// Whether a ticket's time is not over, and its device did not leave after it was made.
+    private func isGood(_ ticket: RelayTicket, at now: UInt64) -> Bool {
+        now < ticket.end && ticket.end > (gone[ticket.place] ?? 0)
     }
 
     /// A device that comes from another address is the same device; its old address is out.
-    private mutating func letIn(_ ticket: RelayTicket, at address: Address, _ now: UInt64) -> Bool {
-        let old = rooms[ticket.call]?[ticket.device]
-        if old == nil {
-            guard rooms[ticket.call] != nil || rooms.count < limits.rooms,
-                rooms[ticket.call, default: [:]].count < limits.devicesPerRoom
-            else { return false }
+    ///
+    /// - Returns: the number of its stay; nil if there is no room.
+    private mutating func letIn(
+        _ ticket: RelayTicket, _ key: RelayKey, at address: Address, _ now: UInt64
+    ) -> UInt64? {
+        if let guest = guests[address], guest.place == ticket.place {
+            guests[address]?.end = ticket.end
+            guests[address]?.heardAt = now
+            return guest.stay
         }
+        let old = rooms[ticket.place.call]?.guests[ticket.place.device]
+        if old == nil { guard hasRoom(for: ticket) else { return nil } }
         let allowance = old.flatMap { guests[$0]?.allowance } ?? limits.packetBurst * 1000
         if let old { remove(old) }
         remove(address)
-        guests[address] = Guest(
-            call: ticket.call, device: ticket.device, end: ticket.end, heardAt: now, allowance: allowance)
-        rooms[ticket.call, default: [:]][ticket.device] = address
-        return true
+        let guest = Guest(
+            place: ticket.place, account: ticket.account,
+            alias: MemberAlias(of: ticket.place.device, in: ticket.place.call), key: key, stay: generator.next(),
+            end: ticket.end, heardAt: now, allowance: allowance)
+        insert(guest, at: address, now)
+        return guest.stay
     }
 
-    private mutating func pass(from address: Address, at now: UInt64) -> Verdict {
-        guard var guest = guests[address], now < guest.end else { return .ignored }
+    private mutating func pass(_ frame: [UInt8], of guest: Guest, from address: Address, at now: UInt64) -> Verdict {
+        var guest = guest
+        guard now < guest.end else { return .ignored }
         let earned = (now - guest.heardAt).multipliedReportingOverflow(by: limits.packetsPerSecond)
         guest.allowance = min(
             limits.packetBurst * 1000, guest.allowance + (earned.overflow ? 0 : earned.partialValue))
@@ -85,20 +124,26 @@ struct RelayRooms<Address: Hashable> {
         let isPoor = guest.allowance < 1000
         if !isPoor { guest.allowance -= 1000 }
         guests[address] = guest
-        guard !isPoor, let room = rooms[guest.call] else { return .ignored }
-        return .forward(room.values.filter { $0 != address })
+        rooms[guest.place.call]?.heardAt = now
+        guard !isPoor, let room = rooms[guest.place.call] else { return .ignored }
+        var packets: [Address: RelayPacket] = [:]
+        for other in room.guests.values where other != address {
+            packets[other] = guests[other].map { $0.key.relayed(frame, of: guest.alias, $0.stay) }
+        }
+        return .forward(packets)
+    }
+
+    /// A device is in a call no more: it is out, and its tickets are worth nothing.
+    mutating func end(_ place: RelayPlace, at now: UInt64) {
+        gone[place] = now + limits.ticketTime
+        if let address = rooms[place.call]?.guests[place.device] { remove(address) }
     }
 
     /// Takes out who is silent, or whose ticket is over.
     mutating func sweep(at now: UInt64) {
+        gone = gone.filter { now < $0.value }
         for (address, guest) in guests where now >= guest.end || now >= guest.heardAt + limits.silence {
             remove(address)
         }
-    }
-
-    private mutating func remove(_ address: Address) {
-        guard let guest = guests.removeValue(forKey: address) else { return }
-        rooms[guest.call]?[guest.device] = nil
-        if rooms[guest.call]?.isEmpty == true { rooms[guest.call] = nil }
     }
 }

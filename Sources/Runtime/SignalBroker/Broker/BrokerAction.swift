@@ -18,6 +18,8 @@ public enum BrokerAction: Hashable, Sendable {
     case close(SessionID)
     /// The connection is over at once, and with it what was on its way: its place is needed.
     case cut(SessionID)
+    /// A device is in a call no more.
+    case departed(CallDevice, from: CallID)
     /// To be written: a signal that waits in an inbox.
     case keep(KeptSignal)
     /// To be written: the signal of this number waits no longer.
@@ -31,7 +33,7 @@ public enum BrokerAction: Hashable, Sendable {
     var isWrite: Bool {
         switch self {
         case .keep, .drop, .record, .forget: true
-        case .send, .confirm, .close, .cut: false
+        case .send, .confirm, .close, .cut, .departed: false
         }
     }
 }

@@ -17,8 +17,7 @@ extension Broker {
         case .join: try join(call, device)
         case .leave:
             guard calls[call]?.members.contains(device) == true else { return }
-            calls[call]?.members.remove(device)
-            removeSubscriptions(to: call) { $0 == device }
+            depart(device, from: call)
             if calls[call]?.members.isEmpty == true { return forget(call) }
         case .end:
             guard let known = calls[call], known.members.contains(device) else { throw .notInCall }
@@ -60,10 +59,18 @@ extension Broker {
         calls[call] = known
     }
 
+    /// A device is in the call no more: its subscriptions end, and whoever passes frames on is told.
+    mutating func depart(_ device: CallDevice, from call: CallID) {
+        calls[call]?.members.remove(device)
+        removeSubscriptions(to: call) { $0 == device }
+        out.append(.departed(device, from: call))
+    }
+
     /// The call is over: nobody hears it any more.
     mutating func forget(_ call: CallID) {
         removeSubscriptions(to: call) { _ in true }
         if let known = calls.removeValue(forKey: call) {
+            for member in known.members { out.append(.departed(member, from: call)) }
             let count = callCounts[known.account, default: 0] - 1
             callCounts[known.account] = count > 0 ? count : nil
         }

@@ -19,6 +19,7 @@ public final class SignalHub: Sendable {
     private struct State {
         var broker: Broker
         var sinks: [SessionID: any SignalSink] = [:]
+        var departure: (@Sendable (CallDevice, CallID) -> Void)?
         /// Not yet on the disk.
         var writes: [BrokerAction] = []
         /// How many writes there ever were, and how many are on the disk.
@@ -54,6 +55,11 @@ public final class SignalHub: Sendable {
         self.store = store
         self.clock = clock
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// From now on `body` is told of each device that is in a call no more. It must not wait, or call the hub before it returns.
+    public func onDeparture(_ body: @escaping @Sendable (CallDevice, CallID) -> Void) {
+        state.withLock { $0.departure = body }
     }
 
     /// Connections, signals that wait in inboxes, and calls, as they are now.
@@ -197,6 +203,7 @@ public final class SignalHub: Sendable {
         for action in actions {
             switch action {
             case .send(let id, let delivery): state.sinks[id]?.send(delivery)
+            case .departed(let device, let call): state.departure?(device, call)
             case .cut(let id): state.sinks.removeValue(forKey: id)?.cut()
             case .confirm(let id, _), .close(let id):
                 let isBehind = state.held.contains { $0.action.session == id }
@@ -245,7 +252,7 @@ extension BrokerAction {
     fileprivate var session: SessionID? {
         switch self {
         case .send(let id, _), .confirm(let id, _), .close(let id), .cut(let id): id
-        case .keep, .drop, .record, .forget: nil
+        case .keep, .drop, .record, .forget, .departed: nil
         }
     }
 }

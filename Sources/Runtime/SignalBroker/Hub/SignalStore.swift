@@ -71,7 +71,7 @@ public struct SignalStore: Sendable {
                 arguments: [Data(call.id.bytes), Data(call.encoded)])
         case .forget(let call):
             try database.cachedStatement(sql: "DELETE FROM calls WHERE id = ?").execute(arguments: [Data(call.bytes)])
-        case .send, .confirm, .close, .cut: return
+        case .send, .confirm, .close, .cut, .departed: return
         }
     }
 

@@ -13,17 +13,20 @@ package struct CallAnswering: PartAnswering {
     package init(_ hub: SignalHub, relay: RelayServer?) {
         self.hub = hub
         self.relay = relay
+        if let relay { hub.onDeparture { device, call in relay.end(device, in: call) } }
     }
 
     package var routes: [any PartRoute] { CallRoute.allCases }
 
     package func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] {
-        guard let device = request.caller.flatMap({ CallDevice($0.deviceKey) }), let call = CallID(request.body) else {
-            throw PartRefusal(.badRequest)
-        }
+        guard let caller = request.caller, let device = CallDevice(caller.deviceKey), let call = CallID(request.body)
+        else { throw PartRefusal(.badRequest) }
         guard let relay, let port = UInt16(exactly: relay.port) else { return RelayAdmission.noRelay.encoded }
         guard hub.isMember(device, of: call) else { return RelayAdmission.notInCall.encoded }
-        return RelayAdmission.admitted(port: port, ticket: relay.ticket(for: device, in: call)).encoded
+        return RelayAdmission.admitted(
+            port: port, key: relay.sessionKey(of: device, in: call),
+            ticket: relay.ticket(for: device, of: caller.accountID, in: call)
+        ).encoded
     }
 
     package func close() async { await relay?.close() }

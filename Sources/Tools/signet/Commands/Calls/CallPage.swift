@@ -115,7 +115,8 @@ struct CallPage: Sendable {
             "compared": .bool(people[device].flatMap { compared[$0.handle]?.comparison } != nil),
             "epoch": member.epoch.map { JSONValue.string(Self.text($0.generation, $0.step)) } ?? .null,
             "frames": .number(UInt64(member.frames)), "held": .number(UInt64(member.held)),
-            "lost": .number(UInt64(member.lost)), "notEntitled": .number(UInt64(member.notEntitled)),
+            "forged": .number(UInt64(member.forged)), "lost": .number(UInt64(member.lost)),
+            "notEntitled": .number(UInt64(member.notEntitled)),
             "participant": .string(name(device)), "undecryptable": .number(UInt64(member.undecryptable)),
         ]
     }
@@ -138,6 +139,7 @@ struct CallPage: Sendable {
         case .expired: "its key was wiped, as it must be"
         case .keyMissing: "its key did not come in time"
         case .noRoom: "too many frames wait for keys"
+        case .anotherSender: "somebody else in the call sent it in this name"
         case .malformed, .outside, .own, .notEntitled, .replayed: "it was not meant for this device"
         }
     }
