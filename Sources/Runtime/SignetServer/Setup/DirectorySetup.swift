@@ -49,7 +49,8 @@ public struct DirectorySetup: Sendable {
     /// - Throws: ``SetupError``.
     public func make(_ data: DataDirectory, at now: UInt64) async throws(SetupError) -> DirectoryProfile {
         guard access(data.path, F_OK) != 0 else { throw .exists }
-        let draft = DataDirectory(path: "\(data.path).setup-\(getpid())")
+        // A number alone may be that of another process in another container.
+        let draft = DataDirectory(path: "\(data.path).setup-\(getpid())-\(UInt32.random(in: 0 ... .max))")
         do {
             let profile = try await fill(draft, at: now)
             try draft.rename(to: data)

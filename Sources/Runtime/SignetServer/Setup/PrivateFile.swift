@@ -45,12 +45,17 @@ enum PrivateFile {
         guard fsync(descriptor) == 0 else { throw FileFailure(path) }
     }
 
-    /// The bytes of a file of at most 1 MiB.
-    static func read(_ path: String) throws(FileFailure) -> [UInt8] {
+    /// The bytes of a whole file.
+    ///
+    /// - Throws: ``FileFailure``; of code `EFBIG`: it is longer than allowed, and what follows is not passed over.
+    static func read(_ path: String, maximumByteCount: Int = 1 << 20) throws(FileFailure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileFailure(path) }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard end >= 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw FileFailure(path) }
+        // One more than there should be: who writes on meanwhile is noticed.
+        var bytes = [UInt8](repeating: 0, count: min(Int(end), maximumByteCount) + 1)
         var count = 0
         while count < bytes.count {
             let more = bytes.withUnsafeMutableBytes {
@@ -60,6 +65,7 @@ enum PrivateFile {
             guard more != 0 else { break }
             count += max(0, more)
         }
+        guard count < bytes.count else { throw FileFailure(path, code: EFBIG) }
         return Array(bytes[..<count])
     }
 }
@@ -79,8 +85,8 @@ public struct FileFailure: Error, Hashable, Sendable {
     /// The `errno` of the call.
     public let code: Int32
 
-    init(_ path: String) {
+    init(_ path: String, code: Int32 = errno) {
         self.path = path
-        code = errno
+        self.code = code
     }
 }

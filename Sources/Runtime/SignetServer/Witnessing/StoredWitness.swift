@@ -20,9 +20,18 @@ public struct StoredWitness: Sendable {
         guard access(data.key, F_OK) == 0 || access(data.path, F_OK) == 0 else { throw .notSetUp }
         self.data = data
         signer = try WitnessKeyFile.read(data.key)
+        logs = try Self.list(data)
+    }
+
+    /// The longest list of logs, in bytes: some four hundred thousand logs.
+    private static let maximumListByteCount = 64 << 20
+
+    private static func list(_ data: WitnessDirectory) throws(StoredWitnessError) -> WitnessedLogs {
         let text: [UInt8]
-        do { text = try PrivateFile.read(data.logs) } catch { throw .file(error) }
-        do { logs = try WitnessedLogs(decoding: text) } catch { throw .logs(error) }
+        do { text = try PrivateFile.read(data.logs, maximumByteCount: maximumListByteCount) } catch {
+            throw .file(error)
+        }
+        do { return try WitnessedLogs(decoding: text) } catch { throw .logs(error) }
     }
 
     /// The identity in the data directory; nil if the witness was set up for plain HTTP.
@@ -44,12 +53,19 @@ public struct StoredWitness: Sendable {
         }
     }
 
-    /// Adds logs to the list, durably. A running witness serves them after its next start.
+    /// Adds logs to the list as it is now, durably; whoever adds at the same time waits. A running witness serves them
+    /// after its next start.
     ///
     /// - Throws: ``StoredWitnessError/logs(_:)`` and ``StoredWitnessError/file(_:)``; the list is unchanged.
     public func add(_ entries: [WitnessedLogs.Entry]) throws(StoredWitnessError) {
+        let folder = Foundation.open(data.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .file(FileFailure(data.path)) }
+        defer { close(folder) }
+        while flock(folder, LOCK_EX) != 0 { guard errno == EINTR else { throw .file(FileFailure(data.path)) } }
+        let known = try Self.list(data)
         let text: [UInt8]
-        do { text = try WitnessedLogs(logs.entries + entries).encoded } catch { throw .logs(error) }
+        do { text = try WitnessedLogs(known.entries + entries).encoded } catch { throw .logs(error) }
+        guard text.count <= Self.maximumListByteCount else { throw .file(FileFailure(data.logs, code: EFBIG)) }
         let draft = "\(data.logs).new-\(getpid())"
         do throws(FileFailure) {
             try PrivateFile.write(text, to: draft, mode: 0o644)

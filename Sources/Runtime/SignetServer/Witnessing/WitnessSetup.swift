@@ -22,7 +22,7 @@ public struct WitnessSetup: Sendable {
     /// - Throws: ``SetupError``.
     public func make(_ data: WitnessDirectory, at now: UInt64) throws(SetupError) -> VerifierKey {
         guard access(data.path, F_OK) != 0 else { throw .exists }
-        let draft = WitnessDirectory(path: "\(data.path).setup-\(getpid())")
+        let draft = WitnessDirectory(path: "\(data.path).setup-\(getpid())-\(UInt32.random(in: 0 ... .max))")
         do throws(SetupError) {
             let key = try fill(draft, at: now)
             try draft.tls.rename(to: data.tls)
