@@ -30,6 +30,8 @@ struct SiteTool: AsyncParsableCommand {
     var record: String?
 
     func run() async throws {
+        // The members and what they say are the site's alone.
+        umask(0o077)
         let name: VerifiedHost
         do { name = try VerifiedHost(Array(host.utf8), port: port, evidence: .ownName) } catch {
             throw ValidationError("--host and --port: a name in lower case, such as shop.example, and not port 0")

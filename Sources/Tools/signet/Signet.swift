@@ -40,6 +40,7 @@ struct Signet: AsyncParsableCommand {
     static func main() async {
         Output.occupyStandardStreams()
         ProcessMemory.writeNoCore()
+        Passphrase.takeFromEnvironment()
         // A reader that went away ends the program when it next writes, without a crash.
         signal(SIGPIPE, SIG_IGN)
         do {

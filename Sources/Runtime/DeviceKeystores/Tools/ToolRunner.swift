@@ -51,17 +51,47 @@ package struct ToolRunner: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.environment = inherited.merging(environment) { $1 }
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
         (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
         do { try process.run() } catch { return Outcome(status: 127, output: [], complaints: "") }
-        // Inputs and complaints are smaller than a pipe holds, so that one is written before the others are read.
+        // Inputs are smaller than a pipe holds, so that they are written before the others are read.
         input?.withBytes { bytes in try? stdin.fileHandleForWriting.write(contentsOf: Data(bytes)) }
         try? stdin.fileHandleForWriting.close()
+        // Both at once: who fills one pipe while the other is read would wait for ever.
+        let complaints = Reading(stderr.fileHandleForReading)
         let output = Array(stdout.fileHandleForReading.readDataToEndOfFile())
-        let complaints = stderr.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Outcome(
-            status: process.terminationStatus, output: output, complaints: String(decoding: complaints, as: UTF8.self))
+            status: process.terminationStatus, output: output,
+            complaints: String(decoding: complaints.end(), as: UTF8.self))
+    }
+
+    /// What tools of the system need of our environment: no secret that is in it, and no variable that is not known.
+    private static var inherited: [String: String] {
+        let names = [
+            "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS",
+            "DISPLAY", "WAYLAND_DISPLAY", "TPM2TOOLS_TCTI", "LD_LIBRARY_PATH",
+        ]
+        return ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
+    }
+}
+
+/// Reads a pipe to its end on a thread of its own.
+private final class Reading: @unchecked Sendable {
+    // Written by that thread before it signals, read after.
+    private var bytes = Data()
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ pipe: FileHandle) {
+        Thread.detachNewThread { [self] in
+            bytes = pipe.readDataToEndOfFile()
+            done.signal()
+        }
+    }
+
+    func end() -> Data {
+        done.wait()
+        return bytes
     }
 }

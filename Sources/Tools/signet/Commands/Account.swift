@@ -37,7 +37,7 @@ extension Account {
         } catch let error as KeystoreError {
             throw CommandFailure(error, path: home.keystore.path)
         } catch let error as FileFault { throw CommandFailure(error, path: home.path) }
-        return (try Session(options), secrets, true, lock)
+        return (try Session(options, isBeginning: true), secrets, true, lock)
     }
 
     /// Makes a further device's keys, and its card in a file.
@@ -71,7 +71,7 @@ extension Account {
         _ options: HomeOptions, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile,
         withIdentity: Bool
     ) throws -> (session: Session, secrets: DeviceSecrets) {
-        let session = try Session(options)
+        let session = try Session(options, isBeginning: true)
         guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity,
             session.profile == profile
         else {

@@ -33,10 +33,12 @@ enum Output {
         if !write(text + "\n", to: STDOUT_FILENO) { isClosed.store(true, ordering: .relaxed) }
     }
 
-    /// Bytes as they are, such as a file that is printed.
+    /// Bytes that others may have written, such as the text of a note: as they are into files and pipes; on a terminal
+    /// without what could move its cursor, change its colours or turn the direction of its text.
     static func write(_ bytes: [UInt8]) {
         hasWritten.store(true, ordering: .relaxed)
-        if !write(bytes, to: STDOUT_FILENO) {
+        let shown = isatty(STDOUT_FILENO) == 1 ? Array(NoteText.block(bytes).utf8) : bytes
+        if !write(shown, to: STDOUT_FILENO) {
             isClosed.store(true, ordering: .relaxed)
         }
     }

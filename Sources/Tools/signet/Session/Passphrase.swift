@@ -57,9 +57,26 @@ enum Passphrase {
             defer { bytes.wipe() }
             return SecretBytes(copying: bytes.prefix { $0 != UInt8(ascii: "\n") })
         }
-        guard let value = getenv(variable) else { return nil }
-        return SecretBytes(copying: UnsafeRawBufferPointer(start: value, count: strlen(value)))
+        return environment[variable]
     }
+
+    /// The secrets that came in the environment, which this process and its children have no more.
+    ///
+    /// Editors, hooks and tools of the system start programs of their own, which have no business with them.
+    private static let environment: [String: SecretBytes] = {
+        var secrets: [String: SecretBytes] = [:]
+        for variable in ["SIGNET_PASSPHRASE", "SIGNET_EXPORT_PASSPHRASE", "SIGNET_NOTES_PASSWORD"] {
+            guard let value = getenv(variable) else { continue }
+            let buffer = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
+            secrets[variable] = SecretBytes(copying: buffer)
+            buffer.initializeMemory(as: UInt8.self, repeating: 0)
+            unsetenv(variable)
+        }
+        return secrets
+    }()
+
+    /// Takes the secrets out of the environment. Called first of all, while there is one thread.
+    static func takeFromEnvironment() { _ = environment }
 
     private static func equal(_ first: SecretBytes, _ second: SecretBytes) -> Bool {
         first.withBytes { first in second.withBytes { first.elementsEqual($0) } }

@@ -1,3 +1,4 @@
+import Foundation
 import KeyTransparency
 import SignetAPI
 import SignetClient
@@ -25,10 +26,12 @@ struct Session {
 
     /// Opens what is there.
     ///
-    /// - Parameter directory: a directory file to use instead of the home folder's; without an account one is
-    ///   enough to look people up. Another directory than the home's has a store of its own, and there
-    ///   the user is nobody.
-    init(_ options: HomeOptions, directory: String? = nil) throws {
+    /// - Parameters:
+    ///   - directory: a directory file to use instead of the home folder's; without an account one is
+    ///     enough to look people up. Another directory than the home's has a store of its own, and there
+    ///     the user is nobody.
+    ///   - isBeginning: whether an account is being made here, which may have got no further than its keys.
+    init(_ options: HomeOptions, directory: String? = nil, isBeginning: Bool = false) throws {
         self.options = options
         home = options.folder
         let file = directory.map { DurableFile(path: $0) } ?? home.directory
@@ -46,6 +49,7 @@ struct Session {
         storePath = isGuest ? home.storePath(of: profile.trust) : home.storePath
         if isGuest { try Self.keep(profile, in: home.guestProfile(of: profile.trust)) }
         keystore = isGuest ? nil : try Self.keystore(home)
+        if keystore != nil, !isBeginning { try Self.checkMemory(storePath) }
         client = try Self.client(storePath, profile, keystore, reports: home.reports)
     }
 
@@ -144,6 +148,17 @@ struct Session {
         do { return try Keystore(decoding: bytes) } catch {
             throw CommandFailure(error, path: home.keystore.path)
         }
+    }
+
+    /// Whoever has keys has a memory: an empty file in its place has lost whom the user knows, and would believe any key.
+    private static func checkMemory(_ path: String) throws {
+        func byteCount(_ path: String) -> UInt64? {
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.size].flatMap { ($0 as? NSNumber)?.uint64Value }
+        }
+        guard byteCount(path) == 0, byteCount(path + "-wal") ?? 0 == 0 else { return }
+        throw CommandFailure(
+            .badFile, "\(path) is empty: this home has lost its memory of whose keys are whose.",
+            "Put it back from a copy. Without one, remove it, and compare keys with your people again as you add them.")
     }
 
     private static func keep(_ profile: DirectoryProfile, in file: DurableFile) throws {

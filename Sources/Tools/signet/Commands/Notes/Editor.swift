@@ -35,9 +35,23 @@ struct EditedNote: Equatable {
         document.body = body
     }
 
-    var text: [UInt8] {
-        let tags = tags.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
-        return Array("Title: ".utf8) + title + Array("\nTags: \(tags)\n\n".utf8) + body
+    /// The title and the tags are one line each, whatever others put into them.
+    var text: [UInt8] { Array("Title: \(titleLine)\nTags: \(tagLine)\n\n".utf8) + body }
+
+    private var titleLine: String { NoteText.line(title) }
+    private var tagLine: String { tags.map(NoteText.line).joined(separator: ", ") }
+
+    /// This text as an edit of `before`: lines that were left as they were shown change nothing.
+    func edit(of before: EditedNote) -> EditedNote {
+        var note = self
+        if Self.isLeft(titleLine, before.titleLine) { note.title = before.title }
+        if Self.isLeft(tagLine, before.tagLine) { note.tags = before.tags }
+        return note
+    }
+
+    /// Spaces at the ends are not read back.
+    private static func isLeft(_ line: String, _ shown: String) -> Bool {
+        line.utf8.elementsEqual(trimmed(Array(shown.utf8)[...]))
     }
 
     /// nil unless it begins with the two lines and an empty one.
@@ -85,7 +99,7 @@ enum Editor {
             while true {
                 try run(on: file.path)
                 let text = try file.read(maximumByteCount: EditedNote.maximumByteCount)
-                if let edited = EditedNote(text: text) { return edited }
+                if let edited = EditedNote(text: text) { return edited.edit(of: note) }
                 guard
                     try Question.confirm(
                         "The first lines are not 'Title:', 'Tags:' and an empty one. Edit again?", option: "a text")

@@ -28,24 +28,28 @@ extension Notes {
         func run() async throws {
             let all = await (try await NotesSession(home)).book.notes()
             let notes = all.filter { $0.document != nil }
+            var failed = 0
             if markdown {
                 guard
                     try yes
                         || Question.confirm(
                             "Everybody who gets at \(target) can read the notes there. Write them?", option: "--yes")
                 else { throw CommandFailure(.needsDecision, "Nothing was written.", "") }
-                try write(notes, into: target)
+                failed = try write(notes, into: target)
             } else {
                 try write(sealed(notes))
             }
             let closed = all.count - notes.count
             output.emit(
                 [
-                    "closed": .number(UInt64(closed)), "exported": .number(UInt64(notes.count)),
-                    "target": .string(target),
+                    "closed": .number(UInt64(closed)), "exported": .number(UInt64(notes.count - failed)),
+                    "failed": .number(UInt64(failed)), "target": .string(target),
                 ],
-                "\(Paint.output.good("✓")) \(Moment.count(UInt64(notes.count), "note")) in \(JSONValue.printable(target))"
+                "\(Paint.output.good("✓")) \(Moment.count(UInt64(notes.count - failed), "note")) in \(JSONValue.printable(target))"
                     + (closed > 0 ? "; \(closed) closed here and left out." : "."))
+            if failed > 0 {
+                throw CommandFailure(.environment, "\(failed) notes were not written.", "They are named above.")
+            }
         }
 
         // MARK: Sealed
@@ -73,16 +77,23 @@ extension Notes {
 
         // MARK: Readable
 
-        private func write(_ notes: [NoteFacts], into folder: String) throws {
+        /// One note that cannot be written keeps none of the others back.
+        ///
+        /// - Returns: how many were not written.
+        private func write(_ notes: [NoteFacts], into folder: String) throws -> Int {
             guard mkdir(folder, 0o700) == 0 else {
                 throw CommandFailure(errno == EEXIST ? .exists : .notPermitted, path: folder)
             }
+            var failed = 0
             for note in notes {
                 let path = "\(folder)/\(note.fileName).md"
                 do { try DurableFile(path: path).create(Array(note.markdown.utf8)) } catch {
-                    throw CommandFailure(error, path: path)
+                    Output.error(
+                        "\(Paint.error.warning("not written:")) \(note.shortName): \(error.sentence(path).what)")
+                    failed += 1
                 }
             }
+            return failed
         }
     }
 }
@@ -103,9 +114,16 @@ extension NoteFacts {
         return .object(members)
     }
 
-    /// Letters and digits of the title, and the name.
+    /// Letters and digits of the title in at most 100 bytes, and the name: a character may have any number of marks, and no
+    /// file system takes more than 255 bytes.
     fileprivate var fileName: String {
-        let words = heading.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "-").prefix(60)
+        var words = ""
+        for character in heading.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(
+            separator: "-")
+        {
+            guard words.utf8.count + character.utf8.count <= 100 else { break }
+            words.append(character)
+        }
         return words.isEmpty ? shortName : "\(words)-\(shortName)"
     }
 

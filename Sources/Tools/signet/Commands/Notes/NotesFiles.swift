@@ -4,6 +4,14 @@ import NotesClient
 import SealedNotes
 import SignetClient
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 extension Notes {
     /// `signet notes attach`
     struct Attach: AsyncParsableCommand {
@@ -113,7 +121,7 @@ private struct SourceFile: @unchecked Sendable {
     }
 }
 
-/// A file that is written in pieces beside its place, and put there when it is whole.
+/// A file that is written in pieces beside its place, under a name that nobody had, and put there when it is whole.
 private final class TargetFile: @unchecked Sendable {
     private let path: String
     private let temporary: String
@@ -123,16 +131,13 @@ private final class TargetFile: @unchecked Sendable {
 
     init(_ path: String) throws {
         self.path = path
-        temporary = path + ".part"
+        temporary = "\(path).\(UInt64.random(in: 0 ... .max)).part"
         guard !FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure(FileFault.exists, path: path)
         }
-        guard
-            FileManager.default.createFile(
-                atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let handle = FileHandle(forWritingAtPath: temporary)
-        else { throw CommandFailure(FileFault.notPermitted, path: path) }
-        self.handle = handle
+        let number = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw CommandFailure(FileFault.notPermitted, path: path) }
+        handle = FileHandle(fileDescriptor: number, closeOnDealloc: true)
     }
 
     func write(_ bytes: [UInt8]) -> Bool {

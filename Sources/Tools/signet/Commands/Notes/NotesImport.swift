@@ -10,7 +10,10 @@ extension Notes {
             abstract:
                 "Take the posts out of an export of the SecureNotes app of 2018, each under a new key of its own.",
             discussion:
-                "The file is what Firebase exports of its database. It says how many posts its server could have read.")
+                """
+                The file is what Firebase exports of its database. It says how many posts its server could have read. What is \
+                too long for a note is named and left out. Given again, it takes only what is not here yet.
+                """)
 
         @Argument(help: "The exported JSON file.") var file: String
         @Option(help: "Whose posts: a user id, or an author's name. Needed when there are several.") var user: String?
@@ -29,27 +32,13 @@ extension Notes {
             let isOffline = offline.offline
             let taken = try await notes.run(isWatching: !isOffline) { book throws(NotesError) in
                 if await !book.hasAccountKey, !isOffline { _ = try await book.sync() }
-                var taken = 0
-                for post in posts {
-                    guard let body = post.body else { continue }
-                    try await Self.take(post, body, into: book)
-                    taken += 1
-                }
-                return taken
+                return try await book.take(posts)
+            }
+            for name in taken.leftOut {
+                Output.error("\(Paint.error.warning("left out:")) \(JSONValue.printable(name)): too long for a note")
             }
             let isSent = try await notes.send(unless: isOffline)
             say(export, posts.count, taken, isSent)
-        }
-
-        private static func take(
-            _ post: SeedPost, _ body: [UInt8], into book: NoteBook<SQLiteStore>
-        ) async throws(NotesError) {
-            let note = try await book.create(
-                title: post.title, body: body, tags: [Array("securenotes".utf8)], created: post.created)
-            for comment in post.comments {
-                try await book.comment(Array("\(comment.author): \(comment.text)".utf8), on: note)
-            }
-            if post.isStarred { try await book.star(note) }
         }
 
         private func chosen(_ export: SeedExport) throws -> [SeedPost] {
@@ -71,17 +60,19 @@ extension Notes {
             return posts
         }
 
-        private func say(_ export: SeedExport, _ chosen: Int, _ taken: Int, _ isSent: Bool) {
-            let total = export.posts.count
+        private func say(_ export: SeedExport, _ chosen: Int, _ taken: TakenPosts, _ isSent: Bool) {
+            let (total, notOpened) = (export.posts.count, taken.notOpenedCount)
             output.emit(
                 [
-                    "imported": .number(UInt64(taken)), "notOpened": .number(UInt64(chosen - taken)),
+                    "hereAlready": .number(UInt64(taken.hereAlreadyCount)), "imported": .number(UInt64(taken.count)),
+                    "leftOut": .array(taken.leftOut.map { .string($0) }), "notOpened": .number(UInt64(notOpened)),
                     "posts": .number(UInt64(total)), "sent": .bool(isSent),
                     "serverCouldRead": .number(UInt64(export.readableCount)),
                 ],
                 """
-                \(Paint.output.good("✓")) \(Moment.count(UInt64(taken), "note")) imported, each sealed under a new key.\
-                \(chosen > taken ? " \(chosen - taken) did not open and were left out." : "")
+                \(Paint.output.good("✓")) \(Moment.count(UInt64(taken.count), "note")) imported, each sealed under a new key.\
+                \(taken.hereAlreadyCount > 0 ? " \(taken.hereAlreadyCount) are here already." : "")\
+                \(notOpened > 0 ? " \(notOpened) did not open and were left out." : "")
                   \(export.readableCount) of \(total) posts in that file could be read by its server: their keys follow from \
                 the users' ids, or they stood there in clear. Whoever has that file reads them still.
                 """)
