@@ -38,6 +38,34 @@ struct LyingNotesServerTests {
         }
     }
 
+    /// An entry and a revision that nobody signed come first; what the owner does afterwards is taken all the same.
+    @Test func whatNobodySignedKeepsNoLaterNewsOut() async throws {
+        try await LyingNotesServer.with { lying in
+            try await lying.journey.notes("bob", "sync")
+            let (home, note) = try held("bob", lying)
+            let device = Curve25519.Signing.PrivateKey()
+            let author = Author(
+                handle: note.control.state.owner, device: Array(device.publicKey.rawRepresentation))
+            let sign: ([UInt8]) throws -> [UInt8] = { Array(try device.signature(for: $0)) }
+            let ghost = try ControlEntry(
+                note: note.note, number: note.control.state.number + 1, previous: note.control.state.head, time: 1,
+                author: author, action: .share(Handle(typed: Array("ghost@example.org".utf8)), .reader), with: sign)
+            try await lying.tell(Town.bob, .control(ghost, children: nil))
+            let forged = try #require(note.currentKey).seal(
+                NoteDocument(title: [], body: Array("forged".utf8), created: 0, modified: 0),
+                after: note.revisions.head, state: note.control.state, author: author, with: sign)
+            try await lying.tell(Town.bob, .revision(forged))
+            _ = home
+            #expect(try await lying.trouble("bob") != nil)
+            try await lying.journey.notes("alice", "edit", lying.note, "two")
+            try await lying.journey.notes("alice", "rekey", lying.note)
+            try await lying.journey.notes("alice", "edit", lying.note, "three")
+            _ = try await lying.sync("bob")
+            #expect(try await lying.body("bob") == "three")
+            #expect(try await lying.trouble("bob") == nil, "what was refuted is not judged again")
+        }
+    }
+
     @Test func aReadersWriteIsRefusedAndAReplayChangesNothing() async throws {
         try await LyingNotesServer.with(sharing: []) { lying in
             try await lying.journey.notes("bob", "sync")

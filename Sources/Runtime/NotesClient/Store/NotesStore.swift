@@ -85,13 +85,20 @@ enum NotesSchema {
         let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         switch (application, found) {
         case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
-            try db.execute(sql: tables)
+            try db.execute(sql: tables + refuted)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-        case (applicationID, version): break
+        // A table that came later; who does not know it does without.
+        case (applicationID, version): try db.execute(sql: refuted)
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
         }
     }
+
+    private static let refuted = """
+        CREATE TABLE IF NOT EXISTS refuted (
+            note BLOB NOT NULL, kind INTEGER NOT NULL, hash BLOB NOT NULL, bytes BLOB NOT NULL, UNIQUE (note, kind, hash)
+        ) STRICT;
+        """
 
     private static let tables = """
         CREATE TABLE account (

@@ -77,8 +77,14 @@ struct NotesTables {
         return file
     }
 
-    /// Keeps a record; what is there stays as it is.
+    /// Keeps a record; what is there, or was set aside, stays as it is.
     func keep(_ record: HeldRecord, of note: NoteID, isAccepted: Bool = false) throws {
+        let isAside = try Row.fetchOne(
+            db, sql: "SELECT 1 FROM refuted WHERE note = ? AND kind = ? AND hash = ?",
+            arguments: [
+                Data(note.bytes), record.kind.rawValue, Data(RecordHash(of: record.encoded).bytes),
+            ])
+        guard isAside == nil else { return }
         try db.execute(
             sql: "INSERT OR IGNORE INTO record VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -95,6 +101,17 @@ struct NotesTables {
                 Data(note.bytes), record.kind.rawValue, Int64(bitPattern: record.number),
                 Data(RecordHash(of: record.encoded).bytes),
             ])
+    }
+
+    /// Takes a record out of what is judged and keeps it: it shows what the server delivered.
+    func setAside(_ record: HeldRecord, of note: NoteID) throws {
+        let hash = Data(RecordHash(of: record.encoded).bytes)
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO refuted VALUES (?, ?, ?, ?)",
+            arguments: [Data(note.bytes), record.kind.rawValue, hash, Data(record.encoded)])
+        try db.execute(
+            sql: "DELETE FROM record WHERE note = ? AND kind = ? AND hash = ? AND is_accepted = 0",
+            arguments: [Data(note.bytes), record.kind.rawValue, hash])
     }
 
     // MARK: Outbox

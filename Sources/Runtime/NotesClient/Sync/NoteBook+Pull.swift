@@ -61,7 +61,10 @@ extension NoteBook {
         guard !file.incoming.isEmpty else { return try load(note) }
         let authors = try await authors(file.newAuthors)
         let verdict = opener.verdict(on: file, authors: authors)
-        try write { tables in for record in verdict.accepted { try tables.accept(record, of: note) } }
+        try write { tables in
+            for record in verdict.accepted { try tables.accept(record, of: note) }
+            for record in verdict.refuted { try tables.setAside(record, of: note) }
+        }
         try load(note, fault: verdict.fault.map { reason($0, among: file.newAuthors) })
     }
 
@@ -78,13 +81,53 @@ extension NoteBook {
 /// What of a note's news holds.
 struct NewsVerdict {
     var accepted: [HeldRecord] = []
+    /// What cannot hold any more: nobody with a right to it signed it, and another record has its place.
+    var refuted: [HeldRecord] = []
     /// Why the rest does not; nil if there is no rest.
     var fault: NoteLock?
 }
 
 extension NoteOpener {
-    /// Judges what came of a note. Log and revisions are accepted together or not at all, comments each for itself.
+    /// Judges what came of a note; if not all of it holds, what does without the rest, so that one record that nobody
+    /// signed keeps no later ones out.
     func verdict(on file: NoteFile, authors: KnownAuthors) -> NewsVerdict {
+        let whole = wholeVerdict(on: file, authors: authors)
+        guard let fault = whole.fault, file.incoming.control.count + file.incoming.revisions.count > 0 else {
+            return whole
+        }
+        var (sifted, refuted) = (file, [HeldRecord]())
+        sift(&sifted, authors, &refuted)
+        var verdict = wholeVerdict(on: sifted, authors: authors)
+        (verdict.refuted, verdict.fault) = (refuted, verdict.fault ?? fault)
+        return verdict
+    }
+
+    /// Leaves of the news those that follow what is known, one after the other.
+    private func sift(_ file: inout NoteFile, _ authors: KnownAuthors, _ refuted: inout [HeldRecord]) {
+        let note = file.note
+        let control = NewsSieve(known: file.accepted.control, news: file.incoming.control, number: \.number) {
+            entries in
+            let view = entries.dropLast().last.map { ControlView(number: $0.number, head: $0.hash) }
+            return (try? ControlVerifier.verify(entries, of: note, authors: authors, knowing: view)) != nil
+        }
+        file.incoming.control = control.kept
+        refuted += control.refuted.map { .control($0) }
+        let entries = file.accepted.control + control.kept
+        guard let last = entries.last, let log = try? verified(entries, note, upTo: last),
+            let readable = try? readable(log, entries, note)
+        else { return }
+        let revisions = NewsSieve(
+            known: file.accepted.revisions, news: file.incoming.revisions, number: \.number
+        ) { revisions in
+            let view = revisions.dropLast().last.map { RevisionView(number: $0.number, head: $0.hash) }
+            return (try? RevisionVerifier.verify(revisions, control: readable, authors: authors, knowing: view)) != nil
+        }
+        file.incoming.revisions = revisions.kept
+        refuted += revisions.refuted.map { .revision($0) }
+    }
+
+    /// Log and revisions are accepted together or not at all, comments each for itself.
+    private func wholeVerdict(on file: NoteFile, authors: KnownAuthors) -> NewsVerdict {
         let candidate = file.accepted.joined(with: file.incoming)
         var verdict = NewsVerdict()
         do throws(NoteLock) {
