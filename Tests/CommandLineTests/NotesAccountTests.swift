@@ -1,5 +1,8 @@
 import Foundation
 import GRDB
+import KeyTransparency
+import NotesClient
+import SignetClient
 import Testing
 
 /// Z7: password, recovery key and devices of an account of notes, over the real server.
@@ -43,6 +46,31 @@ import Testing
             #expect(shown.output == "dear diary")
             expect(0, try await town.signet("tablet", "notes", "fetch", "Diary", "photo.bin", "copy.bin"))
             #expect(try town.bytes("copy.bin") == town.bytes("photo.bin"))
+        }
+    }
+
+    /// Set when a guess cost 64 MiB: it opens the notes still, with nothing said about it.
+    @Test func aPasswordOfBeforeOpensTheNotes() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
+            let folder = HomeFolder(path: town["alice"].path())
+            let keystore = try Keystore(
+                decoding: folder.keystore.read(maximumByteCount: Keystore.maximumByteCount, isSecret: true))
+            let secrets = try keystore.open(with: SecretBytes(copying: Program.passphrase.utf8))
+            let (trust, notes) = try (
+                SQLiteStore.open(at: folder.storePath), NotesStore.open(at: folder.path + "/notes.sqlite")
+            )
+            let profile = try folder.profile()
+            let client = try Client(
+                of: profile, over: NIOTransport(to: profile), remembering: trust,
+                owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing))
+            let book = try await NoteBook(client, secrets: secrets, store: notes)
+            try await book.setPassword(SecretBytes(copying: "of before".utf8), strength: .standard)
+            try notes.close()
+            try trust.close()
+            try await town.addDeviceOfAlice("tablet")
+            expect(0, try await town.signet("tablet", "notes", "unlock", environment: Self.password("of before")))
+            #expect(try await town.signet("tablet", "notes", "show", "Diary", "--body").output == "dear diary")
         }
     }
 

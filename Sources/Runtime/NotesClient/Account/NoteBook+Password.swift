@@ -6,9 +6,9 @@ public import SealedNotes
 import SignetAPI
 public import SignetClient
 
-/// How much work a guess at a password costs. Whoever logs in says the same as when the password was set: the server is
-/// never asked.
-public enum PasswordStrength: Hashable, Sendable {
+/// How much work a guess at a password costs whoever has the server's database and its secrets: its operator, offline. The
+/// server is never asked which it was: the envelope opens under one alone.
+public enum PasswordStrength: Hashable, Sendable, CaseIterable {
     /// Argon2id, 3 passes over 64 MiB.
     case standard
     /// Argon2id, 3 passes over 256 MiB.
@@ -23,7 +23,7 @@ extension NoteBook {
     /// - Parameter password: UTF-8 in normal form C, as the person types it everywhere.
     /// - Throws: ``NotesError``.
     public func setPassword(
-        _ password: SecretBytes, strength: PasswordStrength = .standard
+        _ password: SecretBytes, strength: PasswordStrength = .strong
     ) async throws(NotesError) {
         try await settleAccountKey()
         guard let account else { throw .noAccountKey }
@@ -58,9 +58,7 @@ extension NoteBook {
     /// Gets the account's key with the notes password, on a device that does not have it or was locked.
     ///
     /// - Throws: ``NotesError``; ``NotesError/wrongPassword``.
-    public func unlock(
-        password: SecretBytes, strength: PasswordStrength = .standard
-    ) async throws(NotesError) {
+    public func unlock(password: SecretBytes) async throws(NotesError) {
         let login = try login { () throws(OPAQUEError) in try ClientLogin(password: password) }
         let beginning = try body { () throws(NoteBodyError) in
             try LoginBeginning(handle: author.handle, message: login.request.encoded)
@@ -68,9 +66,7 @@ extension NoteBook {
         let challenge: LoginChallenge = try await calls.call(.beginLogin, beginning, isSigned: false)
         let parameters = try loginParameters()
         let outcome = try self.login { () throws(OPAQUEError) in
-            try login.finish(
-                LoginResponse(decoding: challenge.message), password: password, parameters: parameters,
-                stretching: strength.stretching)
+            try login.finish(LoginResponse(decoding: challenge.message), password: password, parameters: parameters)
         }
         let end = try body { () throws(NoteBodyError) in
             try LoginEnd(login: challenge.login, message: outcome.proof.encoded)
@@ -118,7 +114,7 @@ extension NoteBook {
 
     // MARK: Lock
 
-    /// Forgets the account's key on this device, and opens no note before ``unlock(password:strength:)`` or
+    /// Forgets the account's key on this device, and opens no note before ``unlock(password:)`` or
     /// ``unlock(recoveryKey:)``.
     ///
     /// - Throws: ``NotesError/nothingUnlocks``: the account has neither a password nor a recovery key.
@@ -230,7 +226,17 @@ extension ClientLogin {
         self = try password.lent { span throws(OPAQUEError) in try ClientLogin(password: span) }
     }
 
+    /// With what passwords are stretched with today, else with what they were: one login at the server.
     fileprivate func finish(
+        _ response: LoginResponse, password: SecretBytes, parameters: LoginParameters
+    ) throws(OPAQUEError) -> Outcome {
+        do { return try finish(response, password: password, parameters: parameters, stretching: .strong) } catch {
+            guard error == .notOpened else { throw error }
+            return try finish(response, password: password, parameters: parameters, stretching: .standard)
+        }
+    }
+
+    private func finish(
         _ response: LoginResponse, password: SecretBytes, parameters: LoginParameters, stretching: KeyStretching
     ) throws(OPAQUEError) -> Outcome {
         try password.lent { span throws(OPAQUEError) in

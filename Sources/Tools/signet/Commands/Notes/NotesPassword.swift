@@ -10,7 +10,8 @@ extension Notes {
         static let configuration = CommandConfiguration(
             abstract: "Set or change your notes password, which opens your notes on a new device.",
             discussion: """
-                The server learns neither the password nor anything to check a guess with. A new password is one new wrap of \
+                Nobody who listens learns anything to check a guess with. Whoever runs the server can guess, and each guess \
+                costs them 256 MiB of memory and half a second: choose several words. A new password is one new wrap of \
                 your account's key; no note is touched. It is another password than the passphrase of this device.
                 """)
 
@@ -21,10 +22,7 @@ extension Notes {
         func run() async throws {
             var notes = try await NotesSession(home)
             let password = try secret.new()
-            let strength = secret.strength
-            try await notes.run { book throws(NotesError) in
-                try await book.setPassword(password, strength: strength)
-            }
+            try await notes.run { book throws(NotesError) in try await book.setPassword(password) }
             output.emit(
                 ["password": "set"],
                 "\(Paint.output.good("✓")) Your notes password is set. 'signet notes unlock' takes it on a new device.")
@@ -99,10 +97,8 @@ extension Notes {
                 let key = try recoveryKey(in: file)
                 try await notes.run { book throws(NotesError) in try await book.unlock(recoveryKey: key) }
             } else {
-                let (password, strength) = (try secret.existing(), secret.strength)
-                try await notes.run { book throws(NotesError) in
-                    try await book.unlock(password: password, strength: strength)
-                }
+                let password = try secret.existing()
+                try await notes.run { book throws(NotesError) in try await book.unlock(password: password) }
             }
             _ = try await notes.send(unless: false)
             output.emit(["unlocked": true], "\(Paint.output.good("✓")) Your notes open on this device.")
@@ -142,10 +138,8 @@ struct PasswordOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the notes password from the first line of this file.", valueName: "file"))
     var passwordFile: String?
 
-    @Flag(help: "Make each guess at it cost 256 MiB instead of 64; say the same wherever you use it.")
+    @Flag(help: .hidden)  // what every password is now; scripts may still say it
     var strong = false
-
-    var strength: PasswordStrength { strong ? .strong : .standard }
 
     func existing() throws -> SecretBytes {
         try Passphrase.secret(file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "Notes password: ")
