@@ -92,7 +92,6 @@ import Testing
                 _ = try await book.sync()
             }
             #expect(try await Self.sync(town, "bob", server).met == [Self.handle(Town.alice): .oneHistory])
-            #expect(try await Self.sync(town, "bob", server).met.isEmpty, "nothing new")
         }
     }
 

@@ -1,4 +1,4 @@
-public import KeyTransparency
+import KeyTransparency
 public import SignetAPI
 import TransparencyLog
 

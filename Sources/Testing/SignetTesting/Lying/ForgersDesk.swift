@@ -7,6 +7,8 @@ import VerifiableMap
 /// Where lies are made up. What was made up once for a person stays, so that a lie does not contradict itself.
 actor ForgersDesk {
     private var cases: [Handle: Case] = [:]
+    /// The second log of ``Attack/forkedWitness``: one for everybody who is lied to.
+    private var second: ForgedLog?
 
     /// A person who is lied about.
     struct Case {
@@ -126,10 +128,12 @@ actor ForgersDesk {
             return Case(
                 impostor: impostor, log: try await ForgedLog(of: real, after: filler), step: try answer.label.step)
         case .forkedWitness:
+            if let second { return Case(impostor: impostor, log: second, step: try answer.label.step) }
             let log = try await ForgedLog(of: real) { entry in
                 guard case .device(let leaf) = entry else { return entry }
                 return .device(impostor.leaf(leaf.label))
             }
+            second = log
             return Case(impostor: impostor, log: log, step: try answer.label.step)
         default:
             var made = Case(impostor: impostor, log: try await ForgedLog(of: real), step: try answer.label.step)

@@ -180,7 +180,7 @@ extension Account {
                 """
                 \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
                   On a device that holds the identity:  signet devices add \(card)
-                  It has to show:                       \(Paint.output.strong(code.text))
+                  Type there:                           \(Paint.output.strong(code.text))
                   Then here:                            signet devices confirm
                 """)
         }
@@ -262,7 +262,7 @@ enum OwnAccount {
         case .firstPinned: "seen by this device for the first time"
         case .changed(let change): "CHANGED: \(change.words)"
         case .contradicted: "CONTRADICTED"
-        case .stranger: "this device is not in it yet"
+        case .stranger: "this device is not in it yet, or you have not confirmed it here"
         }
     }
 }

@@ -106,7 +106,7 @@ extension People {
 
         private func json(_ identities: ComparedIdentities, _ state: ComparisonState) -> JSONValue {
             JSONValue.object([
-                "handle": .string(identities.peer.description), "number": .text(identities.number.digits),
+                "handle": .string(identities.peer.description), "number": .string(groups(identities).joined(separator: " ")),
             ]).adding(state.json)
         }
 
@@ -119,8 +119,12 @@ extension People {
             """
         }
 
+        private func groups(_ identities: ComparedIdentities) -> [String] {
+            identities.number.groups.map { String(decoding: $0, as: UTF8.self) }
+        }
+
         private func shown(_ identities: ComparedIdentities) -> String {
-            let groups = identities.number.groups.map { String(decoding: $0, as: UTF8.self) }
+            let groups = groups(identities)
             let symbol = QRSymbol(identities.code.encoded).map {
                 isatty(STDOUT_FILENO) == 1 ? $0.terminalText : $0.text
             }
