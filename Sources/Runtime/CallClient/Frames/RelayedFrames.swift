@@ -7,7 +7,7 @@ import Synchronization
 /// stands between know its address.
 public final class RelayedFrames: CallFrames {
     /// Where the relay is, and what lets this device in.
-    public struct Admission: Hashable, Sendable {
+    public struct Admission: Sendable {
         /// The relay's name or address.
         public let host: String
         /// Its UDP port.

@@ -120,8 +120,9 @@ final class NoteDatabase: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { database in
-            // The second has an effect on a new file only.
-            try database.execute(sql: "PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL")
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            // Has an effect on a new file only; a connection that reads may not say it.
+            if !database.configuration.readonly { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             #if canImport(Darwin)
                 try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
             #endif
