@@ -121,7 +121,9 @@ let coreTargets: [Target] = [
         path: "Sources/Protocols/RelyingParty", swiftSettings: strict),
     .target(
         name: "SocialRecovery",
-        dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto],
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto,
+        ],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
     .target(
         name: "NoteLog", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],

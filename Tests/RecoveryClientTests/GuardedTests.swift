@@ -101,6 +101,48 @@ import Testing
         #expect(try await recovered() == ["bank.example", "shop.example"])
     }
 
+    /// Section 13: a device that was removed. What it had added while it was one counts, once a device that is left says so.
+    @Test func whatADeviceAddedBeforeItWasRemovedComesBack() async throws {
+        try await family.setUp()
+        let second = try await secondDevice()
+        _ = try await second.owner.guardNews([try entry("bank.example")])
+        _ = try await ming.owner.guardNews([])
+        let before = try await records()
+        _ = try await ming.client.revokeDevice(2, by: ming.secrets)
+        _ = try await ming.owner.guardNews([])
+        #expect(try await records() == before + 1, "a record that vouches for those before it")
+        #expect(try await recovered() == ["bank.example"])
+    }
+
+    /// What nobody has seen before it was removed may be of after, whatever version it names.
+    @Test func whatARemovedDeviceMayHaveAddedAfterwardsIsLeftOutAndNamed() async throws {
+        try await family.setUp()
+        let second = try await secondDevice()
+        _ = try await second.owner.guardNews([try entry("bank.example")])
+        _ = try await ming.client.revokeDevice(2, by: ming.secrets)
+        await #expect(throws: RecoveryClientError.guardedByRemovedDevices) {
+            _ = try await ming.owner.guardNews([try entry("shop.example")])
+        }
+        #expect(try await recovered() == [])
+    }
+
+    /// Gap 10: the day of a meeting is kept with the person, and a recovery brings it back.
+    @Test func theDayOfAMeetingComesBackAndNoneIsInvented() async throws {
+        let ana = family.guardians[0]
+        let identity = try #require(ana.secrets.identityKey)
+        let met = Comparison(
+            handle: ana.handle, identityKey: identity, kind: .number, time: 1_700_000_000, metOn: 19_000)
+        try await ming.client.remember([], [met])
+        try await family.setUp()
+        let device = try Villager("ming", in: family.village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in family.guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await family.village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in family.guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        _ = try await device.newDevice.finish()
+        #expect(try await device.client.comparisons() == [met])
+    }
+
     @Test func anotherDeviceLeavesLettersForTheFirst() async throws {
         try await family.ask()
         for guardian in family.guardians { _ = try await guardian.guardian.advance() }

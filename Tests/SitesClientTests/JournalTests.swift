@@ -96,22 +96,27 @@ import Testing
         }
     }
 
-    /// Seals entries to a recovery key that is then cut in shares and put together again, as a recovery does.
+    /// Seals entries to a journal's key whose seed is then cut in parts and put together again, as a recovery does.
     private func throughAJournal(_ entries: [JournalEntry]) throws -> [JournalEntry] {
         var generator = SystemRandomNumberGenerator()
-        let secret = SecretScalar.random()
-        let indices = ShareIndex.random(count: 5, using: &generator)
-        let dealing = try Dealing(of: secret, threshold: 3, at: indices, using: &generator)
+        let key = try SealingKey.generate()
+        let seed = Array(key.seedRepresentation)
+        let places = ByteShare.randomPlaces(5, using: &generator)
+        let parts = try ByteShare.cut(
+            SecretOctets(copying: seed.span), threshold: 3, at: places, using: &generator)
         let device = Curve25519.Signing.PrivateKey()
         let label = try #require(LabelIndex([UInt8](repeating: 3, count: 32)))
         let scope = try #require(RecoveryScope(label: label, epoch: 1))
         var journal = RecoveryJournal(scope: scope)
-        for entry in entries {
-            try journal.append(entry, to: secret.publicPoint(), device: 1) { Array(try device.signature(for: $0)) }
+        try journal.append(entries, to: Array(key.publicKey.rawRepresentation), device: 1, at: 1) {
+            Array(try device.signature(for: $0))
         }
         let read = try RecoveryJournal(decoding: journal.encoded)
-        let shares = try dealing.shares.suffix(3).map { share throws in try dealing.commitments.verify(share) }
-        return try read.open(with: SecretScalar(combining: shares))
+        let again = try #require(SecretOctets.combined(from: Array(parts.suffix(3))))
+        let opener = try again.withBytes { span in
+            try span.withUnsafeBytes { try SealingKey(seedRepresentation: $0, publicKey: nil) }
+        }
+        return try read.open(with: opener, first: read.count)
     }
 }
 

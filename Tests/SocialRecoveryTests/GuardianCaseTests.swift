@@ -9,12 +9,13 @@ import Testing
 
 @Suite struct GuardianCaseTests {
     let world: World
-    let device = NewDevice()
+    let device: NewDevice
     let request: RecoveryRequest
     let packet: GuardianPacket
 
     init() throws {
         world = try World()
+        device = try NewDevice()
         request = try device.request(world.scope)
         packet = try world.packet(of: 0)
     }
@@ -33,15 +34,26 @@ import Testing
             signing: world.guardians[0].identity.rawSignature)
     }
 
-    private func code(_ guardianCase: GuardianCase) -> [UInt8] {
-        SpokenCode(request: request.hash, guardian: guardianCase.number, device: device.reveal).text
+    /// What the device reveals to this guardian.
+    private var reveal: SpokenReveal { device.numbers.reveal(at: packet.place) }
+
+    private func code(_ guardianCase: GuardianCase) throws -> [UInt8] {
+        let number = try #require(guardianCase.number)
+        return SpokenCode(
+            request: request.hash, guardian: world.guardians[0].handle, number: number.number, reveal: reveal
+        ).text
+    }
+
+    private func offer(_ guardianCase: inout GuardianCase) throws -> GuardianNumber {
+        var generator = SeededGenerator(seed: 1)
+        return try guardianCase.offerNumber(using: &generator, signing: world.guardians[0].deviceSignature)
     }
 
     @Test func aShareIsReleasedAfterCodeConfirmationAndDelay() throws {
         var guardianCase = try world.confirmedCase(0, request, device)
         let released = try release(&guardianCase)
         #expect(guardianCase.stage == .released)
-        #expect(released.open(with: device.agreement)?.share.scalar.exposed == packet.share.scalar.exposed)
+        #expect(released.open(with: device.sealing)?.share.scalar.exposed == packet.share.scalar.exposed)
     }
 
     @Test func noShareLeavesBeforeTheDelayIsOver() throws {
@@ -72,13 +84,13 @@ import Testing
     @Test func noShareLeavesForARequestThatTheLogDoesNotHold() throws {
         var guardianCase = try world.confirmedCase(0, request, device)
         #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, world.state) }
-        let other = NewDevice()
+        let other = try NewDevice()
         let asked = try world.asked(other.request(world.scope), by: other)
         #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, asked) }
     }
 
     @Test func aStartOfAnotherRequestOrKeyOpensNoCase() throws {
-        for (hash, asker) in [([UInt8](repeating: 1, count: 32), device), (request.hash, NewDevice())] {
+        for (hash, asker) in [([UInt8](repeating: 1, count: 32), device), (request.hash, try NewDevice())] {
             let start = try RecoveryStart(
                 request: hash, identityKey: asker.identity.publicBytes, commitment: world.setup.commitment,
                 started: World.now, expires: request.expires)
@@ -129,40 +141,51 @@ import Testing
 
     @Test func aWrongCodeClosesTheCase() throws {
         var guardianCase = try open()
-        var generator = SeededGenerator(seed: 1)
-        _ = guardianCase.offerNumber(using: &generator)
-        let right = code(guardianCase)
+        _ = try offer(&guardianCase)
+        let right = try code(guardianCase)
         #expect(throws: GuardianCaseError.wrongCode) {
-            try guardianCase.compare(typed: bytes("academic acid acne 00"), revealed: device.reveal)
+            try guardianCase.compare(typed: bytes("academic acid acne 00"), revealed: reveal)
         }
         #expect(guardianCase.stage == .declined)
         #expect(throws: GuardianCaseError.outOfOrder(.declined)) {
-            try guardianCase.compare(typed: right, revealed: device.reveal)
+            try guardianCase.compare(typed: right, revealed: reveal)
         }
     }
 
-    @Test func aNumberThatTheRequestDidNotCommitToIsRefused() throws {
+    @Test func theNumberOfAnotherPlaceIsRefused() throws {
         var guardianCase = try open()
-        var generator = SeededGenerator(seed: 1)
-        _ = guardianCase.offerNumber(using: &generator)
+        let number = try offer(&guardianCase)
+        let reveal = device.numbers.reveal(at: packet.place &+ 1)
+        let code = SpokenCode(
+            request: request.hash, guardian: world.guardians[0].handle, number: number.number, reveal: reveal)
         #expect(throws: GuardianCaseError.notTheCommittedNumber) {
-            try guardianCase.compare(typed: code(guardianCase), revealed: [UInt8](repeating: 1, count: 32))
+            try guardianCase.compare(typed: code.text, revealed: reveal)
+        }
+        #expect(guardianCase.stage == .numbered)
+    }
+
+    @Test func aNumberThatTheRequestDidNotCommitToIsRefused() throws {
+        let other = SpokenNumbers(seed: [UInt8](repeating: 1, count: 32))
+        var guardianCase = try open()
+        _ = try offer(&guardianCase)
+        #expect(throws: GuardianCaseError.notTheCommittedNumber) {
+            try guardianCase.compare(typed: code(guardianCase), revealed: other.reveal(at: packet.place))
         }
         #expect(guardianCase.stage == .numbered)
     }
 
     @Test func theGuardiansNumberIsDrawnOnce() throws {
         var guardianCase = try open()
-        var generator = SeededGenerator(seed: 1)
-        let first = guardianCase.offerNumber(using: &generator)
-        #expect(guardianCase.offerNumber(using: &generator) == first)
+        let first = try offer(&guardianCase)
+        var generator = SeededGenerator(seed: 2)
+        #expect(
+            try guardianCase.offerNumber(using: &generator, signing: world.guardians[0].deviceSignature) == first)
     }
 
     @Test func presenceForSomethingElseDoesNotConfirm() throws {
         var guardianCase = try open()
-        var generator = SeededGenerator(seed: 1)
-        _ = guardianCase.offerNumber(using: &generator)
-        try guardianCase.compare(typed: code(guardianCase), revealed: device.reveal)
+        _ = try offer(&guardianCase)
+        try guardianCase.compare(typed: code(guardianCase), revealed: reveal)
         for action in [PresenceAction.updateAccount, .confirmRecovery(of: world.guardians[1].handle)] {
             #expect(throws: GuardianCaseError.anotherAction) { try guardianCase.confirm(grant(action)) }
         }
@@ -172,16 +195,15 @@ import Testing
     @Test func noStepCanBeSkipped() throws {
         var guardianCase = try open()
         #expect(throws: GuardianCaseError.outOfOrder(.asked)) {
-            try guardianCase.compare(typed: [], revealed: device.reveal)
+            try guardianCase.compare(typed: [], revealed: reveal)
         }
         #expect(throws: GuardianCaseError.outOfOrder(.asked)) {
             try guardianCase.confirm(grant(.confirmRecovery(of: world.owner)))
         }
         #expect(throws: GuardianCaseError.outOfOrder(.asked)) { _ = try release(&guardianCase) }
-        var generator = SeededGenerator(seed: 1)
-        _ = guardianCase.offerNumber(using: &generator)
+        _ = try offer(&guardianCase)
         #expect(throws: GuardianCaseError.outOfOrder(.numbered)) { _ = try release(&guardianCase) }
-        try guardianCase.compare(typed: code(guardianCase), revealed: device.reveal)
+        try guardianCase.compare(typed: code(guardianCase), revealed: reveal)
         #expect(throws: GuardianCaseError.outOfOrder(.matched)) { _ = try release(&guardianCase) }
     }
 
@@ -208,11 +230,10 @@ import Testing
             #expect(again == guardianCase)
             return again
         }
-        var generator = SeededGenerator(seed: 1)
         var guardianCase = try restart(open())
-        _ = guardianCase.offerNumber(using: &generator)
+        _ = try offer(&guardianCase)
         guardianCase = try restart(guardianCase)
-        try guardianCase.compare(typed: code(guardianCase), revealed: device.reveal)
+        try guardianCase.compare(typed: code(guardianCase), revealed: reveal)
         guardianCase = try restart(guardianCase)
         try guardianCase.confirm(grant(.confirmRecovery(of: world.owner)))
         guardianCase = try restart(guardianCase)

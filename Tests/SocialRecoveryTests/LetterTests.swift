@@ -8,9 +8,12 @@ import Testing
 /// What owners, guardians and new devices leave with the server.
 @Suite struct LetterTests {
     let world: World
-    private let key = P256.KeyAgreement.PrivateKey()
+    private let key: SealingKey
 
-    init() throws { world = try World() }
+    init() throws {
+        world = try World()
+        key = try SealingKey.generate()
+    }
 
     private var ana: Handle { world.guardians[0].handle }
 
@@ -31,7 +34,7 @@ import Testing
     @Test func everyLetterOpensAndAllHaveOneLength() throws {
         for letter in try letters() {
             let bytes = try sealed(letter)
-            #expect(bytes.count == 2048 && GuardianLetter.sealedByteCount == 2048)
+            #expect(bytes.count == 4096 && GuardianLetter.sealedByteCount == 4096)
             #expect(try GuardianLetter(opening: bytes, from: world.owner, to: ana, with: key) == letter)
         }
     }
@@ -40,7 +43,7 @@ import Testing
         let bytes = try sealed(letters()[0])
         let ben = world.guardians[1].handle
         for (sender, recipient, key) in [
-            (ben, ana, key), (world.owner, ben, key), (world.owner, ana, P256.KeyAgreement.PrivateKey()),
+            (ben, ana, key), (world.owner, ben, key), (world.owner, ana, try SealingKey.generate()),
         ] {
             #expect(throws: GuardianLetterError.notSealedToThisDevice) {
                 try GuardianLetter(opening: bytes, from: sender, to: recipient, with: key)
@@ -68,8 +71,8 @@ import Testing
         func opened(_ plaintext: [UInt8]) throws -> GuardianLetter {
             let bytes = try #require(
                 PublicSealing.seal(
-                    plaintext + [UInt8](repeating: 0, count: 1967 - plaintext.count), to: key.publicBytes,
-                    purpose: "signet-letter/v1", context: world.owner.bytes + [0] + ana.bytes))
+                    plaintext + [UInt8](repeating: 0, count: 2960 - plaintext.count), to: key.publicBytes,
+                    purpose: "signet-letter/v2", context: world.owner.bytes + [0] + ana.bytes))
             return try GuardianLetter(opening: bytes, from: world.owner, to: ana, with: key)
         }
         let check = [2] + world.scope.encoded + [UInt8](repeating: 5, count: 32)
@@ -80,14 +83,19 @@ import Testing
     }
 
     @Test func answersComeBackAndNothingElseDoes() throws {
-        let device = NewDevice()
+        let device = try NewDevice()
         let request = try device.request(world.scope)
         let release = try world.release(0, request, device)
-        for answer in [GuardianAnswer.number([UInt8](repeating: 1, count: 32)), .release(release)] {
-            #expect(answer.encoded.count == 2048)
+        let ana = world.guardians[0]
+        let number = try #require(
+            GuardianNumber(
+                [UInt8](repeating: 1, count: 32), at: 9, for: request.hash, by: ana.handle,
+                signing: ana.deviceSignature))
+        for answer in [GuardianAnswer.number(number), .release(release)] {
+            #expect(answer.encoded.count == GuardianAnswer.byteCount)
             #expect(try GuardianAnswer(decoding: answer.encoded) == answer)
             var tailed = answer.encoded
-            tailed[2047] = 1
+            tailed[GuardianAnswer.byteCount - 1] = 1
             var kind = answer.encoded
             kind[0] = 3
             for bad in [tailed, kind, Array(answer.encoded.dropLast()), answer.encoded + [0], []] {

@@ -8,11 +8,12 @@ import Testing
 
 @Suite struct RecoveryTests {
     let world: World
-    let device = NewDevice()
+    let device: NewDevice
     let request: RecoveryRequest
 
     init() throws {
         world = try World()
+        device = try NewDevice()
         request = try device.request(world.scope)
     }
 
@@ -29,20 +30,25 @@ import Testing
 
     private func succeed(_ attempt: inout RecoveryAttempt, at time: UInt64 = World.afterDelay) throws -> AccountState {
         try attempt.succeed(
-            with: device.agreement, after: world.asked(request, by: device), device: world.record(of: device),
+            with: device.sealing, after: world.asked(request, by: device), device: world.record(of: device),
             at: time, accepting: device.identity.rawSignature)
     }
 
     private func names(_ positions: [Int]) -> [Handle] { positions.map { world.guardians[$0].handle } }
 
+    private func judged(right: [Int], wrong: [Int], missing: Int) -> RecoveryStanding {
+        RecoveryStanding(
+            right: names(right), wrong: names(wrong), unjudged: [], missing: missing, isMissingExact: true)
+    }
+
     /// A person, five guardians, a device destroyed; one guardian is dead and one lies.
     @Test func threeHonestGuardiansRecoverAgainstOneDeadAndOneLiar() throws {
         var attempt = try attempt(right: [1, 2, 4], lies: [0])
-        let standing = attempt.standing(with: device.agreement)
-        #expect(standing == RecoveryStanding(right: names([1, 2, 4]), wrong: names([0]), missing: 0))
+        let standing = attempt.standing(with: device.sealing)
+        #expect(standing == judged(right: [1, 2, 4], wrong: [0], missing: 0))
         let after = try succeed(&attempt)
         #expect(after.identityKey == device.identity.publicBytes && after.recoveryCommitment == nil)
-        let entries = try attempt.withRecoveryKey(device.agreement) { try world.journal.open(with: $0) }
+        let entries = try attempt.withJournalKey(device.sealing) { try world.journal.open(with: $0, first: 1) }
         #expect(entries.count == 2)
         try attempt.succeeded(before: world.state, after: after)
         try attempt.rearmed(by: rearmedSetup())
@@ -67,7 +73,7 @@ import Testing
             for second in 0..<first {
                 for third in 0..<second {
                     let attempt = try attempt(right: [first, second, third])
-                    #expect(try attempt.withRecoveryKey(device.agreement) { _ in true })
+                    #expect(try attempt.withRecoveryKey(device.sealing) { _ in true })
                 }
             }
         }
@@ -75,7 +81,7 @@ import Testing
 
     @Test func tooFewSharesSayHowManyAreMissing() throws {
         var attempt = try attempt(right: [0, 1])
-        #expect(attempt.standing(with: device.agreement).missing == 1)
+        #expect(attempt.standing(with: device.sealing).missing == 1)
         #expect(throws: RecoveryAttemptError.notEnough(missing: 1)) {
             _ = try succeed(&attempt)
         }
@@ -84,23 +90,23 @@ import Testing
 
     @Test func allLiarsAreNamedAndNothingIsRecovered() throws {
         let attempt = try attempt(right: [], lies: [0, 1, 2, 3, 4])
-        let standing = attempt.standing(with: device.agreement)
-        #expect(standing == RecoveryStanding(right: [], wrong: names([0, 1, 2, 3, 4]), missing: 3))
+        let standing = attempt.standing(with: device.sealing)
+        #expect(standing == judged(right: [], wrong: [0, 1, 2, 3, 4], missing: 3))
         #expect(throws: RecoveryAttemptError.notEnough(missing: 3)) {
-            try attempt.withRecoveryKey(device.agreement) { _ in }
+            try attempt.withRecoveryKey(device.sealing) { _ in }
         }
     }
 
     @Test func moreThanNeededWithOneBadLeavesItOut() throws {
         let attempt = try attempt(right: [0, 1, 3, 4], lies: [2])
-        #expect(attempt.standing(with: device.agreement).wrong == names([2]))
-        #expect(try attempt.withRecoveryKey(device.agreement) { _ in true })
+        #expect(attempt.standing(with: device.sealing).wrong == names([2]))
+        #expect(try attempt.withRecoveryKey(device.sealing) { _ in true })
     }
 
     @Test func aGuardianMayCorrectAWrongShare() throws {
         var attempt = try attempt(right: [0, 1], lies: [2])
         try take(world.release(2, request, device), 2, &attempt)
-        #expect(attempt.standing(with: device.agreement) == .init(right: names([0, 1, 2]), wrong: [], missing: 0))
+        #expect(attempt.standing(with: device.sealing) == judged(right: [0, 1, 2], wrong: [], missing: 0))
     }
 
     @Test func anothersShareCountsOnce() throws {
@@ -110,18 +116,18 @@ import Testing
         let copy = GuardianPacket(
             scope: anas.scope, share: anas.share, recoveryKeyHash: anas.recoveryKeyHash, owner: world.owner,
             guardian: world.guardians[2].handle, meeting: anas.meeting, delay: anas.delay,
-            directoryKey: anas.directoryKey, askKey: anas.askKey)
+            parts: anas.parts, askKey: anas.askKey)
         let release = try #require(
             ShareRelease(copy, for: request, signing: world.guardians[2].identity.rawSignature))
         try take(release, 2, &attempt)
-        #expect(attempt.standing(with: device.agreement) == .init(right: names([0, 1]), wrong: names([2]), missing: 1))
+        #expect(attempt.standing(with: device.sealing) == judged(right: [0, 1], wrong: [2], missing: 1))
     }
 
     @Test func aReleaseOpensOnTheRequestsDeviceOnly() throws {
         let release = try world.release(0, request, device)
-        #expect(release.open(with: device.agreement) != nil)
-        #expect(release.open(with: NewDevice().agreement) == nil)
-        #expect(release.open(with: world.guardians[1].agreement) == nil)
+        #expect(release.open(with: device.sealing) != nil)
+        #expect(release.open(with: try NewDevice().sealing) == nil)
+        #expect(release.open(with: world.guardians[1].sealing) == nil)
     }
 
     @Test func aReleaseForAnotherRequestIsRefused() throws {
@@ -139,7 +145,7 @@ import Testing
             try take(release, 1, &attempt)
         }
         let forger = GuardianKey(
-            unchecked: world.guardians[0].handle, agreementKey: world.guardians[1].agreement.publicBytes,
+            unchecked: world.guardians[0].handle, sealingKey: world.guardians[1].sealing.publicBytes,
             identityKey: world.guardians[1].identity.publicBytes)
         #expect(throws: RecoveryAttemptError.notFromGuardian(world.guardians[0].handle)) {
             try attempt.take(release, from: forger)
@@ -161,13 +167,41 @@ import Testing
     @Test func theSameReleaseTwiceCountsOnce() throws {
         var attempt = try attempt(right: [0])
         try take(world.release(0, request, device), 0, &attempt)
-        #expect(attempt.standing(with: device.agreement).right == names([0]))
+        #expect(attempt.standing(with: device.sealing).unjudged == names([0]))
     }
 
-    @Test func oneGuardianIsEnoughToFindTheOthers() throws {
-        #expect(try attempt(right: []).guardians(with: device.agreement) == nil)
-        #expect(try attempt(right: [], lies: [0]).guardians(with: device.agreement) == nil)
-        #expect(try attempt(right: [3]).guardians(with: device.agreement) == names([0, 1, 2, 3, 4]))
+    @Test func twoGuardiansAreEnoughToFindTheOthersAndOneIsNot() throws {
+        #expect(try attempt(right: []).guardians(with: device.sealing) == nil)
+        for position in 0..<5 { #expect(try attempt(right: [position]).guardians(with: device.sealing) == nil) }
+        #expect(try attempt(right: [3, 1]).guardians(with: device.sealing) == names([0, 1, 2, 3, 4]))
+    }
+
+    @Test func beforeTwoHaveHelpedNobodyIsRightOrWrong() throws {
+        let standing = try attempt(right: [3]).standing(with: device.sealing)
+        #expect(
+            standing
+                == RecoveryStanding(right: [], wrong: [], unjudged: names([3]), missing: 1, isMissingExact: false))
+        #expect(throws: RecoveryAttemptError.notEnough(missing: 1)) {
+            try attempt(right: [3]).withRecoveryKey(device.sealing) { _ in }
+        }
+        #expect(try attempt(right: []).standing(with: device.sealing).missing == 2)
+    }
+
+    /// A guardian whose share is right and whose part of the list's key is not keeps the list shut for nobody.
+    @Test(arguments: [0, 2, 4]) func aFalsePartOfTheListsKeyIsNamed(_ liar: Int) throws {
+        let packet = try world.packet(of: liar)
+        let zeros = [UInt8](repeating: 0, count: 32)
+        let part = try #require(ByteShare(place: packet.place, value: SecretOctets(copying: zeros.span)))
+        let forged = GuardianPacket(
+            scope: packet.scope, share: packet.share, recoveryKeyHash: packet.recoveryKeyHash, owner: world.owner,
+            guardian: packet.guardian, meeting: packet.meeting, delay: packet.delay,
+            parts: GuardianParts(directory: part, journal: packet.parts.journal), askKey: packet.askKey)
+        let release = try #require(
+            ShareRelease(forged, for: request, signing: world.guardians[liar].identity.rawSignature))
+        var attempt = try world.attempt(request)
+        try take(release, liar, &attempt)
+        for position in [1, 3] { try take(world.release(position, request, device), position, &attempt) }
+        #expect(attempt.standing(with: device.sealing) == judged(right: [1, 3], wrong: [liar], missing: 1))
     }
 
     @Test func anAttemptNeedsWhatTheAccountCommittedTo() throws {
@@ -214,7 +248,7 @@ import Testing
         #expect(asked.isFollowed(by: stopped))
         var attempt = try attempt(right: [0, 1, 2])
         let succession = try attempt.succeed(
-            with: device.agreement, after: stopped, device: world.record(of: device), at: World.afterDelay,
+            with: device.sealing, after: stopped, device: world.record(of: device), at: World.afterDelay,
             accepting: device.identity.rawSignature)
         #expect(throws: AccountStepError.nothingUnderWay) {
             try AccountStepVerifier.verify(succession, after: stopped)
@@ -294,7 +328,7 @@ import Testing
 
     @Test func nothingSecretIsInAStoredAttempt() throws {
         let attempt = try attempt(right: [0, 1, 2])
-        let secret = try attempt.withRecoveryKey(device.agreement) { $0.exposed }
+        let secret = try attempt.withRecoveryKey(device.sealing) { $0.exposed }
         #expect(!contains(attempt.encoded, secret))
         for position in 0..<3 {
             #expect(!contains(attempt.encoded, try world.packet(of: position).share.scalar.exposed))
@@ -315,7 +349,7 @@ import Testing
     /// After a recovery each site gets new keys, from the recovery key that this site alone knew.
     @Test func sitesTakeNewKeysFromTheJournal() throws {
         let attempt = try attempt(right: [0, 1, 2])
-        let entries = try attempt.withRecoveryKey(device.agreement) { try world.journal.open(with: $0) }
+        let entries = try attempt.withJournalKey(device.sealing) { try world.journal.open(with: $0, first: 1) }
         guard case .siteRecovery(let host, let key) = entries[1] else {
             Issue.record("no site")
             return

@@ -17,42 +17,51 @@ import Testing
         for (position, guardian) in world.guardians.enumerated() {
             let packet = try world.packet(of: position)
             #expect(packet.guardian == guardian.handle && packet.owner == world.owner)
-            #expect(throws: Never.self) { try world.setup.bundle.commitments.verify(packet.share) }
+            #expect(throws: Never.self) { try world.setup.commitments.verify(packet.share) }
             for other in world.setup.guardians where other.key.handle != guardian.handle {
                 #expect(throws: GuardianPacketError.notSealedToThisDevice) {
                     try GuardianPacket(
-                        opening: other.packet, with: guardian.agreement, scope: world.scope, as: guardian.handle,
+                        opening: other.packet, with: guardian.sealing, scope: world.scope, as: guardian.handle,
                         from: world.owner, identityKey: world.identity.publicBytes)
                 }
             }
         }
     }
 
-    @Test func aGuardianFindsTheirPacketInTheBundle() throws {
-        for guardian in world.guardians {
-            let found = world.setup.bundle.slots.filter { slot in
-                (try? GuardianPacket(
-                    opening: slot, with: guardian.agreement, scope: world.scope, as: guardian.handle,
-                    from: world.owner, identityKey: world.identity.publicBytes)) != nil
-            }
-            #expect(found.count == 1)
+    /// No length, count, place or threshold: the reviewer's script, and more, for whoever has one guardian's home and the
+    /// recovery file.
+    @Test func neitherPacketsNorBundleTellHowManyGuardiansThereAre() throws {
+        let worlds = try [(2, 3), (3, 5), (5, 9), (2, 16), (15, 16)].map { try World(threshold: $0, count: $1) }
+        #expect(Set(worlds.map(\.setup.bundle.encoded.count)) == [RecoveryBundle.byteCount])
+        #expect(Set(worlds.map(\.setup.commitment.encoded.count)) == [RecoveryCommitment.byteCount])
+        #expect(Set(worlds.flatMap { $0.setup.guardians.map(\.packet.count) }) == [GuardianPacket.sealedByteCount])
+        let files = worlds.map { world in
+            RecoveryContents(
+                commitment: world.setup.commitment, bundle: world.setup.bundle.encoded, journal: world.journal
+            ).encoded.count
         }
+        #expect(Set(files).count == 1)
     }
 
-    @Test func neitherPacketsNorBundleTellHowManyGuardiansThereAre() throws {
-        let lengths = try [3, 5, 8].map { try World(threshold: 2, count: $0).setup.bundle.encoded.count }
-        #expect(Set(lengths).count == 1)
-        let sealed = try [(2, 3), (3, 5), (5, 9)].flatMap { threshold, count in
-            try World(threshold: threshold, count: count).setup.guardians.map(\.packet.count)
+    /// Both places of each guardian are drawn from all there are: neither counts the guardians.
+    @Test func placesTellNothingOfTheOthers() throws {
+        var (scalars, parts): (Set<UInt16>, Set<UInt8>) = ([], [])
+        for seed in 1...12 {
+            let world = try World(threshold: 2, count: 3, seed: UInt64(seed))
+            for position in 0..<3 {
+                let packet = try world.packet(of: position)
+                scalars.insert(packet.share.index.value)
+                parts.insert(packet.place)
+            }
         }
-        #expect(Set(sealed) == [GuardianPacket.sealedByteCount])
-        #expect(try World(threshold: 2, count: 9).setup.bundle.slots.count == 16)
+        #expect(scalars.filter { $0 > 255 }.count > 30 && parts.filter { $0 > 16 }.count > 25)
+        #expect(scalars.count > 30 && parts.count > 25)
     }
 
     @Test func nothingSecretIsInWhatIsStored() throws {
         let secret = try SecretScalar(
             combining: (0..<3).map { position in
-                try world.setup.bundle.commitments.verify(world.packet(of: position).share)
+                try world.setup.commitments.verify(world.packet(of: position).share)
             })
         var secrets = [secret.exposed, world.accountKey, world.siteKey.exposed]
         for position in 0..<5 { secrets.append(try world.packet(of: position).share.scalar.exposed) }
@@ -77,7 +86,7 @@ import Testing
     private func begin(_ guardians: [GuardianKey]) throws {
         _ = try World.setUp(
             plan: RecoverySetup.Plan(
-                scope: world.scope, owner: world.owner, ownKey: guardians[0].agreementKey,
+                scope: world.scope, owner: world.owner, ownKey: guardians[0].sealingKey,
                 guardians: guardians.map { ($0, MeetingEvidence(kind: .none, date: 0)) }, threshold: 2,
                 created: World.now), world.identity, world.device, entries: [], seed: 1)
     }
@@ -86,21 +95,21 @@ import Testing
         let keys = world.guardians.map(\.key)
         #expect(throws: RecoverySetupError.repeatedGuardian) { try begin([keys[0], keys[1], keys[0]]) }
         let sameDevice = GuardianKey(
-            unchecked: keys[2].handle, agreementKey: keys[0].agreementKey, identityKey: keys[2].identityKey)
+            unchecked: keys[2].handle, sealingKey: keys[0].sealingKey, identityKey: keys[2].identityKey)
         #expect(throws: RecoverySetupError.repeatedGuardian) { try begin([keys[0], keys[1], sameDevice]) }
     }
 
     @Test func theOwnerIsNoGuardian() throws {
         let keys = world.guardians.map(\.key)
         let own = GuardianKey(
-            unchecked: world.owner, agreementKey: keys[2].agreementKey, identityKey: keys[2].identityKey)
+            unchecked: world.owner, sealingKey: keys[2].sealingKey, identityKey: keys[2].identityKey)
         #expect(throws: RecoverySetupError.ownGuardian) { try begin([keys[0], keys[1], own]) }
     }
 
     @Test func aGuardiansBrokenKeyIsNamed() throws {
         let keys = world.guardians.map(\.key)
         let broken = GuardianKey(
-            unchecked: keys[2].handle, agreementKey: [UInt8](repeating: 5, count: 33), identityKey: [])
+            unchecked: keys[2].handle, sealingKey: [UInt8](repeating: 0xFF, count: 1216), identityKey: [])
         #expect(throws: RecoverySetupError.invalidGuardianKey(keys[2].handle)) {
             try begin([keys[0], keys[1], broken])
         }
@@ -206,7 +215,7 @@ import Testing
         identityKey: [UInt8]? = nil
     ) throws -> GuardianPacket {
         try GuardianPacket(
-            opening: sealed, with: world.guardians[0].agreement, scope: scope ?? world.scope,
+            opening: sealed, with: world.guardians[0].sealing, scope: scope ?? world.scope,
             as: guardian ?? world.guardians[0].handle, from: owner ?? world.owner,
             identityKey: identityKey ?? world.identity.publicBytes)
     }
@@ -229,7 +238,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1104, 1106, 1 << 20]) func aPacketOfAnotherLengthIsRefused(_ count: Int) {
+    @Test(arguments: [0, 1105, 2159, 2161, 1 << 20]) func aPacketOfAnotherLengthIsRefused(_ count: Int) {
         #expect(throws: GuardianPacketError.invalidLength(count)) { try open([UInt8](repeating: 0, count: count)) }
     }
 
@@ -243,11 +252,11 @@ import Testing
 
     /// Seals a plaintext of the packet's form, changed, and signed by the owner again.
     private func resealed(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
-        let key = world.guardians[0].agreement
+        let key = world.guardians[0].sealing
         var plaintext = try #require(
             PublicSealing.open(sealed, with: key, purpose: "signet-packet/v2", context: world.scope.encoded))
         let owners = world.owner.bytes.count + world.guardians[0].handle.bytes.count
-        let end = 17 + 36 + 2 + 32 + 33 + 32 + 2 + owners + 9 + 4 + 32 + 32
+        let end = 17 + 36 + 2 + 32 + 33 + 32 + 2 + owners + 9 + 4 + 65 + 32
         change(&plaintext)
         let signature = try world.identity.rawSignature(Array(plaintext.prefix(end)))
         plaintext.replaceSubrange(end..<end + 64, with: signature)
@@ -291,7 +300,7 @@ import Testing
         duty = try GuardianDuty(decoding: duty.encoded)
         #expect(throws: Never.self) {
             try duty.packet(
-                epoch: 1, with: world.guardians[0].agreement, as: world.guardians[0].handle,
+                epoch: 1, with: world.guardians[0].sealing, as: world.guardians[0].handle,
                 identityKey: world.identity.publicBytes)
         }
         try duty.retire(before: 2)
@@ -299,7 +308,7 @@ import Testing
         #expect(throws: GuardianDutyError.notNewer(held: 2)) { try duty.keep(world.packet(of: 0), sealed: sealed) }
         #expect(throws: GuardianDutyError.notKept(epoch: 1)) {
             try duty.packet(
-                epoch: 1, with: world.guardians[0].agreement, as: world.guardians[0].handle,
+                epoch: 1, with: world.guardians[0].sealing, as: world.guardians[0].handle,
                 identityKey: world.identity.publicBytes)
         }
     }
@@ -351,7 +360,7 @@ import Testing
             #expect(try world.packet(of: position).askKey.publicKey == committed)
         }
         #expect(world.setup.askKey(with: world.ownKey)?.publicKey == committed)
-        #expect(world.setup.askKey(with: P256.KeyAgreement.PrivateKey()) == nil)
+        #expect(try world.setup.askKey(with: SealingKey.generate()) == nil)
         #expect(try RecoverySetup(decoding: world.setup.encoded) == world.setup)
         let another = try World(seed: 2)
         #expect(another.setup.commitment.askKey != committed, "drawn anew each time")
@@ -362,7 +371,7 @@ import Testing
         var bytes = world.setup.bundle.encoded
         change(&bytes)
         let commitment = try RecoveryCommitment(
-            epoch: 1, delay: World.delay, recoveryKey: world.setup.bundle.commitments.publicKey.encoded,
+            epoch: 1, delay: World.delay, recoveryKey: world.setup.commitments.publicKey.encoded,
             bundle: bytes, askKey: world.setup.commitment.askKey ?? [])
         do throws(RecoveryBundleError) {
             _ = try RecoveryBundle(decoding: bytes, commitment: commitment)
@@ -371,125 +380,55 @@ import Testing
     }
 
     @Test func aMalformedBundleIsRefusedEvenWhenItIsCommittedTo() throws {
-        let threshold = 17 + 36 + 8 + 4
         #expect(try committed { _ in } == nil)
         #expect(try committed { $0.append(0) } == .malformed(.malformed(.trailingBytes(1))))
         #expect(try committed { $0[0] ^= 1 } == .malformed(.unknownFormat))
-        for other: UInt8 in [0, 1, 2, 4, 17, 255] { #expect(try committed { $0[threshold] = other } != nil) }
-        #expect(try committed { $0[threshold + 1] = 5 } == .malformed(.invalidField))
-        #expect(try committed { $0[threshold + 1 + 99] = 7 } == .malformed(.invalidField))
+        #expect(try committed { $0[15] = UInt8(ascii: "1") } == .malformed(.anotherVersion))
+        #expect(try committed { $0.removeLast() } != nil)
         #expect(try committed { $0[17 + 35] = 2 } == .notCommitted)
         #expect(try committed { $0[17 + 36 + 8 + 3] ^= 1 } == .notCommitted)
+        #expect(try committed { $0[17 + 36 + 8] = 0xFF } == .malformed(.invalidField))
     }
 
-    @Test func theListOfGuardiansOpensWithAnyGuardiansKeyOnly() throws {
+    private func parts(_ position: Int) throws -> GuardianParts { try world.packet(of: position).parts }
+
+    /// Turned around: until version 2 any one guardian's packet had the key.
+    @Test func theListOfGuardiansOpensWithTwoGuardiansPartsAndNotWithOne() throws {
         let bundle = world.setup.bundle
-        let handles = bundle.directory.open(with: try world.packet(of: 3).directoryKey, scope: bundle.scope)
-        #expect(handles == world.guardians.map(\.handle))
-        let other = try World().packet(of: 0).directoryKey
-        let wrong = [UInt8](repeating: 0, count: 32)
-        #expect(bundle.directory.open(with: SecretOctets(copying: wrong.span), scope: bundle.scope) == nil)
-        #expect(other.count == 32)
-    }
-}
-
-@Suite struct JournalTests {
-    let world: World
-
-    init() throws { world = try World() }
-
-    private func secret() throws -> SecretScalar {
-        try SecretScalar(
-            combining: (0..<3).map { position in
-                try world.setup.bundle.commitments.verify(world.packet(of: position).share)
-            })
-    }
-
-    private func append(_ entry: JournalEntry, to journal: inout RecoveryJournal) throws {
-        try journal.append(entry, to: world.setup.bundle.commitments.publicKey, device: 1) {
-            Array(try world.device.signature(for: $0))
+        for first in 0..<5 {
+            for second in 0..<5 where second != first {
+                let contents = try #require(
+                    try bundle.directory.open(with: parts(first), parts(second), scope: bundle.scope))
+                #expect(contents.guardians.map(\.handle) == world.guardians.map(\.handle))
+                #expect(contents.commitments == world.setup.commitments)
+            }
+            // All that one guardian has, and the whole file that the server has.
+            let own = try parts(first)
+            #expect(bundle.directory.open(with: own, own, scope: bundle.scope) == nil)
+            for key in [own.directory.value, own.journal.value] {
+                #expect(bundle.directory.open(with: key, scope: bundle.scope) == nil)
+            }
+            for handle in world.guardians.map(\.handle) { #expect(!contains(bundle.encoded, handle.bytes)) }
         }
+        let another = try World(seed: 2).packet(of: 1).parts
+        #expect(try bundle.directory.open(with: parts(0), another, scope: bundle.scope) == nil)
+        let later = try #require(RecoveryScope(label: world.label, epoch: 2))
+        #expect(try bundle.directory.open(with: parts(0), parts(1), scope: later) == nil)
     }
 
-    @Test func entriesComeBackWithTheRecoveryKey() throws {
-        var journal = world.journal
-        try append(.identityKey(world.siteKey), to: &journal)
-        let hash = [UInt8](repeating: 4, count: 32)
-        try append(
-            .contact(world.guardians[0].handle, identityHash: hash, .init(kind: .code, date: 9)), to: &journal)
-        let read = try RecoveryJournal(decoding: journal.encoded)
-        #expect(read == journal)
-        try read.verify(against: world.setup.bundle, states: [world.before, world.state])
-        let entries = try read.open(with: secret())
-        guard entries.count == 4, case .accountKey(1, let key) = entries[0],
-            case .siteRecovery(let host, let scalar) = entries[1], case .identityKey(let identity) = entries[2],
-            case .contact(let handle, let identityHash, let meeting) = entries[3]
-        else {
-            Issue.record("other entries")
-            return
-        }
-        #expect(key.withBytes { bytes in bytes.indices.map { bytes[$0] } } == world.accountKey)
-        #expect(host == world.site && scalar.exposed == world.siteKey.exposed)
-        #expect(identity.exposed == world.siteKey.exposed)
-        #expect(handle == world.guardians[0].handle && identityHash == hash && meeting.kind == .code)
+    /// What says how many are needed, and by which key, is inside the list.
+    @Test func theBundleHoldsNeitherTheRecoveryKeyNorItsCommitments() throws {
+        for point in world.setup.commitments.points { #expect(!contains(world.setup.bundle.encoded, point.encoded)) }
     }
 
-    @Test func allRecordsHaveTheSameLength() { #expect(Set(world.journal.records.map(\.sealed.count)).count == 1) }
-
-    @Test func aJournalCutBelowTheBundleIsNoticed() throws {
-        let empty = RecoveryJournal(scope: world.scope)
-        #expect(throws: RecoveryJournalError.recordsMissing) {
-            try empty.verify(against: world.setup.bundle, states: [world.state])
+    @Test func aListIsReadWholeOrNotAtAll() throws {
+        let contents = try #require(
+            try world.setup.bundle.directory.open(with: parts(0), parts(1), scope: world.scope))
+        #expect(try GuardianDirectory.Contents(decoding: contents.encoded) == contents)
+        for (offset, byte) in [(0, UInt8(1)), (0, 17), (1, 9), (1 + 99, 255), (6143, 1)] {
+            var changed = contents.encoded
+            changed[offset] = byte
+            #expect(throws: RecoveryFormatError.self) { try GuardianDirectory.Contents(decoding: changed) }
         }
-    }
-
-    @Test func aRecordByNoDeviceOfTheOwnerIsNoticed() throws {
-        var journal = world.journal
-        let stranger = Curve25519.Signing.PrivateKey()
-        try journal.append(
-            .identityKey(world.siteKey), to: world.setup.bundle.commitments.publicKey, device: 1
-        ) { Array(try stranger.signature(for: $0)) }
-        #expect(throws: RecoveryJournalError.notByADevice(position: 2)) {
-            try journal.verify(against: world.setup.bundle, states: [world.state])
-        }
-    }
-
-    @Test func reorderedRecordsAreNoticed() throws {
-        let encoded = world.journal.encoded
-        let start = 18 + 36 + 4
-        let length = (encoded.count - start) / 2
-        let swapped = encoded.prefix(start) + encoded.suffix(length) + encoded[start..<start + length]
-        let journal = try RecoveryJournal(decoding: Array(swapped))
-        #expect(throws: RecoveryJournalError.notByADevice(position: 0)) {
-            try journal.verify(against: world.setup.bundle, states: [world.state])
-        }
-    }
-
-    @Test func anotherEpochsKeyOpensNothing() throws {
-        #expect(throws: RecoveryJournalError.notSealedToThisKey(position: 0)) {
-            try world.journal.open(with: .random())
-        }
-        #expect(throws: RecoveryJournalError.anotherAccount) {
-            try world.journal.verify(against: World(epoch: 2).setup.bundle, states: [world.state])
-        }
-    }
-
-    @Test func aKeyOfAnotherLengthIsNotKept() throws {
-        var journal = world.journal
-        let short = [UInt8](repeating: 1, count: 31)
-        #expect(throws: RecoveryJournalError.invalidEntry) {
-            try append(.accountKey(epoch: 1, SecretOctets(copying: short.span)), to: &journal)
-        }
-    }
-
-    @Test func aJournalIsReadWholeOrNotAtAll() throws {
-        let encoded = world.journal.encoded
-        for cut in stride(from: 0, to: encoded.count, by: 31) {
-            #expect(throws: RecoveryFormatError.self) { try RecoveryJournal(decoding: Array(encoded.prefix(cut))) }
-        }
-        #expect(throws: RecoveryFormatError.self) { try RecoveryJournal(decoding: encoded + [0]) }
-        var endless = encoded
-        for offset in 54..<58 { endless[offset] = 0xFF }
-        #expect(throws: RecoveryFormatError.invalidField) { try RecoveryJournal(decoding: endless) }
     }
 }

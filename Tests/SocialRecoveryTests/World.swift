@@ -14,8 +14,8 @@ extension P256.Signing.PrivateKey {
     func rawSignature(_ message: [UInt8]) throws -> [UInt8] { Array(try signature(for: message).rawRepresentation) }
 }
 
-extension P256.KeyAgreement.PrivateKey {
-    var publicBytes: [UInt8] { Array(publicKey.compressedRepresentation) }
+extension SealingKey {
+    var publicBytes: [UInt8] { Array(publicKey.rawRepresentation) }
 }
 
 extension SecretScalar {
@@ -26,27 +26,44 @@ extension SecretScalar {
 struct Person {
     let handle: Handle
     let identity = P256.Signing.PrivateKey()
-    let agreement = P256.KeyAgreement.PrivateKey()
+    let sealing: SealingKey
+    let device = Curve25519.Signing.PrivateKey()
 
-    init(_ name: String) throws { handle = try Handle(typed: bytes(name + "@example.org")) }
+    init(_ name: String) throws {
+        handle = try Handle(typed: bytes(name + "@example.org"))
+        sealing = try SealingKey.generate()
+    }
 
     var key: GuardianKey {
-        GuardianKey(unchecked: handle, agreementKey: agreement.publicBytes, identityKey: identity.publicBytes)
+        GuardianKey(unchecked: handle, sealingKey: sealing.publicBytes, identityKey: identity.publicBytes)
     }
+
+    /// As a verified lookup lists their device.
+    func record() throws -> DeviceRecord {
+        let keys = try DeviceKeys(
+            signing: Array(device.publicKey.rawRepresentation),
+            agreement: Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation),
+            kem: sealing.publicBytes)
+        return DeviceRecord(number: 1, addedAt: 1, keys: keys)
+    }
+
+    func deviceSignature(_ message: [UInt8]) throws -> [UInt8] { Array(try device.signature(for: message)) }
 }
 
 /// The device on which the owner recovers.
 struct NewDevice {
     let identity = P256.Signing.PrivateKey()
-    let agreement = P256.KeyAgreement.PrivateKey()
+    let sealing: SealingKey
     let signing = Curve25519.Signing.PrivateKey()
-    let reveal = [UInt8](repeating: 0x77, count: 32)
+    let numbers = SpokenNumbers(seed: [UInt8](repeating: 0x77, count: 32))
+
+    init() throws { sealing = try SealingKey.generate() }
 
     func request(_ scope: RecoveryScope, created: UInt64 = World.now, expires: UInt64? = nil) throws -> RecoveryRequest
     {
         try RecoveryRequest(
-            scope: scope, identityKey: identity.publicBytes, agreementKey: agreement.publicBytes,
-            signingKey: Array(signing.publicKey.rawRepresentation), reveal: reveal, created: created,
+            scope: scope, identityKey: identity.publicBytes, sealingKey: sealing.publicBytes,
+            signingKey: Array(signing.publicKey.rawRepresentation), revealRoot: numbers.root, created: created,
             expires: expires ?? created + UInt64(World.delay) + 86_400, claimedName: bytes("Ming's new phone"),
             signing: identity.rawSignature)
     }
@@ -64,8 +81,8 @@ struct World {
     let owner: Handle
     let identity = P256.Signing.PrivateKey()
     let device = Curve25519.Signing.PrivateKey()
-    /// The agreement key of the owner's device.
-    let ownKey = P256.KeyAgreement.PrivateKey()
+    /// The X-Wing key of the owner's device.
+    let ownKey: SealingKey
     let label: LabelIndex
     let guardians: [Person]
     let setup: RecoverySetup
@@ -78,6 +95,7 @@ struct World {
 
     init(threshold: Int = 3, count: Int = 5, epoch: UInt32 = 1, delay: UInt32 = World.delay, seed: UInt64 = 1) throws {
         owner = try Handle(typed: bytes("ming@example.org"))
+        ownKey = try SealingKey.generate()
         label = try #require(LabelIndex([UInt8](repeating: 3, count: 32)))
         guardians = try Self.names.prefix(count).map { try Person($0) }
         site = try VerifiedHost(bytes("shop.example"), evidence: .tlsConnection)
@@ -87,8 +105,7 @@ struct World {
         let meeting = MeetingEvidence(kind: .person, date: 1_700_000_000)
         let plan = RecoverySetup.Plan(
             scope: scope, owner: owner, ownKey: ownKey.publicBytes, guardians: guardians.map { ($0.key, meeting) },
-            threshold: threshold,
-            delay: delay, created: Self.now)
+            threshold: threshold, delay: delay, created: Self.now)
         let bytes = accountKey
         let octets = SecretOctets(copying: bytes.span)
         let made = try Self.setUp(
@@ -107,9 +124,7 @@ struct World {
         var generator = SeededGenerator(seed: seed)
         let made = try RecoverySetup.begin(plan, using: &generator, signing: identity.rawSignature) {
             journal, key throws(RecoveryJournalError) in
-            for entry in entries {
-                try journal.append(entry, to: key, device: 1) { Array(try device.signature(for: $0)) }
-            }
+            try journal.append(entries, to: key, device: 1, at: 1) { Array(try device.signature(for: $0)) }
         }
         return (made.setup, made.journal)
     }
@@ -119,7 +134,8 @@ struct World {
         version: UInt64, commitment: [UInt8]?, previous: AccountState?, number: UInt16 = 1
     ) throws -> AccountState {
         let keys = try DeviceKeys(
-            signing: Array(device.publicKey.rawRepresentation), agreement: P256.KeyAgreement.PrivateKey().publicBytes,
+            signing: Array(device.publicKey.rawRepresentation),
+            agreement: Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation),
             kem: [UInt8](repeating: 2, count: 1216))
         let body = AccountStateBody(
             handle: owner, version: version, previous: previous?.hash ?? [UInt8](repeating: 0, count: 32),
@@ -132,7 +148,7 @@ struct World {
 
     func packet(of position: Int) throws -> GuardianPacket {
         try GuardianPacket(
-            opening: setup.guardians[position].packet, with: guardians[position].agreement, scope: scope,
+            opening: setup.guardians[position].packet, with: guardians[position].sealing, scope: scope,
             as: guardians[position].handle, from: owner, identityKey: identity.publicBytes)
     }
 
@@ -152,8 +168,9 @@ struct World {
     /// The new device as the account's next state lists it.
     func record(of device: NewDevice) throws -> DeviceRecord {
         let keys = try DeviceKeys(
-            signing: Array(device.signing.publicKey.rawRepresentation), agreement: device.agreement.publicBytes,
-            kem: [UInt8](repeating: 2, count: 1216))
+            signing: Array(device.signing.publicKey.rawRepresentation),
+            agreement: Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation),
+            kem: device.sealing.publicBytes)
         return DeviceRecord(number: 2, addedAt: Self.afterDelay, keys: keys)
     }
 
@@ -163,9 +180,11 @@ struct World {
         var guardianCase = try GuardianCase(
             request, start: start(request), packet: packet(of: position), state: asked(request, by: device),
             at: Self.now)
-        let number = guardianCase.offerNumber(using: &generator)
-        let code = SpokenCode(request: request.hash, guardian: number, device: device.reveal)
-        try guardianCase.compare(typed: code.text, revealed: device.reveal)
+        let number = try guardianCase.offerNumber(using: &generator, signing: guardians[position].deviceSignature)
+        let reveal = device.numbers.reveal(at: number.place)
+        let code = SpokenCode(
+            request: request.hash, guardian: guardians[position].handle, number: number.number, reveal: reveal)
+        try guardianCase.compare(typed: code.text, revealed: reveal)
         try guardianCase.confirm(grant(.confirmRecovery(of: owner)))
         return guardianCase
     }
@@ -183,8 +202,7 @@ struct World {
         let forged = GuardianPacket(
             scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),
             recoveryKeyHash: packet.recoveryKeyHash, owner: owner, guardian: packet.guardian,
-            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey,
-            askKey: packet.askKey)
+            meeting: packet.meeting, delay: packet.delay, parts: packet.parts, askKey: packet.askKey)
         return try #require(
             ShareRelease(forged, for: request, signing: guardians[position].identity.rawSignature))
     }

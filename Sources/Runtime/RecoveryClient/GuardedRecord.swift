@@ -23,6 +23,13 @@ struct GuardedRecord: Hashable, Sendable {
 
     func lacks(_ entry: JournalEntry) -> Bool { !digests.contains(entry.digest) }
 
+    /// With the entries of another record.
+    func joined(with other: GuardedRecord?) -> GuardedRecord {
+        var joined = self
+        joined.digests.formUnion(other?.digests ?? [])
+        return joined
+    }
+
     mutating func add(_ entries: [JournalEntry], in journal: RecoveryJournal) {
         digests.formUnion(entries.map(\.digest))
         (count, head) = (journal.count, journal.head)

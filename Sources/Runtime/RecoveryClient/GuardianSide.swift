@@ -32,7 +32,9 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     ///
     /// - Throws: ``RecoveryClientError``.
     public func cases() throws(RecoveryClientError) -> [GuardianCase] {
-        try files.list(in: files.cases) { try GuardianCase(decoding: $0) }
+        try files.list(in: files.cases) { bytes in
+            do { return [try GuardianCase(decoding: bytes)] } catch RecoveryFormatError.anotherVersion { return [] }
+        }.flatMap(\.self)
     }
 
     func keep(_ duty: GuardianDuty) throws(RecoveryClientError) {
@@ -74,7 +76,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         _ sealed: [UInt8], _ scope: RecoveryScope, _ challenge: [UInt8], from owner: LookupVerdict
     ) async throws(RecoveryClientError) {
         guard scope.label == LabelIndex(owner.lookup.label) else { return }
-        let packet = try? post.secrets.withAgreementKey { key in
+        let packet = try? post.secrets.withSealingKey { key in
             try GuardianPacket(
                 opening: sealed, with: key, scope: scope, as: post.secrets.handle, from: owner.handle,
                 identityKey: owner.lookup.state.identityKey)
@@ -121,7 +123,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         of duty: GuardianDuty, epoch: UInt32, _ owner: AccountState
     ) throws(RecoveryClientError) -> GuardianPacket {
         do {
-            return try post.secrets.withAgreementKey { key in
+            return try post.secrets.withSealingKey { key in
                 try duty.packet(
                     epoch: epoch, with: key, as: post.secrets.handle, identityKey: owner.identityKey)
             }
@@ -178,7 +180,10 @@ extension GuardianSide {
         guard var found = try openCase(request, asked.start, packet, state) else { return nil }
         if found.stage == .asked || found.stage == .numbered {
             var generator = SystemRandomNumberGenerator()
-            let number = found.offerNumber(using: &generator)
+            let number: GuardianNumber
+            do throws(GuardianCaseError) {
+                number = try found.offerNumber(using: &generator) { try post.secrets.sign($0) }
+            } catch { throw .guardianCase(error) }
             try keep(found)
             _ = try await post.verdict(
                 .answer, RecoveryAnswer(to: request.hash, body: GuardianAnswer.number(number).encoded).encoded)
@@ -187,7 +192,7 @@ extension GuardianSide {
             try await release(&found, packet, state)
         }
         return GuardianRequest(
-            guardianCase: found, meeting: packet.meeting, isRevealed: !asked.reveal.isEmpty,
+            guardianCase: found, meeting: packet.meeting, isRevealed: asked.reveal(at: packet.place) != nil,
             newestDevice: state.devices.map(\.addedAt).max() ?? 0)
     }
 
@@ -232,7 +237,7 @@ extension GuardianSide {
         let duty = try duty(for: owner)
         guard let request = try await request(about: duty) else { throw .nobodyAsks(owner) }
         guard let answer = try await post.find(.asked, owner.bytes),
-            let reveal = try? RecoveryAsked(decoding: answer).reveal, !reveal.isEmpty
+            let reveal = try? RecoveryAsked(decoding: answer).reveal(at: request.guardianCase.place)
         else { throw .notRevealed }
         var found = request.guardianCase
         do throws(GuardianCaseError) {
@@ -259,5 +264,12 @@ extension GuardianSide {
     private func duty(for owner: Handle) throws(RecoveryClientError) -> GuardianDuty {
         guard let duty = try duties().first(where: { $0.owner == owner }) else { throw .notTheirGuardian(owner) }
         return duty
+    }
+}
+
+extension RecoveryAsked {
+    /// What the device revealed to the guardian of a place; nil when it did not, or when that cannot be read.
+    fileprivate func reveal(at place: UInt8) -> SpokenReveal? {
+        (try? SpokenReveal.list(decoding: reveal))?.first { $0.place == place }
     }
 }

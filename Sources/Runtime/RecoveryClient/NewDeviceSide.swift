@@ -75,12 +75,12 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         guard let scope = RecoveryScope(label: LabelIndex(lookup.label), epoch: contents.commitment.epoch),
             let identityKey = post.secrets.identityKey
         else { throw .identityElsewhere }
-        let (now, reveal) = (post.now(), post.client.surroundings.randomBytes(32))
+        let (now, seed) = (post.now(), post.client.surroundings.randomBytes(SpokenNumbers.seedByteCount))
         let request: RecoveryRequest
         do throws(RecoveryRequestError) {
             request = try RecoveryRequest(
-                scope: scope, identityKey: identityKey, agreementKey: post.secrets.keys.agreement,
-                signingKey: post.secrets.keys.signing, reveal: reveal, created: now,
+                scope: scope, identityKey: identityKey, sealingKey: post.secrets.keys.kem,
+                signingKey: post.secrets.keys.signing, revealRoot: SpokenNumbers(seed: seed).root, created: now,
                 expires: now + UInt64(contents.commitment.delay) + RecoveryStart.lifetimeAfterDelay,
                 claimedName: name, signing: { try post.secrets.signAsIdentity($0) ?? [] })
         } catch { throw .request(error) }
@@ -88,7 +88,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             let attempt = try RecoveryAttempt(
                 request, bundle: contents.bundle, commitment: contents.commitment, state: state, at: now)
             return RecoveryRecord(
-                secret: post.client.surroundings.randomBytes(32), reveal: reveal, attempt: attempt,
+                secret: post.client.surroundings.randomBytes(32), numbersSeed: seed, attempt: attempt,
                 contents: contents)
         } catch { throw .attempt(error) }
     }
@@ -136,15 +136,16 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         guard var record = try record() else { throw .noRecovery }
         if record.attempt.stage == .collecting {
             if try await ownLookup().state.pendingRecovery != record.attempt.start.hash { throw .stopped }
+            let count = record.numbers.count
             try await collect(&record)
-            // Guardians who answered now need the number; the code is then there to be read.
-            if !record.numbers.isEmpty { try await collect(&record) }
+            // Guardians who answered now are shown their number; the code is then there to be read.
+            if record.numbers.count > count { try await collect(&record) }
         }
         return try progress(record)
     }
 
     private func collect(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
-        let reveal = record.numbers.isEmpty ? [] : record.reveal
+        let reveal = record.reveals.flatMap(\.encoded)
         var last: UInt64 = 0
         while true {
             let collection = RecoveryCollection(
@@ -161,7 +162,9 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// What does not hold is passed over; a wrong share is kept, so that its giver can be named.
     private func take(_ letter: RecoveryLetter, _ record: inout RecoveryRecord) async throws(RecoveryClientError) {
         switch try? GuardianAnswer(decoding: letter.body) {
-        case .number(let number): if record.numbers[letter.sender] == nil { record.numbers[letter.sender] = number }
+        case .number(let number):
+            guard !record.numbers.contains(where: { $0.guardian == letter.sender }) else { return }
+            record.take(number, from: letter.sender, try await post.lookup(letter.sender).lookup.state.devices)
         case .release(let release):
             let person = try await post.lookup(letter.sender)
             guard let key = GuardianKey(person.lookup) else { return }
@@ -172,16 +175,11 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
 
     private func progress(_ record: RecoveryRecord) throws(RecoveryClientError) -> RecoveryProgress {
         do {
-            return try post.secrets.withAgreementKey { key in
+            return try post.secrets.withSealingKey { key in
                 let standing = record.attempt.standing(with: key)
-                let codes = record.numbers.map { handle, number in
-                    let code = SpokenCode(
-                        request: record.attempt.request.hash, guardian: number, device: record.reveal)
-                    return (handle, String(decoding: code.text, as: UTF8.self))
-                }
                 return RecoveryProgress(
                     stage: record.attempt.stage, start: record.attempt.start,
-                    codes: Dictionary(codes) { first, _ in first }, standing: standing,
+                    codes: record.codes.mapValues { String(decoding: $0.text, as: UTF8.self) }, standing: standing,
                     guardians: record.attempt.guardians(with: key) ?? [])
             }
         } catch { throw .damaged }
@@ -235,7 +233,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         var attempt = record.attempt
         let next: AccountState
         do {
-            next = try secrets.withAgreementKey { key in
+            next = try secrets.withSealingKey { key in
                 try attempt.succeed(with: key, after: state, device: device, at: time) {
                     try secrets.signAsIdentity($0) ?? []
                 }
@@ -253,39 +251,56 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
 
     private func bringBack(_ record: RecoveryRecord) async throws(RecoveryClientError) -> RecoveredThings {
         let (journal, attempt) = (record.contents.journal, record.attempt)
-        let states = try await states()
+        let states = try await states().filter { $0.identityKey != attempt.request.identityKey }
         let entries: [JournalEntry]
         do {
-            try journal.verify(against: attempt.bundle, states: states)
-            entries = try post.secrets.withAgreementKey { key in
-                try attempt.withRecoveryKey(key) { try journal.open(with: $0) }
+            let count = try journal.verify(against: attempt.bundle, states: states)
+            entries = try post.secrets.withSealingKey { key in
+                try attempt.withJournalKey(key) { try journal.open(with: $0, first: count) }
             }
         } catch let error as RecoveryJournalError { throw .journal(error) } catch let error as RecoveryAttemptError {
             throw .attempt(error)
         } catch { throw .damaged }
         var (people, changed): ([Handle], [Handle]) = ([], [])
-        for case .contact(let handle, let identityHash, _) in entries {
-            if try await isStill(handle, identityHash) { people.append(handle) } else { changed.append(handle) }
+        var comparisons: [Comparison] = []
+        for case .contact(let handle, let identityKey, let comparison) in entries.newestContacts {
+            if try await isStill(handle, identityKey) {
+                people.append(handle)
+                comparisons += [comparison].compactMap(\.self)
+            } else {
+                changed.append(handle)
+            }
         }
-        try await post.asking { () throws(ClientError) in try await post.client.remember(people) }
+        try await post.asking { [people, comparisons] () throws(ClientError) in
+            try await post.client.remember(people, comparisons)
+        }
         for handle in people { _ = try await post.lookup(handle) }
-        let before = states.last { $0.identityKey != attempt.request.identityKey }
         return RecoveredThings(
             entries: entries, people: people, changed: changed,
-            devicesBefore: before?.devices.map(\.keys.signing) ?? [])
+            devicesBefore: states.last?.devices.map(\.keys.signing) ?? [])
     }
 
     /// Whether the log shows the identity that the owner knew.
-    private func isStill(_ handle: Handle, _ identityHash: [UInt8]) async throws(RecoveryClientError) -> Bool {
+    private func isStill(_ handle: Handle, _ identityKey: [UInt8]) async throws(RecoveryClientError) -> Bool {
         do {
-            let state = try await post.lookup(handle).lookup.state
-            return Array(SHA256.hash(data: state.identityKey)) == identityHash
+            return try await post.lookup(handle).lookup.state.identityKey == identityKey
         } catch {
             switch error {
             case .client(.notRegistered), .client(.accountClosed): return false
             default: throw error
             }
         }
+    }
+}
+
+extension [JournalEntry] {
+    /// Each person once, as they were known last: who was compared later stands there twice.
+    fileprivate var newestContacts: [JournalEntry] {
+        var handles: Set<Handle> = []
+        let newest = reversed().filter { entry in
+            if case .contact(let handle, _, _) = entry { handles.insert(handle).inserted } else { false }
+        }
+        return newest.reversed()
     }
 }
 
@@ -299,7 +314,7 @@ public struct RecoveryProgress: Sendable {
     public let codes: [Handle: String]
     /// Whose shares are right, whose are wrong, and how many are missing.
     public let standing: RecoveryStanding
-    /// Everybody whom the owner had chosen; empty before the first right share.
+    /// Everybody whom the owner had chosen; empty before two of them have helped.
     public let guardians: [Handle]
 }
 

@@ -19,12 +19,14 @@ extension OwnerSide {
             throw .client(.misuse(.deviceNotAddedYet))
         }
         let people = try await contacts()
-        var contents = try await guarded(under: hash, of: own.handle)
+        var (contents, vouched) = try await guarded(under: hash, of: own.handle)
         var record = try guardedRecord(of: hash)
         if !contents.journal.holds(record.head, at: record.count) { record = GuardedRecord(of: hash) }
+        // What this device has seen there before a device was removed was there before.
+        guard max(vouched, record.count) == contents.journal.count else { throw .guardedByRemovedDevices }
         let news = (entries + people).filter(record.lacks)
-        if !news.isEmpty {
-            contents = try contents.adding(news, by: device.number) { try post.secrets.sign($0) }
+        if !news.isEmpty || vouched < contents.journal.count {
+            contents = try contents.adding(news, by: device.number, at: own.version) { try post.secrets.sign($0) }
             try await store(contents.encoded, under: hash)
         }
         record.add(news, in: contents.journal)
@@ -35,12 +37,36 @@ extension OwnerSide {
     /// The file that a new device would fetch now, checked as it would; what this device has of it if the server has none.
     private func guarded(
         under hash: [UInt8], of handle: Handle
-    ) async throws(RecoveryClientError) -> RecoveryContents {
+    ) async throws(RecoveryClientError) -> (contents: RecoveryContents, vouched: Int) {
         let states = try await post.ownStates()
+        var isOlder = false
         for file in [try await post.find(.file, hash + handle.bytes), try files.read(files.nextContents)] {
-            if let file, let contents = RecoveryContents(decoding: file, under: hash, states) { return contents }
+            guard let file else { continue }
+            do {
+                let contents = try RecoveryContents(decoding: file)
+                if let vouched = contents.vouchedCount(under: hash, states) { return (contents, vouched) }
+            } catch { isOlder = isOlder || error == .anotherVersion }
         }
-        throw .guardedThingsLost
+        throw isOlder ? .anotherVersion : .guardedThingsLost
+    }
+
+    /// What the guardians from before were given as well: their parts and the file of then open it, whatever became of both.
+    /// Another key in its place is beyond them.
+    ///
+    /// - Parameter entries: what there is to guard now.
+    /// - Throws: ``RecoveryClientError``.
+    public func openedByFormerParts(_ entries: [JournalEntry]) throws(RecoveryClientError) -> [JournalEntry] {
+        guard let former = try files.value(in: files.formerKept, { try GuardedRecord(decoding: $0) }) else { return [] }
+        return entries.filter { !former.lacks($0) }
+    }
+
+    /// Before a set takes the place of another: what that one was given. All sets before are remembered together.
+    func rememberFormer(of setup: RecoverySetup) throws(RecoveryClientError) {
+        guard let kept = try files.value(in: files.kept, { try GuardedRecord(decoding: $0) }),
+            kept.commitment != setup.commitment.hash
+        else { return }
+        let before = try files.value(in: files.formerKept) { try GuardedRecord(decoding: $0) }
+        try files.write(kept.joined(with: before).encoded, to: files.formerKept)
     }
 
     private func guardedRecord(of hash: [UInt8]) throws(RecoveryClientError) -> GuardedRecord {
@@ -58,21 +84,21 @@ extension OwnerSide {
 }
 
 extension RecoveryContents {
-    fileprivate init?(decoding file: [UInt8], under hash: [UInt8], _ states: [AccountState]) {
-        guard let contents = try? RecoveryContents(decoding: file), contents.commitment.hash == hash,
-            let bundle = try? RecoveryBundle(decoding: contents.bundle, commitment: contents.commitment),
-            (try? contents.journal.verify(against: bundle, states: states)) != nil
-        else { return nil }
-        self = contents
+    /// How many records count; nil when it is not the account's file under this commitment.
+    fileprivate func vouchedCount(under hash: [UInt8], _ states: [AccountState]) -> Int? {
+        guard commitment.hash == hash, let bundle = try? RecoveryBundle(decoding: bundle, commitment: commitment) else {
+            return nil
+        }
+        return try? journal.verify(against: bundle, states: states)
     }
 
     fileprivate func adding(
-        _ entries: [JournalEntry], by device: UInt16, signing sign: ([UInt8]) throws -> [UInt8]
+        _ entries: [JournalEntry], by device: UInt16, at version: UInt64, signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoveryClientError) -> RecoveryContents {
         var journal = journal
         do {
-            let key = try RecoveryBundle(decoding: bundle, commitment: commitment).commitments.publicKey
-            for entry in entries { try journal.append(entry, to: key, device: device, signing: sign) }
+            let key = try RecoveryBundle(decoding: bundle, commitment: commitment).journalKey
+            try journal.append(entries, to: key, device: device, at: version, signing: sign)
         } catch { throw .tooMuchToGuard }
         return RecoveryContents(commitment: commitment, bundle: bundle, journal: journal)
     }

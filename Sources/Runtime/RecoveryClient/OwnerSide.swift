@@ -32,11 +32,19 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         try files.value(in: files.setup) { try RecoverySetup(decoding: $0) }
     }
 
-    /// The set that is being asked.
+    /// The set that is being asked. One that an older program began to ask is none: its packets open nothing any more.
     ///
     /// - Throws: ``RecoveryClientError``.
     public func next() throws(RecoveryClientError) -> RecoverySetup? {
-        try files.value(in: files.nextSetup) { try RecoverySetup(decoding: $0) }
+        try files.value(in: files.nextSetup) { bytes in
+            do { return try RecoverySetup(decoding: bytes) } catch RecoveryFormatError.anotherVersion { return nil }
+        }.flatMap(\.self)
+    }
+
+    /// The set that an older program put in force; nil when there is none of it.
+    func formerSet() throws(RecoveryClientError) -> FirstSetup? {
+        guard let bytes = try files.read(files.setup), FirstSetup.isOne(bytes) else { return nil }
+        do { return try FirstSetup(decoding: bytes) } catch { throw .damaged }
     }
 
     /// Cuts a new recovery key among people whom the user knows, and asks them to keep it. Those before, if any, stay in
@@ -59,7 +67,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
             else { throw .guardiansThere }
             return try await deliver(asked)
         }
-        guard try isReplacing == (current() != nil) else { throw .guardiansThere }
+        guard try isReplacing == hasSet() else { throw .guardiansThere }
         let own = try await post.asking { () throws(ClientError) in
             _ = try await post.client.ownState(post.secrets)
             return try await post.client.lookup(post.secrets.handle).verdict
@@ -75,12 +83,12 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
             throw .damaged
         }
         let plan = RecoverySetup.Plan(
-            scope: scope, owner: own.handle, ownKey: post.secrets.keys.agreement, guardians: chosen,
+            scope: scope, owner: own.handle, ownKey: post.secrets.keys.kem, guardians: chosen,
             threshold: threshold, delay: delay,
             created: post.now())
         let device = own.lookup.state.devices.first { $0.keys.signing == post.secrets.keys.signing }
         let all = entries + (try await contacts())
-        let made = try begin(plan, all, device: device?.number ?? 0)
+        let made = try begin(plan, all, device: (device?.number ?? 0, own.lookup.state.version))
         try files.write(made.contents.encoded, to: files.nextContents)
         try files.write(
             GuardedRecord(all, of: made.setup.commitment.hash, made.contents.journal).encoded, to: files.nextKept)
@@ -89,11 +97,17 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     }
 
     /// Cuts a new recovery key among the people who guard now: each gets another part, and once enough of them keep it the
-    /// parts from before open nothing that is in force. For whenever a part may have been seen by somebody.
+    /// parts from before open nothing that comes after; see ``openedByFormerParts(_:)`` for what they still do. For whenever
+    /// somebody may have seen a part.
     ///
     /// - Parameter entries: what a recovery brings back besides the people whom the owner knows.
     /// - Throws: ``RecoveryClientError``.
     public func refresh(bringingBack entries: [JournalEntry] = []) async throws(RecoveryClientError) -> RecoverySetup {
+        if let former = try formerSet() {
+            return try await ask(
+                former.guardians, threshold: former.threshold, delay: former.delay, isReplacing: true,
+                bringingBack: entries)
+        }
         guard let current = try current() else { throw .noGuardians }
         return try await ask(
             current.guardians.map { ($0.key.handle, $0.meeting) }, threshold: current.threshold,
@@ -101,21 +115,32 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     }
 
     private func nextEpoch() throws(RecoveryClientError) -> UInt32 {
+        if let former = try formerSet() { return former.epoch + 1 }
+        return max(try current()?.bundle.scope.epoch ?? 0, try recoveredEpoch()) + 1
+    }
+
+    private func hasSet() throws(RecoveryClientError) -> Bool {
+        if try formerSet() != nil { return true }
+        return try current() != nil
+    }
+
+    /// Of which epoch the guardians were who recovered this device's identity; 0 when nobody did.
+    private func recoveredEpoch() throws(RecoveryClientError) -> UInt32 {
+        if let bytes = try files.read(files.recovery), let epoch = RecoveryRecord.firstEpoch(in: bytes) { return epoch }
         let recovered = try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
-        let last = max(try current()?.bundle.scope.epoch ?? 0, recovered?.attempt.request.scope.epoch ?? 0)
-        return last + 1
+        return recovered?.attempt.request.scope.epoch ?? 0
     }
 
     private func begin(
-        _ plan: RecoverySetup.Plan, _ entries: [JournalEntry], device: UInt16
+        _ plan: RecoverySetup.Plan, _ entries: [JournalEntry], device: (number: UInt16, version: UInt64)
     ) throws(RecoveryClientError) -> (setup: RecoverySetup, contents: RecoveryContents) {
         var generator = SystemRandomNumberGenerator()
         do throws(RecoverySetupError) {
             let (setup, journal) = try RecoverySetup.begin(
                 plan, using: &generator, signing: { try post.secrets.signAsIdentity($0) ?? [] },
                 filling: { journal, key throws(RecoveryJournalError) in
-                    for entry in entries {
-                        try journal.append(entry, to: key, device: device) { try post.secrets.sign($0) }
+                    try journal.append(entries, to: key, device: device.number, at: device.version) {
+                        try post.secrets.sign($0)
                     }
                 })
             let contents = RecoveryContents(
@@ -124,13 +149,13 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         } catch { throw .setup(error) }
     }
 
-    /// The people whom the owner knows, so that a recovery brings them back.
+    /// The people whom the owner knows, and on which day they met or compared, so that a recovery brings them back.
     func contacts() async throws(RecoveryClientError) -> [JournalEntry] {
         try await post.asking { () throws(ClientError) in
-            try await post.client.knownPeople().map { peer in
-                .contact(
-                    peer.handle, identityHash: Array(SHA256.hash(data: peer.identityKey)),
-                    MeetingEvidence(kind: .none, date: 0))
+            let comparisons = try await post.client.comparisons()
+            return try await post.client.knownPeople().map { peer in
+                let compared = comparisons.first { $0.handle == peer.handle && $0.identityKey == peer.identityKey }
+                return .contact(peer.handle, identityKey: peer.identityKey, compared)
             }
         }
     }
@@ -191,6 +216,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         try files.write(setup.encoded, to: files.nextSetup)
         let state = try await commit(to: setup.commitment.hash)
         do throws(RecoverySetupError) { try setup.activate(by: state) } catch { throw .setup(error) }
+        try rememberFormer(of: setup)
         try files.write(setup.encoded, to: files.setup)
         if let kept = try files.read(files.nextKept) { try files.write(kept, to: files.kept) }
         try finishRecovery(setup)
@@ -245,7 +271,7 @@ extension OwnerSide {
     ///
     /// - Throws: ``RecoveryClientError``.
     public func check() throws(RecoveryClientError) -> GuardianCheckRecord? {
-        guard let setup = try current() else { return nil }
+        guard try formerSet() == nil, let setup = try current() else { return nil }
         return try files.value(in: files.check) { try GuardianCheckRecord(decoding: $0, of: setup) }
     }
 

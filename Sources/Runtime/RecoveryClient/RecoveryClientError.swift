@@ -10,6 +10,10 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case file(FileFault)
     /// A file of the home folder is not what this program wrote.
     case damaged
+    /// A file of the home folder was written by an older program, or what the server has was.
+    case anotherVersion
+    /// Devices that were removed added to what guardians guard, and nobody knows when; guardians refreshed mend it.
+    case guardedByRemovedDevices
     /// The server's answer has not the form that it should.
     case malformedAnswer
     /// This device does not hold the identity.

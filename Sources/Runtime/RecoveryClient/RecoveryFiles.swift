@@ -9,6 +9,7 @@ import SocialRecovery
 /// | `guardians` | the set of guardians in force |
 /// | `guardians-next`, `guardians-next-file` | the set that is being asked, and what a new device will fetch |
 /// | `guardians-kept`, `guardians-next-kept` | what was given to those sets to guard, as hashes |
+/// | `guardians-former-kept` | what was given to the sets before to guard, as hashes |
 /// | `guardians-check` | what guardians were asked last, and who showed that they keep their share |
 /// | `guardian-duties`, `guardian-cases` | what is kept for others, and requests to recover them |
 /// | `recovery` | a recovery under way on this device |
@@ -24,6 +25,7 @@ public struct RecoveryFiles: Sendable {
     var nextContents: DurableFile { file("guardians-next-file") }
     var kept: DurableFile { file("guardians-kept") }
     var nextKept: DurableFile { file("guardians-next-kept") }
+    var formerKept: DurableFile { file("guardians-former-kept") }
     var check: DurableFile { file("guardians-check") }
     var duties: DurableFile { file("guardian-duties") }
     var cases: DurableFile { file("guardian-cases") }
@@ -35,6 +37,11 @@ public struct RecoveryFiles: Sendable {
             let (chosen, given) = (try read(setup), try read(kept))
             return chosen != nil || given != nil
         }
+    }
+
+    /// Whether guardians are asked who are not in force yet.
+    public var isAsking: Bool {
+        get throws(RecoveryClientError) { try read(nextSetup) != nil }
     }
 
     private func file(_ name: String) -> DurableFile { DurableFile(path: folder + "/" + name) }
@@ -61,7 +68,9 @@ public struct RecoveryFiles: Sendable {
         in file: DurableFile, _ decode: ([UInt8]) throws -> Value
     ) throws(RecoveryClientError) -> Value? {
         guard let bytes = try read(file) else { return nil }
-        do { return try decode(bytes) } catch { throw .damaged }
+        do { return try decode(bytes) } catch RecoveryFormatError.anotherVersion {
+            throw .anotherVersion
+        } catch { throw .damaged }
     }
 
     /// Reads a list of values.

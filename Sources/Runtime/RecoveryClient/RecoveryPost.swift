@@ -72,7 +72,7 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
 
     /// Seals a letter to a person's first device and leaves it with the server.
     func send(_ letter: GuardianLetter, to person: LookupVerdict) async throws(RecoveryClientError) {
-        guard let key = person.lookup.state.devices.first?.keys.agreement,
+        guard let key = person.lookup.state.devices.first?.keys.kem,
             let sealed = letter.sealed(from: secrets.handle, to: person.handle, key: key)
         else { throw .notAccepted(person.handle) }
         let draft = RecoveryLetter.Draft(to: person.handle, body: sealed)
@@ -97,7 +97,7 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
             guard let end = list.last?.number, end > last else { return (found, opened) }
             last = end
             for letter in list {
-                let read = try? secrets.withAgreementKey { key in
+                let read = try? secrets.withSealingKey { key in
                     try GuardianLetter(opening: letter.body, from: letter.sender, to: secrets.handle, with: key)
                 }
                 guard let read else { continue }

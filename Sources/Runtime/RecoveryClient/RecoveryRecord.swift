@@ -4,55 +4,95 @@ import SocialRecovery
 
 /// A recovery under way on this device: ``RecoveryAttempt`` and what belongs to it. No secret of the account is in it.
 ///
-/// `signet-recovering/v1` LF; 32-byte secret of the box; 32-byte number to reveal; u32 length and attempt; u32 length and
-/// the file that was fetched; u8 count and for each guardian's number u8 length and handle, 32 bytes.
+/// `signet-recovering/v2` LF; 32-byte secret of the box; 32-byte seed of the numbers to reveal; u32 length and attempt; u32
+/// length and the file that was fetched; u8 count and for each guardian's number, in the order in which they came, u8 length
+/// and handle, 97 bytes.
 struct RecoveryRecord: Sendable {
-    private static let format = Array("signet-recovering/v1\n".utf8)
+    private static let format = Array("signet-recovering/v2\n".utf8)
+    private static let firstFormat = Array("signet-recovering/v1\n".utf8)
+    /// So many guardians at most are shown a number.
+    private static let maximumCount = 32
 
     /// By which answers are collected.
     let secret: [UInt8]
     /// For the spoken code.
-    let reveal: [UInt8]
+    let numbersSeed: [UInt8]
     var attempt: RecoveryAttempt
     let contents: RecoveryContents
-    /// Guardians' numbers for the spoken code.
-    var numbers: [Handle: [UInt8]] = [:]
+    /// Guardians' numbers for the spoken code, in the order in which they came.
+    private(set) var numbers: [(guardian: Handle, number: GuardianNumber)] = []
 
-    init(secret: [UInt8], reveal: [UInt8], attempt: RecoveryAttempt, contents: RecoveryContents) {
+    init(secret: [UInt8], numbersSeed: [UInt8], attempt: RecoveryAttempt, contents: RecoveryContents) {
         self.secret = secret
-        self.reveal = reveal
+        self.numbersSeed = numbersSeed
         self.attempt = attempt
         self.contents = contents
     }
 
+    /// Takes a guardian's number, once for each guardian and each place: what came first stays, and only for it is a number
+    /// of this device's revealed.
+    ///
+    /// - Parameter devices: the guardian's, from a verified lookup.
+    mutating func take(_ number: GuardianNumber, from guardian: Handle, _ devices: [DeviceRecord]) {
+        guard numbers.count < Self.maximumCount else { return }
+        guard number.isSigned(for: attempt.request.hash, by: guardian, devices) else { return }
+        guard !numbers.contains(where: { $0.guardian == guardian || $0.number.place == number.place }) else { return }
+        numbers.append((guardian, number))
+    }
+
+    /// What each of these guardians is shown, in the order in which their numbers came.
+    var reveals: [SpokenReveal] {
+        let own = SpokenNumbers(seed: numbersSeed)
+        return numbers.map { own.reveal(at: $0.number.place) }
+    }
+
+    /// What to read to each guardian.
+    var codes: [Handle: SpokenCode] {
+        let codes = zip(numbers, reveals).map { taken, reveal in
+            let code = SpokenCode(
+                request: attempt.request.hash, guardian: taken.guardian, number: taken.number.number, reveal: reveal)
+            return (taken.guardian, code)
+        }
+        return Dictionary(codes) { first, _ in first }
+    }
+
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.format + secret + reveal)
+        writer.write(Self.format + secret + numbersSeed)
         for part in [attempt.encoded, contents.encoded] {
             writer.write(UInt32(truncatingIfNeeded: part.count))
             writer.write(part)
         }
         writer.write(UInt8(truncatingIfNeeded: numbers.count))
-        for (handle, number) in numbers.sorted(by: { $0.key.description < $1.key.description }) {
+        for (handle, number) in numbers {
             writer.write(UInt8(truncatingIfNeeded: handle.bytes.count))
-            writer.write(handle.bytes + number)
+            writer.write(handle.bytes + number.encoded)
         }
         return writer.bytes
     }
 
     init(decoding bytes: [UInt8]) throws {
         var reader = ByteReader(bytes)
-        guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
-            throw RecoveryFormatError.unknownFormat
+        let format = Array(try reader.bytes(Self.format.count))
+        guard format == Self.format else {
+            throw format == Self.firstFormat ? RecoveryFormatError.anotherVersion : .unknownFormat
         }
         secret = Array(try reader.bytes(32))
-        reveal = Array(try reader.bytes(32))
+        numbersSeed = Array(try reader.bytes(32))
         attempt = try RecoveryAttempt(decoding: Array(reader.bytes(Int(reader.uint32()))))
         contents = try RecoveryContents(decoding: Array(reader.bytes(Int(reader.uint32()))))
         for _ in 0..<(try reader.uint8()) {
             let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
-            numbers[handle] = Array(try reader.bytes(32))
+            numbers.append((handle, try GuardianNumber(decoding: Array(reader.bytes(GuardianNumber.byteCount)))))
         }
         try reader.end()
+    }
+
+    /// Of which epoch the guardians were whom a recovery with an older program asked; nil when these bytes are none of it.
+    static func firstEpoch(in bytes: [UInt8]) -> UInt32? {
+        // Box and number, length and first line of the attempt, its stage, request hash and identity key come before.
+        let offset = firstFormat.count + 64 + 4 + 27 + 1 + 32 + 33
+        guard bytes.starts(with: firstFormat), bytes.count >= offset + 4 else { return nil }
+        return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }

@@ -74,7 +74,7 @@ extension MailboxStore {
         }
     }
 
-    /// Gives the answers to whoever has the secret, and keeps the number that they reveal, once.
+    /// Gives the answers to whoever has the secret, and keeps the numbers that they reveal: those from before stay.
     ///
     /// - Returns: nil when there is no such request, or the secret is not its.
     /// - Throws: ``MailboxStoreError``.
@@ -88,8 +88,8 @@ extension MailboxStore {
             else { return nil }
             if !collection.reveal.isEmpty {
                 try database.execute(
-                    sql: "UPDATE requests SET reveal = ? WHERE hash = ? AND reveal IS NULL",
-                    arguments: [Data(collection.reveal), hash])
+                    sql: "UPDATE requests SET reveal = ? WHERE hash = ? AND coalesce(length(reveal), 0) < ?",
+                    arguments: [Data(collection.reveal), hash, collection.reveal.count])
             }
             return try Self.list(
                 database, "SELECT id, sender, time, body FROM answers WHERE request = ? AND id > ?",

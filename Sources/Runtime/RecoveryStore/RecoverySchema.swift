@@ -7,6 +7,9 @@ enum RecoverySchema {
         migrator.registerMigration("1: files, letters, requests, answers") { database in
             try database.execute(sql: first)
         }
+        migrator.registerMigration("2: letters of 4096 bytes, requests of version 2") { database in
+            try database.execute(sql: second)
+        }
         return migrator
     }
 
@@ -33,7 +36,7 @@ enum RecoverySchema {
             box BLOB NOT NULL,           -- 32 bytes: SHA-256 of the secret by which answers are collected
             start BLOB NOT NULL,
             request BLOB NOT NULL,
-            reveal BLOB,                 -- 32 bytes
+            reveal BLOB,                 -- the numbers shown to guardians so far
             time INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE answers (           -- of guardians
@@ -44,5 +47,13 @@ enum RecoverySchema {
             body BLOB NOT NULL
         ) STRICT;
         CREATE INDEX answers_by_request ON answers (request, sender);
+        """
+
+    /// Letters, requests and answers of before have another form, which no program reads any more. Owners send packets again
+    /// (`signet guardians refresh`), new devices ask again; files stay.
+    private static let second = """
+        DELETE FROM answers;
+        DELETE FROM requests;
+        DELETE FROM letters;
         """
 }

@@ -74,14 +74,21 @@ enum ThresholdBytes {
         _ secret: SecretOctets, threshold: Int, count: Int, using generator: inout some RandomNumberGenerator
     ) -> [SecretOctets] {
         guard threshold > 1 else { return Array(repeating: secret, count: count) }
+        return split(secret, threshold: threshold, at: (0..<count).map { UInt8($0) }, using: &generator)
+    }
+
+    /// A share at each place; the first `threshold` - 2 are drawn, the others follow from them.
+    ///
+    /// - Parameter threshold: 2 to the number of places.
+    static func split(
+        _ secret: SecretOctets, threshold: Int, at places: [UInt8], using generator: inout some RandomNumberGenerator
+    ) -> [SecretOctets] {
         var points: [(place: UInt8, value: SecretOctets)] = []
-        for place in 0..<(threshold - 2) {
-            points.append((UInt8(place), random(secret.count, using: &generator)))
-        }
+        for place in places.prefix(threshold - 2) { points.append((place, random(secret.count, using: &generator))) }
         let drawn = points.map(\.value)
         points.append((digestPlace, digestShare(of: secret, random(secret.count, using: &generator))))
         points.append((secretPlace, secret))
-        return drawn + (drawn.count..<count).map { ByteField.interpolate(points, at: UInt8($0)) }
+        return drawn + places.dropFirst(drawn.count).map { ByteField.interpolate(points, at: $0) }
     }
 
     /// Four bytes of digest, then the random bytes it is keyed with.

@@ -40,13 +40,13 @@ public struct RecoveryFile: Hashable, Sendable {
 /// A sealed letter, all of one length.
 public struct RecoveryLetter: Hashable, Sendable {
     /// Every letter's length, in bytes.
-    public static let bodyByteCount = 2048
+    public static let bodyByteCount = 4096
 
     /// A letter that is to be sent. Wire form: u8 length and handle of the recipient, body.
     public struct Draft: Hashable, Sendable {
         /// To whom.
         public let recipient: Handle
-        /// 2048 bytes.
+        /// 4096 bytes.
         public let body: [UInt8]
 
         /// A letter to somebody.
@@ -74,7 +74,7 @@ public struct RecoveryLetter: Hashable, Sendable {
     public let sender: Handle
     /// When the server took it, in seconds since 1970.
     public let time: UInt64
-    /// 2048 bytes.
+    /// 4096 bytes.
     public let body: [UInt8]
 
     /// A letter.
@@ -150,7 +150,9 @@ public enum RecoveryVerdict: UInt8, Hashable, Sendable, CaseIterable {
 /// collected; 153 bytes of `RecoveryStart`; the request to the end.
 public struct RecoveryAsking: Hashable, Sendable {
     /// The longest request, in bytes.
-    public static let maximumRequestByteCount = 512
+    public static let maximumRequestByteCount = 2048
+    /// The longest list of numbers that a device reveals, in bytes: 32 of 289.
+    public static let maximumRevealByteCount = 32 * 289
 
     /// Whose identity.
     public let owner: Handle
@@ -190,12 +192,12 @@ public struct RecoveryAsking: Hashable, Sendable {
     }
 }
 
-/// The request that an account has under way. Wire form: 153 bytes of `RecoveryStart`; u8 0, or 32 and the number that
-/// the device revealed for the spoken code; the request to the end.
+/// The request that an account has under way. Wire form: `RecoveryStart`; u16 length and the numbers that the device revealed
+/// for the spoken code, each to one guardian; the request to the end.
 public struct RecoveryAsked: Hashable, Sendable {
     /// What the log should hold of it.
     public let start: RecoveryStart
-    /// 32 bytes once the device revealed its number; empty before.
+    /// What the device revealed so far, one number after the other.
     public let reveal: [UInt8]
     /// The request.
     public let request: [UInt8]
@@ -208,7 +210,14 @@ public struct RecoveryAsked: Hashable, Sendable {
     }
 
     /// The wire form.
-    public var encoded: [UInt8] { start.encoded + [UInt8(truncatingIfNeeded: reveal.count)] + reveal + request }
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(start.encoded)
+        writer.write(UInt16(truncatingIfNeeded: reveal.count))
+        writer.write(reveal)
+        writer.write(request)
+        return writer.bytes
+    }
 
     /// Reads the wire form.
     ///
@@ -216,9 +225,7 @@ public struct RecoveryAsked: Hashable, Sendable {
     public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
         (start, reveal, request) = try RecoveryMessageError.reading(bytes) { reader in
             let start = try RecoveryStart(decoding: Array(reader.bytes(RecoveryStart.byteCount)))
-            let reveal = try reader.shortBytes()
-            guard reveal.isEmpty || reveal.count == 32 else { throw RecoveryMessageError.invalidLength }
-            return (start, reveal, Array(reader.rest()))
+            return (start, try reader.revealed(), Array(reader.rest()))
         }
     }
 }
@@ -227,7 +234,7 @@ public struct RecoveryAsked: Hashable, Sendable {
 public struct RecoveryAnswer: Hashable, Sendable {
     /// SHA-256 of the request.
     public let request: [UInt8]
-    /// 2048 bytes.
+    /// 4096 bytes.
     public let body: [UInt8]
 
     /// An answer to a request.
@@ -249,7 +256,7 @@ public struct RecoveryAnswer: Hashable, Sendable {
 }
 
 /// The new device collects answers. Wire form: 32-byte hash of the request, 32-byte secret, u64 the last number that is
-/// known, u8 0, or 32 and the number that the device reveals.
+/// known, u16 length and the numbers that the device reveals: those from before, and what is new behind them.
 public struct RecoveryCollection: Hashable, Sendable {
     /// SHA-256 of the request.
     public let request: [UInt8]
@@ -257,7 +264,7 @@ public struct RecoveryCollection: Hashable, Sendable {
     public let secret: [UInt8]
     /// Answers after this one.
     public let after: UInt64
-    /// 32 bytes to reveal, or none.
+    /// What the device reveals by now.
     public let reveal: [UInt8]
 
     /// A collection.
@@ -274,7 +281,7 @@ public struct RecoveryCollection: Hashable, Sendable {
         writer.write(request)
         writer.write(secret)
         writer.write(after)
-        writer.write(UInt8(truncatingIfNeeded: reveal.count))
+        writer.write(UInt16(truncatingIfNeeded: reveal.count))
         writer.write(reveal)
         return writer.bytes
     }
@@ -285,10 +292,7 @@ public struct RecoveryCollection: Hashable, Sendable {
     public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
         (request, secret, after, reveal) = try RecoveryMessageError.reading(bytes) { reader in
             let (request, secret) = (Array(try reader.bytes(32)), Array(try reader.bytes(32)))
-            let after = try reader.uint64()
-            let reveal = try reader.shortBytes()
-            guard reveal.isEmpty || reveal.count == 32 else { throw RecoveryMessageError.invalidLength }
-            return (request, secret, after, reveal)
+            return (request, secret, try reader.uint64(), try reader.revealed())
         }
     }
 }
@@ -325,6 +329,13 @@ public enum RecoveryMessageError: Error, Hashable, Sendable {
 }
 
 extension ByteReader {
+    /// Revealed numbers behind their length in two bytes.
+    fileprivate mutating func revealed() throws -> [UInt8] {
+        let count = Int(try uint16())
+        guard count <= RecoveryAsking.maximumRevealByteCount else { throw RecoveryMessageError.invalidLength }
+        return Array(try bytes(count))
+    }
+
     /// Bytes behind their length in one byte.
     fileprivate mutating func shortBytes() throws(CanonicalCodingError) -> [UInt8] { Array(try bytes(Int(uint8()))) }
 }

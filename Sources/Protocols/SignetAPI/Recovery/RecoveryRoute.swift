@@ -57,6 +57,7 @@ public enum RecoveryRoute: PartRoute {
         case .storeFile: 32 + RecoveryFile.maximumByteCount
         case .send, .answer: 512 + RecoveryLetter.bodyByteCount
         case .ask: 512 + RecoveryAsking.maximumRequestByteCount
+        case .answers: 512 + RecoveryAsking.maximumRevealByteCount
         default: 512
         }
     }
@@ -66,7 +67,7 @@ public enum RecoveryRoute: PartRoute {
         switch self {
         case .file: RecoveryFile.maximumByteCount
         case .letters, .answers: RecoveryLetterList.maximumByteCount
-        case .asked: 512 + RecoveryAsking.maximumRequestByteCount
+        case .asked: 512 + RecoveryAsking.maximumRequestByteCount + RecoveryAsking.maximumRevealByteCount
         default: 1
         }
     }

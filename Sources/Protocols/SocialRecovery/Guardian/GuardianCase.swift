@@ -1,5 +1,4 @@
 import CanonicalCoding
-import Crypto
 public import DeviceIdentity
 public import KeyTransparency
 
@@ -42,10 +41,14 @@ public struct GuardianCase: Hashable, Sendable {
     public let owner: Handle
     /// How far it is.
     public private(set) var stage: Stage = .asked
-    /// The guardian's 32 bytes for the spoken code, once offered.
-    public private(set) var number: [UInt8] = []
+    /// Who the guardian is.
+    public let guardian: Handle
+    /// The guardian's place in the spoken code, as their packet has it.
+    public let place: UInt8
+    /// The guardian's number for the spoken code, once offered.
+    public private(set) var number: GuardianNumber?
     private var release: [UInt8] = []
-    private static let format: StaticString = "signet-guardian-case/v1\n"
+    private static let format: StaticString = "signet-guardian-case/v2\n"
 
     /// Opens a case for a request that the log holds.
     ///
@@ -61,6 +64,8 @@ public struct GuardianCase: Hashable, Sendable {
         self.request = request
         self.start = start
         owner = packet.owner
+        guardian = packet.guardian
+        place = packet.place
         seen = now
         try check(packet, state, now)
     }
@@ -71,23 +76,34 @@ public struct GuardianCase: Hashable, Sendable {
         return overflow ? .max : max(start.notBefore, own)
     }
 
-    /// The guardian's number for the spoken code, to be sent to the device: 32 random bytes, drawn once.
-    public mutating func offerNumber(using generator: inout some RandomNumberGenerator) -> [UInt8] {
-        if stage == .asked {
-            number = (0..<SpokenCode.numberByteCount).map { _ in generator.next() }
-            stage = .numbered
+    /// The guardian's number for the spoken code, to be sent to the device: 32 random bytes, drawn and signed once.
+    ///
+    /// - Parameter sign: signs with the guardian's device key, 64 bytes.
+    /// - Throws: ``GuardianCaseError/signingFailed``.
+    public mutating func offerNumber(
+        using generator: inout some RandomNumberGenerator, signing sign: ([UInt8]) throws -> [UInt8]
+    ) throws(GuardianCaseError) -> GuardianNumber {
+        if let number { return number }
+        let drawn = (0..<SpokenCode.numberByteCount).map { _ in generator.next() as UInt8 }
+        guard let made = GuardianNumber(drawn, at: place, for: request.hash, by: guardian, signing: sign) else {
+            throw .signingFailed
         }
-        return number
+        number = made
+        if stage == .asked { stage = .numbered }
+        return made
     }
 
     /// Compares what the guardian typed with the code of what the device revealed.
     ///
-    /// - Throws: ``GuardianCaseError/notTheCommittedNumber``: the device revealed another number than it committed to;
+    /// - Throws: ``GuardianCaseError/notTheCommittedNumber``: the device revealed another number than it committed to for this
+    ///   guardian's place;
     ///   ``GuardianCaseError/wrongCode``: the case is closed, as after ``decline()``.
-    public mutating func compare(typed: [UInt8], revealed: [UInt8]) throws(GuardianCaseError) {
-        guard stage == .numbered else { throw .outOfOrder(stage) }
-        guard Array(SHA256.hash(data: revealed)) == request.revealHash else { throw .notTheCommittedNumber }
-        guard SpokenCode(request: request.hash, guardian: number, device: revealed).matches(typed: typed) else {
+    public mutating func compare(typed: [UInt8], revealed: SpokenReveal) throws(GuardianCaseError) {
+        guard stage == .numbered, let number else { throw .outOfOrder(stage) }
+        guard revealed.place == place else { throw .notTheCommittedNumber }
+        guard revealed.isCommitted(by: request.revealRoot) else { throw .notTheCommittedNumber }
+        let code = SpokenCode(request: request.hash, guardian: guardian, number: number.number, reveal: revealed)
+        guard code.matches(typed: typed) else {
             stage = .declined
             throw .wrongCode
         }
@@ -169,17 +185,19 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
 }
 
 extension GuardianCase {
-    /// For the guardian's device: `signet-guardian-case/v1` LF, u8 stage, owner's handle behind a u8 length, 153 bytes of
-    /// the start, u64 when it was seen, u32 length and request, number behind a u8 length, u32 length and release.
+    /// For the guardian's device: `signet-guardian-case/v2` LF, u8 stage, owner's and guardian's handle each behind a u8 length,
+    /// the start, u64 when it was seen, u32 length and request, u8 place, number behind a u8 length, u32 length and release.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.write(stage.rawValue)
         writer.short(owner.bytes)
+        writer.short(guardian.bytes)
         writer.write(start.encoded)
         writer.write(seen)
         writer.long(request.encoded)
-        writer.short(number)
+        writer.write(place)
+        writer.short(number?.encoded ?? [])
         writer.long(release)
         return writer.bytes
     }
@@ -195,13 +213,15 @@ extension GuardianCase {
         guard let stage = Stage(rawValue: try reader.uint8()) else { throw RecoveryFormatError.invalidField }
         self.stage = stage
         owner = try reader.handle()
+        guardian = try reader.handle()
         start = try RecoveryStart(decoding: reader.array(RecoveryStart.byteCount))
         seen = try reader.uint64()
         request = try RecoveryRequest(decoding: reader.long())
-        number = try reader.short()
+        place = try reader.uint8()
+        let number = try reader.short()
+        self.number = number.isEmpty ? nil : try GuardianNumber(decoding: number)
         release = try reader.long()
-        let isNumbered = number.count == SpokenCode.numberByteCount
-        guard isNumbered || number.isEmpty, isNumbered || ![.numbered, .matched, .confirmed].contains(stage),
+        guard self.number != nil || ![.numbered, .matched, .confirmed].contains(stage),
             (stage == .released) == !release.isEmpty
         else { throw RecoveryFormatError.invalidField }
     }

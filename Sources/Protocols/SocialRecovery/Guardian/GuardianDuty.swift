@@ -5,10 +5,13 @@ public import KeyTransparency
 /// What a guardian's device keeps for one person: their sealed packet, and the one before until the new one is in
 /// force.
 ///
-/// Wire form: `signet-duty/v1` LF; u8 length and owner's handle; u8 count, 1 or 2; for each packet, newest first: scope
-/// (36) and the sealed packet.
+/// Wire form: `signet-duty/v2` LF; u8 length and owner's handle; u8 count, 1 or 2; for each packet, newest first: scope
+/// (36), u16 length and the sealed packet. In version 1 the packets had 1105 bytes each and no length; they are kept and shown,
+/// and open nothing any more.
 public struct GuardianDuty: Hashable, Sendable {
-    private static let format: StaticString = "signet-duty/v1\n"
+    private static let format: StaticString = "signet-duty/v2\n"
+    private static let firstFormat: StaticString = "signet-duty/v1\n"
+    private static let firstSealedByteCount = 1105
 
     /// Whose identity.
     public let owner: Handle
@@ -52,7 +55,7 @@ public struct GuardianDuty: Hashable, Sendable {
     ///
     /// - Throws: ``GuardianDutyError``.
     public func packet(
-        epoch: UInt32, with key: P256.KeyAgreement.PrivateKey, as guardian: Handle, identityKey: [UInt8]
+        epoch: UInt32, with key: SealingKey, as guardian: Handle, identityKey: [UInt8]
     ) throws(GuardianDutyError) -> GuardianPacket {
         guard let kept = packets.first(where: { $0.scope.epoch == epoch }) else { throw .notKept(epoch: epoch) }
         do throws(GuardianPacketError) {
@@ -70,6 +73,7 @@ public struct GuardianDuty: Hashable, Sendable {
         writer.write(UInt8(scopes.count))
         for packet in packets {
             writer.write(packet.scope.encoded)
+            writer.write(UInt16(truncatingIfNeeded: packet.sealed.count))
             writer.write(packet.sealed)
         }
         return writer.bytes
@@ -79,15 +83,26 @@ public struct GuardianDuty: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryFormatError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
-        self = try RecoveryFormat.read(bytes, Self.format) { reader in try GuardianDuty(from: &reader) }
+        do throws(RecoveryFormatError) {
+            self = try RecoveryFormat.read(bytes, Self.format) { reader in
+                try GuardianDuty(from: &reader) { reader in try reader.array(Int(reader.uint16())) }
+            }
+        } catch {
+            guard error == .anotherVersion else { throw error }
+            self = try RecoveryFormat.read(bytes, Self.firstFormat) { reader in
+                try GuardianDuty(from: &reader) { reader in try reader.array(Self.firstSealedByteCount) }
+            }
+        }
     }
 
-    private init(from reader: inout ByteReader) throws {
+    private init(
+        from reader: inout ByteReader, packet: (inout ByteReader) throws -> [UInt8]
+    ) throws {
         owner = try reader.handle()
         (scopes, sealed) = ([], [])
         for _ in 0..<(try reader.uint8()) {
             scopes.append(try RecoveryScope(from: &reader))
-            sealed.append(try reader.array(GuardianPacket.sealedByteCount))
+            sealed.append(try packet(&reader))
         }
         guard (1...2).contains(scopes.count), scopes.allSatisfy({ $0.label == scopes[0].label }),
             zip(scopes, scopes.dropFirst()).allSatisfy({ $0.epoch > $1.epoch })

@@ -6,13 +6,14 @@ import SecretSharing
 
 /// A guardian's share on its way to the new device, which alone can open it, for the one request it answers.
 ///
-/// Wire form: `signet-release/v1` LF; 32-byte hash of the request; scope (36); u8 length and guardian's handle; sealed
+/// Wire form: `signet-release/v2` LF; 32-byte hash of the request; scope (36); u8 length and guardian's handle; sealed
 /// part; 64-byte signature by the guardian's identity key over everything before. Sealed part: u16 place, 32-byte share,
-/// 32-byte key of the guardian list, with HPKE to the request's agreement key; purpose `signet-release/v1`, context
-/// request hash and scope.
+/// u8 place, 32-byte part of the key to the guardian list, 32-byte part of the seed of the journal's key, with X-Wing to the
+/// request's key; purpose `signet-release/v2`, context request hash and scope.
 public struct ShareRelease: Hashable, Sendable {
-    private static let format: StaticString = "signet-release/v1\n"
-    static let sealedByteCount = 2 + 32 + 32 + PublicSealing.overhead
+    private static let format: StaticString = "signet-release/v2\n"
+    static let sealedByteCount = plaintextByteCount + PublicSealing.overhead
+    private static let plaintextByteCount = 2 + 32 + GuardianParts.byteCount
 
     /// SHA-256 of the request, 32 bytes.
     public let request: [UInt8]
@@ -27,16 +28,18 @@ public struct ShareRelease: Hashable, Sendable {
     init?(
         _ packet: GuardianPacket, for request: RecoveryRequest, signing sign: ([UInt8]) throws -> [UInt8]
     ) {
-        var plaintext = [UInt8(packet.share.index.value >> 8), UInt8(packet.share.index.value & 255)]
-        packet.share.scalar.withBytes { for index in $0.indices { plaintext.append($0[index]) } }
-        packet.directoryKey.withBytes { for index in $0.indices { plaintext.append($0[index]) } }
+        var writer = ByteWriter()
+        writer.write(packet.share.index.value)
+        packet.share.scalar.withBytes { writer.write(span: $0) }
+        packet.parts.write(to: &writer)
+        var plaintext = writer.bytes
         defer { plaintext.wipeSecret() }
         self.request = request.hash
         scope = packet.scope
         guardian = packet.guardian
         guard
             let sealed = PublicSealing.seal(
-                plaintext, to: request.agreementKey, purpose: "signet-release/v1",
+                plaintext, to: request.sealingKey, purpose: "signet-release/v2",
                 context: self.request + scope.encoded),
             let signature = try? sign(Self.unsigned(self.request, scope, guardian, sealed)), signature.count == 64
         else { return nil }
@@ -79,17 +82,17 @@ public struct ShareRelease: Hashable, Sendable {
         P256Text.isValid(signature, over: Self.unsigned(request, scope, guardian, sealed), by: identityKey)
     }
 
-    /// The share and the key of the list; nil when it was not sealed to this device for its request, or is no share.
-    func open(with key: P256.KeyAgreement.PrivateKey) -> (share: SecretShare, directoryKey: SecretOctets)? {
+    /// The share and the parts; nil when it was not sealed to this device for its request, or is no share.
+    func open(with key: SealingKey) -> (share: SecretShare, parts: GuardianParts)? {
         guard
             var plaintext = PublicSealing.open(
-                sealed, with: key, purpose: "signet-release/v1", context: request + scope.encoded)
+                sealed, with: key, purpose: "signet-release/v2", context: request + scope.encoded)
         else { return nil }
         defer { plaintext.wipeSecret() }
-        guard plaintext.count == 66, let index = ShareIndex(UInt16(plaintext[0]) << 8 | UInt16(plaintext[1])),
-            let scalar = try? SecretScalar(plaintext.span.extracting(2..<34))
-        else { return nil }
-        let directoryKey = SecretOctets(copying: plaintext.span.extracting(34..<66))
-        return (SecretShare(index: index, scalar: scalar), directoryKey)
+        return try? RecoveryFormat.read(plaintext, "") { reader in
+            guard let index = ShareIndex(try reader.uint16()) else { throw RecoveryFormatError.invalidField }
+            let share = SecretShare(index: index, scalar: try SecretScalar(reader.array(32)))
+            return (share, try GuardianParts(from: &reader))
+        }
     }
 }

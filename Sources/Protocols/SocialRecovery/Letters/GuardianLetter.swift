@@ -5,9 +5,9 @@ public import SecretSharing
 
 /// What an owner and a guardian write to each other. Sealed, all letters have one length.
 ///
-/// Plaintext, 1967 bytes: u8 kind, scope (36), then for a packet 1105 bytes and the 32-byte challenge; for a check the
-/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 104-byte commitment; zeros. With HPKE to the
-/// recipient's device key; purpose `signet-letter/v1`, context the sender's handle, a zero byte, the recipient's.
+/// Plaintext, 2960 bytes: u8 kind, scope (36), then for a packet 2160 bytes and the 32-byte challenge; for a check the
+/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 104-byte commitment; zeros. With X-Wing to
+/// the recipient's device key; purpose `signet-letter/v2`, context the sender's handle, a zero byte, the recipient's.
 public enum GuardianLetter: Hashable, Sendable {
     /// The owner asks somebody to keep a packet, and to show that they do.
     case packet(RecoveryScope, sealed: [UInt8], challenge: [UInt8])
@@ -20,15 +20,15 @@ public enum GuardianLetter: Hashable, Sendable {
 
     /// The sealed form's length in bytes.
     public static let sealedByteCount = plaintextByteCount + PublicSealing.overhead
-    private static let plaintextByteCount = 1967
+    private static let plaintextByteCount = 2960
 
     /// Seals it.
     ///
-    /// - Parameter key: the recipient's agreement key, from a verified lookup, 33 bytes.
+    /// - Parameter key: the recipient's X-Wing key, from a verified lookup, 1216 bytes.
     /// - Returns: nil when the key cannot be sealed to.
     public func sealed(from sender: Handle, to recipient: Handle, key: [UInt8]) -> [UInt8]? {
         PublicSealing.seal(
-            plaintext.padded(toMultipleOf: Self.plaintextByteCount), to: key, purpose: "signet-letter/v1",
+            plaintext.padded(toMultipleOf: Self.plaintextByteCount), to: key, purpose: "signet-letter/v2",
             context: Self.context(sender, recipient))
     }
 
@@ -36,11 +36,11 @@ public enum GuardianLetter: Hashable, Sendable {
     ///
     /// - Throws: ``GuardianLetterError``.
     public init(
-        opening sealed: [UInt8], from sender: Handle, to recipient: Handle, with key: P256.KeyAgreement.PrivateKey
+        opening sealed: [UInt8], from sender: Handle, to recipient: Handle, with key: SealingKey
     ) throws(GuardianLetterError) {
         guard sealed.count == Self.sealedByteCount,
             let plaintext = PublicSealing.open(
-                sealed, with: key, purpose: "signet-letter/v1", context: Self.context(sender, recipient))
+                sealed, with: key, purpose: "signet-letter/v2", context: Self.context(sender, recipient))
         else { throw .notSealedToThisDevice }
         do throws(RecoveryFormatError) {
             self = try RecoveryFormat.read(plaintext, "") { reader in
@@ -94,12 +94,15 @@ public enum GuardianLetterError: Error, Hashable, Sendable {
 
 /// What a guardian answers to a new device.
 ///
-/// Wire form, 2048 bytes: u8 1 and the 32-byte number, or u8 2, u16 length and ``ShareRelease``; zeros.
+/// Wire form, 4096 bytes: u8 1 and ``GuardianNumber``, or u8 2, u16 length and ``ShareRelease``; zeros.
 public enum GuardianAnswer: Hashable, Sendable {
-    /// The guardian's number for the spoken code, 32 bytes.
-    case number([UInt8])
+    /// The guardian's number for the spoken code, signed.
+    case number(GuardianNumber)
     /// The share, sealed to the device.
     case release(ShareRelease)
+
+    /// The wire form's length in bytes.
+    public static let byteCount = 4096
 
     /// The wire form.
     public var encoded: [UInt8] {
@@ -107,13 +110,13 @@ public enum GuardianAnswer: Hashable, Sendable {
         switch self {
         case .number(let number):
             writer.write(UInt8(1))
-            writer.write(number)
+            writer.write(number.encoded)
         case .release(let release):
             writer.write(UInt8(2))
             writer.write(UInt16(truncatingIfNeeded: release.encoded.count))
             writer.write(release.encoded)
         }
-        return writer.bytes.padded(toMultipleOf: 2048)
+        return writer.bytes.padded(toMultipleOf: Self.byteCount)
     }
 
     /// Reads the wire form.
@@ -123,12 +126,12 @@ public enum GuardianAnswer: Hashable, Sendable {
         self = try RecoveryFormat.read(bytes, "") { reader in
             let answer: GuardianAnswer
             switch try reader.uint8() {
-            case 1: answer = .number(try reader.array(SpokenCode.numberByteCount))
+            case 1: answer = .number(try GuardianNumber(from: &reader))
             case 2: answer = .release(try ShareRelease(decoding: reader.array(Int(reader.uint16()))))
             default: throw RecoveryFormatError.invalidField
             }
             try reader.padding()
-            guard bytes.count == 2048 else { throw RecoveryFormatError.invalidField }
+            guard bytes.count == Self.byteCount else { throw RecoveryFormatError.invalidField }
             return answer
         }
     }

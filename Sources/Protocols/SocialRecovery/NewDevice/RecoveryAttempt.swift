@@ -37,7 +37,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
     /// What the log holds of the request.
     public let start: RecoveryStart
     private var releases: [ShareRelease] = []
-    private static let format: StaticString = "signet-recovery-attempt/v1\n"
+    private static let format: StaticString = "signet-recovery-attempt/v2\n"
 
     /// Begins with a request for the account's present epoch.
     ///
@@ -84,52 +84,94 @@ public struct RecoveryAttempt: Hashable, Sendable {
 
     /// Looks at what came in.
     ///
-    /// - Parameter key: the private half of the request's agreement key.
-    public func standing(with key: P256.KeyAgreement.PrivateKey) -> RecoveryStanding {
-        let (verified, wrong) = judge(with: key)
+    /// - Parameter key: the private half of the request's sealing key.
+    public func standing(with key: SealingKey) -> RecoveryStanding {
+        guard let judged = judge(with: key) else {
+            // Nobody can tell a right part from a false one before two have opened the list.
+            return RecoveryStanding(
+                right: [], wrong: [], unjudged: releases.map(\.guardian),
+                missing: max(1, GuardianParts.directoryThreshold - releases.count), isMissingExact: false)
+        }
         return RecoveryStanding(
-            right: verified.map(\.guardian), wrong: wrong,
-            missing: max(0, bundle.commitments.threshold - verified.count))
+            right: judged.right.map(\.guardian), wrong: judged.wrong, unjudged: [],
+            missing: max(0, judged.directory.commitments.threshold - judged.right.count), isMissingExact: true)
     }
 
-    /// The guardians whom the owner had chosen; nil before the first right share.
-    public func guardians(with key: P256.KeyAgreement.PrivateKey) -> [Handle]? {
-        judge(with: key).verified.lazy.compactMap { found in
-            bundle.directory.open(with: found.directoryKey, scope: bundle.scope)
-        }.first
+    /// The guardians whom the owner had chosen; nil before two of them have helped.
+    public func guardians(with key: SealingKey) -> [Handle]? {
+        judge(with: key)?.directory.guardians.map(\.handle)
     }
 
-    private typealias Found = (guardian: Handle, share: VerifiedShare, directoryKey: SecretOctets)
+    private typealias Released = (guardian: Handle, share: SecretShare, parts: GuardianParts)
+    private typealias Found = (guardian: Handle, share: VerifiedShare, parts: GuardianParts)
+    private typealias Judged = (directory: GuardianDirectory.Contents, right: [Found], wrong: [Handle])
 
-    /// Tells right shares from wrong ones. Two guardians with one share: the first counts, the other gave somebody
-    /// else's.
-    private func judge(with key: P256.KeyAgreement.PrivateKey) -> (verified: [Found], wrong: [Handle]) {
-        var verified: [Found] = []
-        var wrong: [Handle] = []
-        for release in releases {
-            if let opened = release.open(with: key), let share = try? bundle.commitments.verify(opened.share),
-                !verified.contains(where: { $0.share.share.index == opened.share.index })
-            {
-                verified.append((release.guardian, share, opened.directoryKey))
-            } else {
-                wrong.append(release.guardian)
+    /// Tells right parts from wrong ones by the list of guardians; nil while no two of them open it.
+    private func judge(with key: SealingKey) -> Judged? {
+        let opened = releases.map { release in (release.guardian, release.open(with: key)) }
+        let found: [Released] = opened.compactMap { guardian, part in part.map { (guardian, $0.share, $0.parts) } }
+        guard let directory = directory(found) else { return nil }
+        let right = found.compactMap { verified($0, in: directory) }
+        let names = Set(right.map(\.guardian))
+        return (directory, right, opened.map(\.0).filter { !names.contains($0) })
+    }
+
+    /// The list that any two of the parts open: a false part among them spoils its own pairs alone.
+    private func directory(_ found: [Released]) -> GuardianDirectory.Contents? {
+        for (position, first) in found.enumerated() {
+            for second in found.dropFirst(position + 1) {
+                if let contents = bundle.directory.open(with: first.parts, second.parts, scope: bundle.scope),
+                    Array(SHA256.hash(data: contents.commitments.publicKey.encoded)) == commitment.keyHash
+                {
+                    return contents
+                }
             }
         }
-        return (verified, wrong)
+        return nil
+    }
+
+    /// A part that is whole, right, and this guardian's own.
+    private func verified(_ found: Released, in directory: GuardianDirectory.Contents) -> Found? {
+        let hash = found.parts.hash(with: found.share, of: found.guardian)
+        guard directory.guardians.contains(where: { $0.handle == found.guardian && $0.part == hash }),
+            let share = try? directory.commitments.verify(found.share)
+        else { return nil }
+        return (found.guardian, share, found.parts)
+    }
+
+    /// Enough right parts to rebuild what was cut.
+    private func enough(_ key: SealingKey) throws(RecoveryAttemptError) -> [Found] {
+        guard let judged = judge(with: key) else { throw .notEnough(missing: standing(with: key).missing) }
+        let missing = judged.directory.commitments.threshold - judged.right.count
+        guard missing <= 0 else { throw .notEnough(missing: missing) }
+        return Array(judged.right.prefix(judged.directory.commitments.threshold))
     }
 
     /// Rebuilds the recovery key for the time of one call.
     ///
     /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
     ///
-    /// Security: the key is gone when `body` returns. Sign the succession, open the journal, and keep nothing of it.
+    /// Security: the key is gone when `body` returns. Sign the succession, and keep nothing of it.
     public func withRecoveryKey<Result>(
-        _ key: P256.KeyAgreement.PrivateKey, _ body: (SecretScalar) throws -> Result
+        _ key: SealingKey, _ body: (SecretScalar) throws -> Result
     ) throws(RecoveryAttemptError) -> Result {
-        let verified = judge(with: key).verified.map(\.share)
-        let missing = bundle.commitments.threshold - verified.count
-        guard missing <= 0 else { throw .notEnough(missing: missing) }
-        do { return try body(SecretScalar(combining: verified)) } catch { throw .recoveryKeyUnused }
+        let shares = try enough(key).map(\.share)
+        do { return try body(SecretScalar(combining: shares)) } catch { throw .recoveryKeyUnused }
+    }
+
+    /// Rebuilds the journal's key for the time of one call.
+    ///
+    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
+    ///
+    /// Security: open the journal, and keep nothing of the key.
+    public func withJournalKey<Result>(
+        _ key: SealingKey, _ body: (SealingKey) throws -> Result
+    ) throws(RecoveryAttemptError) -> Result {
+        let parts = try enough(key).map(\.parts.journal)
+        guard let seed = SecretOctets.combined(from: parts).flatMap(JournalSeed.init),
+            seed.publicKey == bundle.journalKey
+        else { throw .recoveryKeyUnused }
+        do { return try body(seed.privateKey) } catch { throw .recoveryKeyUnused }
     }
 
     /// Rebuilds the recovery key, signs the next state with it and the new identity key, and lets it go.
@@ -137,24 +179,25 @@ public struct RecoveryAttempt: Hashable, Sendable {
     /// What was signed before is signed anew when the account has another state by now, or the old time is not `time`.
     ///
     /// - Parameters:
-    ///   - key: the private half of the request's agreement key.
+    ///   - key: the private half of the request's sealing key.
     ///   - state: the account's last state under the old identity key.
     ///   - device: the new device, the only one of the next state.
     ///   - time: when, in seconds since 1970; after the delay.
     ///   - accepting: signs with the new identity key.
     /// - Throws: ``RecoveryAttemptError``.
     public mutating func succeed(
-        with key: P256.KeyAgreement.PrivateKey, after state: AccountState, device: DeviceRecord, at time: UInt64,
+        with key: SealingKey, after state: AccountState, device: DeviceRecord, at time: UInt64,
         accepting: ([UInt8]) throws -> [UInt8]
     ) throws(RecoveryAttemptError) -> AccountState {
         guard stage == .collecting || stage == .succeeding else { throw .outOfOrder(stage) }
-        let (start, publicKey) = (start, bundle.commitments.publicKey.encoded)
+        let start = start
         guard state.version < UInt64.max else { throw .notSucceeded }
         let body = AccountStateBody(
             handle: state.handle, version: state.version + 1, previous: state.hash, identityKey: request.identityKey,
             recoveryCommitment: nil, pendingRecovery: nil, accountHead: state.accountHead, devices: [device])
         let signed = try withRecoveryKey(key) { secret in
-            try AccountState(
+            let publicKey = try secret.publicPoint().encoded
+            return try AccountState(
                 recovering: body, by: start, recoveryKey: publicKey, at: time,
                 authorizing: { Array(try secret.signingKey().signature(for: $0).rawRepresentation) },
                 accepting: accepting)
@@ -200,8 +243,12 @@ public struct RecoveryStanding: Hashable, Sendable {
     public let right: [Handle]
     /// Whose shares are damaged or false: ask them again, or somebody else.
     public let wrong: [Handle]
-    /// How many more right ones are needed.
+    /// Who sent a share of which nobody can tell yet: the list to judge it by opens once two right ones are there.
+    public let unjudged: [Handle]
+    /// How many more right ones are needed; at least so many while ``isMissingExact`` is false.
     public let missing: Int
+    /// Whether the list is open, and with it how many are needed.
+    public let isMissingExact: Bool
 }
 
 /// Why a recovery does not go on.
@@ -233,7 +280,7 @@ public enum RecoveryAttemptError: Error, Hashable, Sendable {
 }
 
 extension RecoveryAttempt {
-    /// For the new device: `signet-recovery-attempt/v1` LF, u8 stage, 153 bytes of the start, then each behind a u32
+    /// For the new device: `signet-recovery-attempt/v2` LF, u8 stage, the start, then each behind a u32
     /// length: request, bundle, next state (or nothing); u8 count and the releases, each behind a u32 length.
     public var encoded: [UInt8] {
         var writer = ByteWriter()

@@ -4,25 +4,25 @@ import DeviceIdentity
 
 /// A new device asks for an identity back. Its hash goes into the log; the request itself to the guardians.
 ///
-/// Wire form: `signet-recovery-request/v1` LF; scope (36); 33-byte new identity key; 33-byte P-256 agreement key and
-/// 32-byte Ed25519 signing key of the new device; 32-byte SHA-256 of the number that it reveals for the spoken code; u64
-/// created and u64 expires, in seconds since 1970; u8 length and name that the device gives itself; 64-byte signature
-/// by the new identity key.
+/// Wire form: `signet-recovery-request/v2` LF; scope (36); 33-byte new identity key; 1216-byte X-Wing key and 32-byte
+/// Ed25519 signing key of the new device; 32-byte root of the numbers that it reveals for the spoken code, one a place
+/// (``SpokenNumbers``); u64 created and u64 expires, in seconds since 1970; u8 length and name that the device gives itself;
+/// 64-byte signature by the new identity key.
 public struct RecoveryRequest: Hashable, Sendable {
     /// The longest name, in bytes.
     public static let maximumNameByteCount = 64
-    private static let format: StaticString = "signet-recovery-request/v1\n"
+    private static let format: StaticString = "signet-recovery-request/v2\n"
 
     /// Account, and the epoch whose guardians are asked.
     public let scope: RecoveryScope
     /// P-256, 33 bytes: the identity key to be.
     public let identityKey: [UInt8]
-    /// P-256, 33 bytes: what shares are sealed to.
-    public let agreementKey: [UInt8]
+    /// X-Wing, 1216 bytes: what shares are sealed to.
+    public let sealingKey: [UInt8]
     /// Ed25519, 32 bytes: the new device's.
     public let signingKey: [UInt8]
-    /// SHA-256 of the 32 bytes revealed later, for ``SpokenCode``.
-    public let revealHash: [UInt8]
+    /// The root of the numbers that are revealed later, each to one guardian, for ``SpokenCode``; 32 bytes.
+    public let revealRoot: [UInt8]
     /// In seconds since 1970.
     public let created: UInt64
     /// In seconds since 1970.
@@ -35,19 +35,19 @@ public struct RecoveryRequest: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryRequestError``.
     public init(
-        scope: RecoveryScope, identityKey: [UInt8], agreementKey: [UInt8], signingKey: [UInt8], reveal: [UInt8],
+        scope: RecoveryScope, identityKey: [UInt8], sealingKey: [UInt8], signingKey: [UInt8], revealRoot: [UInt8],
         created: UInt64, expires: UInt64, claimedName: [UInt8], signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoveryRequestError) {
         self.scope = scope
         self.identityKey = identityKey
-        self.agreementKey = agreementKey
+        self.sealingKey = sealingKey
         self.signingKey = signingKey
-        revealHash = Array(SHA256.hash(data: reveal))
+        self.revealRoot = revealRoot
         self.created = created
         self.expires = expires
         self.claimedName = claimedName
         let unsigned = Self.unsigned(
-            scope, identityKey, agreementKey, signingKey, revealHash, created, expires, claimedName)
+            scope, identityKey, sealingKey, signingKey, revealRoot, created, expires, claimedName)
         guard let signature = try? sign(unsigned) else { throw .signingFailed }
         self.signature = signature
         try check(unsigned)
@@ -66,9 +66,9 @@ public struct RecoveryRequest: Hashable, Sendable {
     private init(from reader: inout ByteReader) throws {
         scope = try RecoveryScope(from: &reader)
         identityKey = try reader.array(33)
-        agreementKey = try reader.array(33)
+        sealingKey = try reader.array(PublicSealing.keyByteCount)
         signingKey = try reader.array(32)
-        revealHash = try reader.array(32)
+        revealRoot = try reader.array(32)
         created = try reader.uint64()
         expires = try reader.uint64()
         claimedName = try reader.short()
@@ -76,9 +76,9 @@ public struct RecoveryRequest: Hashable, Sendable {
     }
 
     private func check(_ unsigned: [UInt8]) throws(RecoveryRequestError) {
-        guard P256Text.isKey(identityKey), P256Text.isKey(agreementKey), signingKey.count == 32 else {
-            throw .invalidKey
-        }
+        guard P256Text.isKey(identityKey), PublicSealing.isKey(sealingKey), signingKey.count == 32,
+            revealRoot.count == 32
+        else { throw .invalidKey }
         guard created < expires else { throw .invalidTimes }
         guard claimedName.count <= Self.maximumNameByteCount, String(validating: claimedName, as: UTF8.self) != nil
         else { throw .invalidName }
@@ -87,7 +87,7 @@ public struct RecoveryRequest: Hashable, Sendable {
 
     /// The wire form.
     public var encoded: [UInt8] {
-        Self.unsigned(scope, identityKey, agreementKey, signingKey, revealHash, created, expires, claimedName)
+        Self.unsigned(scope, identityKey, sealingKey, signingKey, revealRoot, created, expires, claimedName)
             + signature
     }
 
@@ -95,16 +95,16 @@ public struct RecoveryRequest: Hashable, Sendable {
     public var hash: [UInt8] { Array(SHA256.hash(data: encoded)) }
 
     private static func unsigned(
-        _ scope: RecoveryScope, _ identityKey: [UInt8], _ agreementKey: [UInt8], _ signingKey: [UInt8],
-        _ revealHash: [UInt8], _ created: UInt64, _ expires: UInt64, _ claimedName: [UInt8]
+        _ scope: RecoveryScope, _ identityKey: [UInt8], _ sealingKey: [UInt8], _ signingKey: [UInt8],
+        _ revealRoot: [UInt8], _ created: UInt64, _ expires: UInt64, _ claimedName: [UInt8]
     ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(format)
         writer.write(scope.encoded)
         writer.write(identityKey)
-        writer.write(agreementKey)
+        writer.write(sealingKey)
         writer.write(signingKey)
-        writer.write(revealHash)
+        writer.write(revealRoot)
         writer.write(created)
         writer.write(expires)
         writer.short(claimedName)
@@ -116,7 +116,7 @@ public struct RecoveryRequest: Hashable, Sendable {
 public enum RecoveryRequestError: Error, Hashable, Sendable {
     /// It does not have the form.
     case malformed(RecoveryFormatError)
-    /// A key is none.
+    /// A key is none, or the root of the numbers.
     case invalidKey
     /// It expires before it begins.
     case invalidTimes

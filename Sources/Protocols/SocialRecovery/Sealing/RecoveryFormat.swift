@@ -5,6 +5,8 @@ public import KeyTransparency
 public enum RecoveryFormatError: Error, Hashable, Sendable {
     /// Another first line.
     case unknownFormat
+    /// The same form in another version: made by an older or a newer program.
+    case anotherVersion
     /// Cut short, left over, or not canonical.
     case malformed(CanonicalCodingError)
     /// A field out of its bounds.
@@ -50,7 +52,7 @@ enum RecoveryFormat {
             var reader = ByteReader(bytes)
             let first = try reader.bytes(min(format.utf8CodeUnitCount, bytes.count))
             guard format.withUTF8Buffer({ first.elementsEqual($0) }) else {
-                throw RecoveryFormatError.unknownFormat
+                throw isAnotherVersion(of: format, bytes) ? .anotherVersion : RecoveryFormatError.unknownFormat
             }
             let value = try body(&reader)
             try reader.end()
@@ -58,6 +60,13 @@ enum RecoveryFormat {
         } catch let error as RecoveryFormatError { throw error } catch let error as CanonicalCodingError {
             throw .malformed(error)
         } catch { throw .invalidField }
+    }
+
+    /// Whether bytes begin as `format` does, up to the number of its version.
+    private static func isAnotherVersion(of format: StaticString, _ bytes: [UInt8]) -> Bool {
+        let name = format.withUTF8Buffer { Array($0) }
+        guard let slash = name.lastIndex(of: UInt8(ascii: "/")) else { return false }
+        return bytes.starts(with: name[...(slash + 1)])
     }
 }
 

@@ -37,13 +37,13 @@ public struct GuardianCheck: Sendable {
             let challenge = challenges[handle]
         else { throw .noSuchGuardian }
         do throws(HoldingError) {
-            held[handle] = try setup.bundle.commitments.verify(proof, for: challenge, at: guardian.index)
+            held[handle] = try setup.commitments.verify(proof, for: challenge, at: guardian.index)
         } catch { throw .notKept(handle) }
     }
 
     /// How it stands.
     public var standing: GuardianStanding {
-        let commitments = setup.bundle.commitments
+        let commitments = setup.commitments
         let kept = setup.guardians.map(\.key.handle).filter { held[$0] != nil }
         let isRehearsed = (try? commitments.rehearse(Array(held.values))) != nil
         return GuardianStanding(

@@ -4,8 +4,8 @@ public import KeyTransparency
 public struct GuardianKey: Hashable, Sendable {
     /// The person.
     public let handle: Handle
-    /// P-256 agreement key of their device, 33 bytes.
-    public let agreementKey: [UInt8]
+    /// X-Wing key of their device, 1216 bytes.
+    public let sealingKey: [UInt8]
     /// Their identity key, 33 bytes: signs what they release.
     public let identityKey: [UInt8]
 
@@ -15,14 +15,13 @@ public struct GuardianKey: Hashable, Sendable {
     /// - Returns: nil when they have no such device.
     public init?(_ lookup: VerifiedLookup, device: UInt16? = nil) {
         guard let record = lookup.state.devices.first(where: { $0.number == device ?? $0.number }) else { return nil }
-        self.init(
-            unchecked: lookup.handle, agreementKey: record.keys.agreement, identityKey: lookup.state.identityKey)
+        self.init(unchecked: lookup.handle, sealingKey: record.keys.kem, identityKey: lookup.state.identityKey)
     }
 
     /// Security: nothing is verified. For what a store kept, and for tests.
-    package init(unchecked handle: Handle, agreementKey: [UInt8], identityKey: [UInt8]) {
+    package init(unchecked handle: Handle, sealingKey: [UInt8], identityKey: [UInt8]) {
         self.handle = handle
-        self.agreementKey = agreementKey
+        self.sealingKey = sealingKey
         self.identityKey = identityKey
     }
 }

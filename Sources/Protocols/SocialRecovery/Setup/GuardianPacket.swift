@@ -9,8 +9,10 @@ public import SecretSharing
 ///
 /// Plaintext, 1024 bytes: `signet-packet/v2` LF, scope (36), u16 place, 32-byte share, 33-byte public half, 32-byte
 /// SHA-256 of the recovery key, owner's and guardian's handle each behind a u8 length, u8 and u64 of the meeting, u32
-/// delay in seconds, 32-byte key of the guardian list, 32-byte seed of the ask key, 64-byte signature by the owner's identity key over all before,
-/// zeros. Sealed with HPKE to the guardian's device key; purpose `signet-packet/v2`, context the scope.
+/// delay in seconds, then u8 place, 32-byte part of the key to the guardian list and 32-byte part of the seed of the
+/// journal's key (``ByteShare``), 32-byte seed of the ask key, 64-byte signature by the owner's identity key over all before,
+/// zeros. Sealed with X-Wing to the guardian's device key; purpose `signet-packet/v2`, context the scope. Both places are
+/// drawn at random.
 public struct GuardianPacket: Sendable {
     /// The sealed form's length in bytes, the same for all.
     public static let sealedByteCount = plaintextByteCount + PublicSealing.overhead
@@ -31,13 +33,16 @@ public struct GuardianPacket: Sendable {
     public let meeting: MeetingEvidence
     /// How long a recovery is open to objection, in seconds.
     public let delay: UInt32
-    let directoryKey: SecretOctets
+    let parts: GuardianParts
     /// With which this guardian endorses a request, and signs answers to it.
     public let askKey: AskKey
 
+    /// The guardian's place in the spoken code, one of ``SpokenNumbers/placeCount``, drawn at random.
+    public var place: UInt8 { parts.place }
+
     init(
         scope: RecoveryScope, share: SecretShare, recoveryKeyHash: [UInt8], owner: Handle, guardian: Handle,
-        meeting: MeetingEvidence, delay: UInt32, directoryKey: SecretOctets, askKey: AskKey
+        meeting: MeetingEvidence, delay: UInt32, parts: GuardianParts, askKey: AskKey
     ) {
         self.scope = scope
         self.share = share
@@ -46,7 +51,7 @@ public struct GuardianPacket: Sendable {
         self.guardian = guardian
         self.meeting = meeting
         self.delay = delay
-        self.directoryKey = directoryKey
+        self.parts = parts
         self.askKey = askKey
     }
 
@@ -59,7 +64,7 @@ public struct GuardianPacket: Sendable {
     ///   - identityKey: the owner's, from a verified lookup, 33 bytes.
     /// - Throws: ``GuardianPacketError``.
     public init(
-        opening sealed: [UInt8], with key: P256.KeyAgreement.PrivateKey, scope: RecoveryScope, as guardian: Handle,
+        opening sealed: [UInt8], with key: SealingKey, scope: RecoveryScope, as guardian: Handle,
         from owner: Handle, identityKey: [UInt8]
     ) throws(GuardianPacketError) {
         guard sealed.count == Self.sealedByteCount else { throw .invalidLength(sealed.count) }
@@ -86,7 +91,7 @@ public struct GuardianPacket: Sendable {
         plaintext += signature
         plaintext += [UInt8](repeating: 0, count: max(0, Self.plaintextByteCount - plaintext.count))
         return PublicSealing.seal(
-            plaintext, to: key.agreementKey, purpose: "signet-packet/v2", context: scope.encoded)
+            plaintext, to: key.sealingKey, purpose: "signet-packet/v2", context: scope.encoded)
     }
 
     private var unsigned: [UInt8] {
@@ -102,7 +107,7 @@ public struct GuardianPacket: Sendable {
         writer.write(meeting.kind.rawValue)
         writer.write(meeting.date)
         writer.write(delay)
-        directoryKey.withBytes { writer.write(span: $0) }
+        parts.write(to: &writer)
         askKey.seed.withBytes { writer.write(span: $0) }
         return writer.bytes
     }
@@ -123,8 +128,7 @@ public struct GuardianPacket: Sendable {
             }
             let meeting = MeetingEvidence(kind: kind, date: try reader.uint64())
             let delay = try reader.uint32()
-            let directory = try reader.array(32)
-            let directoryKey = SecretOctets(copying: directory.span)
+            let parts = try GuardianParts(from: &reader)
             let ask = try reader.array(32)
             let askKey = AskKey(seed: SecretOctets(copying: ask.span))
             let signed = Array(plaintext.prefix(reader.offset))
@@ -134,7 +138,7 @@ public struct GuardianPacket: Sendable {
             try reader.padding()
             let packet = GuardianPacket(
                 scope: scope, share: share, recoveryKeyHash: keyHash, owner: owner, guardian: guardian,
-                meeting: meeting, delay: delay, directoryKey: directoryKey, askKey: askKey)
+                meeting: meeting, delay: delay, parts: parts, askKey: askKey)
             return (packet, point)
         }
     }

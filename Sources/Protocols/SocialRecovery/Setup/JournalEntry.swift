@@ -10,15 +10,13 @@ public enum JournalEntry: Sendable {
     case accountKey(epoch: UInt32, SecretOctets)
     /// The key that succeeds their key at a site.
     case siteRecovery(VerifiedHost, SecretScalar)
-    /// The identity key itself, when its custody is portable.
-    case identityKey(SecretScalar)
-    /// A person they knew: handle, SHA-256 of the identity key (32 bytes), how the two met.
-    case contact(Handle, identityHash: [UInt8], MeetingEvidence)
+    /// A person they knew: handle, identity key (33 bytes), and what the two had compared of it.
+    case contact(Handle, identityKey: [UInt8], Comparison?)
 
-    /// Every record's plaintext is a multiple of this, in bytes, so that its length tells no kind.
-    static let paddingStep = 512
+    /// Every entry has this many bytes, so that its length tells no kind.
+    static let byteCount = 512
 
-    /// u8 kind and the fields; zeros to a multiple of 512 bytes. Wipe it.
+    /// u8 kind (1, 2 or 4) and the fields; zeros to 512 bytes. Wipe it.
     var plaintext: [UInt8] {
         var writer = ByteWriter()
         switch self {
@@ -31,17 +29,16 @@ public enum JournalEntry: Sendable {
             writer.write(UInt16(host.text.count))
             writer.write(host.text)
             key.withBytes { writer.write(span: $0) }
-        case .identityKey(let key):
-            writer.write(UInt8(3))
-            key.withBytes { writer.write(span: $0) }
-        case .contact(let handle, let hash, let meeting):
+        case .contact(let handle, let key, let comparison):
             writer.write(UInt8(4))
             writer.short(handle.bytes)
-            writer.write(hash)
-            writer.write(meeting.kind.rawValue)
-            writer.write(meeting.date)
+            writer.write(key)
+            writer.write(comparison?.kind.rawValue ?? 0)
+            writer.write(comparison?.time ?? 0)
+            writer.flag(comparison?.metOn != nil)
+            writer.write(comparison?.metOn ?? 0)
         }
-        return writer.bytes.padded(toMultipleOf: Self.paddingStep)
+        return writer.bytes.padded(toMultipleOf: Self.byteCount)
     }
 
     /// By what the owner's device knows that it has added this entry, 32 bytes: SHA-256 of the plaintext.
@@ -57,9 +54,23 @@ public enum JournalEntry: Sendable {
     var isSound: Bool {
         switch self {
         case .accountKey(_, let key): key.count == 32
-        case .contact(_, let hash, _): hash.count == 32
-        case .siteRecovery, .identityKey: true
+        case .contact(let handle, let key, let comparison):
+            key.count == 33 && comparison.map { $0.handle == handle && $0.identityKey == key } ?? true
+        case .siteRecovery: true
         }
+    }
+
+    /// Entries one after the other; a single block of zeros is none.
+    static func list(plaintext: [UInt8]) throws(RecoveryFormatError) -> [JournalEntry] {
+        guard !plaintext.isEmpty, plaintext.count.isMultiple(of: byteCount) else { throw .invalidField }
+        if plaintext.count == byteCount, plaintext.allSatisfy({ $0 == 0 }) { return [] }
+        var entries: [JournalEntry] = []
+        for start in stride(from: 0, to: plaintext.count, by: byteCount) {
+            var block = Array(plaintext[start..<start + byteCount])
+            defer { block.wipeSecret() }
+            entries.append(try JournalEntry(plaintext: block))
+        }
+        return entries
     }
 
     init(plaintext: [UInt8]) throws(RecoveryFormatError) {
@@ -80,16 +91,25 @@ public enum JournalEntry: Sendable {
         case 2:
             let host = try VerifiedHost(stored: reader.array(Int(reader.uint16())))
             self = .siteRecovery(host, try SecretScalar(reader.array(32)))
-        case 3: self = .identityKey(try SecretScalar(reader.array(32)))
         case 4:
-            let handle = try reader.handle()
-            let hash = try reader.array(32)
-            guard let kind = MeetingEvidence.Kind(rawValue: try reader.uint8()) else {
-                throw RecoveryFormatError.invalidField
-            }
-            self = .contact(handle, identityHash: hash, MeetingEvidence(kind: kind, date: try reader.uint64()))
+            let (handle, key) = (try reader.handle(), try reader.array(33))
+            self = .contact(handle, identityKey: key, try Self.comparison(handle, key, &reader))
         default: throw RecoveryFormatError.invalidField
         }
+    }
+
+    private static func comparison(
+        _ handle: Handle, _ key: [UInt8], _ reader: inout ByteReader
+    ) throws -> Comparison? {
+        let (kind, time) = (try reader.uint8(), try reader.uint64())
+        let (hasMet, day) = (try reader.flag(), try reader.uint64())
+        guard hasMet || day == 0 else { throw RecoveryFormatError.invalidField }
+        guard kind > 0 else {
+            guard time == 0, !hasMet else { throw RecoveryFormatError.invalidField }
+            return nil
+        }
+        guard let kind = Comparison.Kind(rawValue: kind) else { throw RecoveryFormatError.invalidField }
+        return Comparison(handle: handle, identityKey: key, kind: kind, time: time, metOn: hasMet ? day : nil)
     }
 }
 

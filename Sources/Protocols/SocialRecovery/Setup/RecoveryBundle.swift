@@ -2,19 +2,21 @@ import CanonicalCoding
 import Crypto
 import DeviceIdentity
 public import KeyTransparency
-public import SecretSharing
+import SecretSharing
 
 /// Everything that a new device needs besides the guardians, in one file that says little to whoever stores it.
 ///
-/// Wire form: `signet-bundle/v1` LF; scope (36); u64 time; u32 delay in seconds; u8 threshold, so many points of 33
-/// bytes; u8 number of slots, 8 or 16, each a sealed packet or something that looks like one; the sealed guardian list;
-/// 32-byte head and u32 count of the journal when it was made; 64-byte signature by the owner's identity key.
+/// Wire form: `signet-bundle/v2` LF; scope (36); u64 time; u32 delay in seconds; 1216-byte X-Wing key to which the journal is
+/// sealed; the sealed guardian list; 32-byte head and u32 count of the journal when it was made; 64-byte signature by the
+/// owner's identity key.
 ///
-/// Security: whoever has it learns the threshold, and whether there are more than eight guardians.
+/// Security: all bundles have one length. Whoever has it learns neither who the guardians are, nor how many there are, nor
+/// how many are needed, nor the recovery key; two guardians together do, and so does the new device once two have helped.
 public struct RecoveryBundle: Hashable, Sendable {
-    /// No bundle is longer, in bytes.
-    public static let maximumByteCount = 32_768
-    private static let format: StaticString = "signet-bundle/v1\n"
+    /// A bundle's length in bytes.
+    public static let byteCount =
+        17 + 36 + 8 + 4 + PublicSealing.keyByteCount + GuardianDirectory.sealedByteCount + 32 + 4 + 64
+    private static let format: StaticString = "signet-bundle/v2\n"
 
     /// Account and epoch.
     public let scope: RecoveryScope
@@ -22,11 +24,9 @@ public struct RecoveryBundle: Hashable, Sendable {
     public let created: UInt64
     /// How long a recovery is open to objection, in seconds.
     public let delay: UInt32
-    /// What shares are checked with; the first is the recovery key.
-    public let commitments: ShareCommitments
-    /// Sealed packets, and others that nobody opens, in random order.
-    public let slots: [[UInt8]]
-    /// The list of guardians, which one of them has to help to open.
+    /// X-Wing, 1216 bytes: what the journal is sealed to.
+    public let journalKey: [UInt8]
+    /// The list of guardians, which two of them have to help to open.
     public let directory: GuardianDirectory
     /// The journal's head then, 32 bytes.
     public let journalHead: [UInt8]
@@ -35,45 +35,39 @@ public struct RecoveryBundle: Hashable, Sendable {
     let signature: [UInt8]
 
     init(
-        scope: RecoveryScope, created: UInt64, delay: UInt32, commitments: ShareCommitments, slots: [[UInt8]],
-        directory: GuardianDirectory, journalHead: [UInt8], journalCount: UInt32,
-        signing sign: ([UInt8]) throws -> [UInt8]
+        scope: RecoveryScope, created: UInt64, delay: UInt32, journalKey: [UInt8], directory: GuardianDirectory,
+        journalHead: [UInt8], journalCount: UInt32, signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoverySetupError) {
         self.scope = scope
         self.created = created
         self.delay = delay
-        self.commitments = commitments
-        self.slots = slots
+        self.journalKey = journalKey
         self.directory = directory
         self.journalHead = journalHead
         self.journalCount = journalCount
-        let unsigned = Self.unsigned(
-            scope, created, delay, commitments, slots, directory, journalHead, journalCount)
+        let unsigned = Self.unsigned(scope, created, delay, journalKey, directory, journalHead, journalCount)
         guard let signature = try? sign(unsigned), signature.count == 64 else { throw .signingFailed }
         self.signature = signature
     }
 
     /// The wire form.
     public var encoded: [UInt8] {
-        Self.unsigned(scope, created, delay, commitments, slots, directory, journalHead, journalCount) + signature
+        Self.unsigned(scope, created, delay, journalKey, directory, journalHead, journalCount) + signature
     }
 
     /// SHA-256 of the wire form, 32 bytes.
     public var hash: [UInt8] { Array(SHA256.hash(data: encoded)) }
 
     private static func unsigned(
-        _ scope: RecoveryScope, _ created: UInt64, _ delay: UInt32, _ commitments: ShareCommitments,
-        _ slots: [[UInt8]], _ directory: GuardianDirectory, _ journalHead: [UInt8], _ journalCount: UInt32
+        _ scope: RecoveryScope, _ created: UInt64, _ delay: UInt32, _ journalKey: [UInt8],
+        _ directory: GuardianDirectory, _ journalHead: [UInt8], _ journalCount: UInt32
     ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(format)
         writer.write(scope.encoded)
         writer.write(created)
         writer.write(delay)
-        writer.write(UInt8(truncatingIfNeeded: commitments.threshold))
-        writer.write(commitments.encoded)
-        writer.write(UInt8(truncatingIfNeeded: slots.count))
-        for slot in slots { writer.write(slot) }
+        writer.write(journalKey)
         writer.write(directory.sealed)
         writer.write(journalHead)
         writer.write(journalCount)
@@ -85,12 +79,10 @@ public struct RecoveryBundle: Hashable, Sendable {
     /// - Parameter commitment: whose hash the account's verified state holds.
     /// - Throws: ``RecoveryBundleError``: malformed, or an older or another bundle.
     public init(decoding bytes: [UInt8], commitment: RecoveryCommitment) throws(RecoveryBundleError) {
-        guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
+        guard bytes.count <= 2 * Self.byteCount else { throw .tooLong(bytes.count) }
         guard Array(SHA256.hash(data: bytes)) == commitment.bundleHash else { throw .notCommitted }
         do throws(RecoveryFormatError) { try self.init(unchecked: bytes) } catch { throw .malformed(error) }
-        guard scope.epoch == commitment.epoch, delay == commitment.delay,
-            Array(SHA256.hash(data: commitments.publicKey.encoded)) == commitment.keyHash
-        else { throw .notCommitted }
+        guard scope.epoch == commitment.epoch, delay == commitment.delay else { throw .notCommitted }
     }
 
     init(unchecked bytes: [UInt8]) throws(RecoveryFormatError) {
@@ -102,20 +94,14 @@ public struct RecoveryBundle: Hashable, Sendable {
         created = try reader.uint64()
         delay = try reader.uint32()
         guard delay <= RecoveryCommitment.maximumDelay else { throw RecoveryFormatError.invalidField }
-        let threshold = Int(try reader.uint8())
-        commitments = try ShareCommitments(decoding: reader.array(threshold * CurvePoint.byteCount))
-        let slotCount = Int(try reader.uint8())
-        guard slotCount == 8 || slotCount == 16 else { throw RecoveryFormatError.invalidField }
-        var slots: [[UInt8]] = []
-        for _ in 0..<slotCount { slots.append(try reader.array(GuardianPacket.sealedByteCount)) }
-        self.slots = slots
+        journalKey = try reader.array(PublicSealing.keyByteCount)
         directory = GuardianDirectory(sealed: try reader.array(GuardianDirectory.sealedByteCount))
         journalHead = try reader.array(32)
         journalCount = try reader.uint32()
         signature = try reader.array(64)
     }
 
-    /// Demands the signature of an identity key: for a guardian who looks for their packet in it.
+    /// Demands the signature of an identity key.
     ///
     /// - Throws: ``RecoveryBundleError/invalidSignature``.
     public func verify(signedBy identityKey: [UInt8]) throws(RecoveryBundleError) {
@@ -126,7 +112,7 @@ public struct RecoveryBundle: Hashable, Sendable {
 
 /// Why a bundle is not used.
 public enum RecoveryBundleError: Error, Hashable, Sendable {
-    /// More than ``RecoveryBundle/maximumByteCount`` bytes.
+    /// More than twice ``RecoveryBundle/byteCount`` bytes.
     case tooLong(Int)
     /// Not the bundle that the account committed to: older, newer, or somebody else's. Stop, and fetch again.
     case notCommitted

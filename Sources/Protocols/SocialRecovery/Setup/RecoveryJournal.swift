@@ -1,26 +1,30 @@
 import CanonicalCoding
-import Crypto
+public import Crypto
 public import KeyTransparency
-public import SecretSharing
+import SecretSharing
 
-/// What a recovery brings back, sealed to the recovery key. A device adds to it whenever it likes, without guardians.
+/// What a recovery brings back, sealed to a key whose seed the guardians have in parts. A device adds to it whenever it
+/// likes, without guardians.
 ///
-/// Each record names the hash of the one before and is signed by the device that added it, so that whoever stores the
-/// journal can neither add, change, nor reorder; the bundle names the head when it was made, so that a journal cut below
-/// that is noticed.
+/// Each record names the hash of the one before, the version of the account in which the device that added it was listed, and
+/// is signed by that device. So whoever stores the journal can neither add, change, nor reorder; a device that was removed
+/// adds nothing any more; the bundle names the head when it was made, so that a journal cut below that is noticed.
 ///
-/// Wire form: `signet-journal/v1` LF; scope (36); u32 count; for each record: u16 device number, u32 length and sealed
-/// entry, 64-byte Ed25519 signature over `signet-journal/v1` LF, scope, previous head (32), device number, sealed entry.
-/// A head is SHA-256 over previous head, device number and sealed entry; the first previous head is 32 zeros.
+/// Wire form: `signet-journal/v2` LF; scope (36); u32 count; for each record: u16 device number, u64 version of the account,
+/// u32 length and sealed entries, 64-byte Ed25519 signature over `signet-journal/v2` LF, scope, previous head (32), device
+/// number, version, sealed entries. A head is SHA-256 over previous head, device number, version and sealed entries; the
+/// first previous head is 32 zeros. Sealed are at most 64 entries of 512 bytes one after the other, or 512 zeros for none.
 public struct RecoveryJournal: Hashable, Sendable {
     /// The most records.
     public static let maximumCount = 20_000
-    static let maximumSealedByteCount = 4096
-    private static let format: StaticString = "signet-journal/v1\n"
+    static let entriesPerRecord = 64
+    static let maximumSealedByteCount = entriesPerRecord * JournalEntry.byteCount + PublicSealing.overhead
+    private static let format: StaticString = "signet-journal/v2\n"
 
-    /// One sealed entry.
+    /// Entries that were added together.
     struct Record: Hashable, Sendable {
         let device: UInt16
+        let version: UInt64
         let sealed: [UInt8]
         let signature: [UInt8]
     }
@@ -37,66 +41,88 @@ public struct RecoveryJournal: Hashable, Sendable {
     /// An empty journal.
     public init(scope: RecoveryScope) { self.scope = scope }
 
-    /// Seals an entry to the recovery key and appends it.
+    /// Seals entries and appends them. None at all is a record too: it says that this device has seen those before it.
     ///
     /// - Parameters:
-    ///   - recoveryKey: of this epoch, from the bundle's commitments.
-    ///   - device: the number of the device that adds it.
+    ///   - journalKey: of this epoch, from the bundle, 1216 bytes.
+    ///   - device: the number of the device that adds them.
+    ///   - version: of the account's state that lists the device.
     ///   - sign: gives the device's Ed25519 signature, 64 bytes.
     /// - Throws: ``RecoveryJournalError``.
     public mutating func append(
-        _ entry: JournalEntry, to recoveryKey: CurvePoint, device: UInt16, signing sign: ([UInt8]) throws -> [UInt8]
+        _ entries: [JournalEntry], to journalKey: [UInt8], device: UInt16, at version: UInt64,
+        signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoveryJournalError) {
-        guard count < Self.maximumCount else { throw .full }
-        guard entry.isSound else { throw .invalidEntry }
-        var plaintext = entry.plaintext
+        guard entries.allSatisfy(\.isSound) else { throw .invalidEntry }
+        for start in stride(from: 0, to: max(1, entries.count), by: Self.entriesPerRecord) {
+            guard count < Self.maximumCount else { throw .full }
+            let sealed = try seal(Array(entries.dropFirst(start).prefix(Self.entriesPerRecord)), to: journalKey)
+            guard let signature = try? sign(statement(device, version, sealed, after: head)), signature.count == 64
+            else { throw .signingFailed }
+            add(Record(device: device, version: version, sealed: sealed, signature: signature))
+        }
+    }
+
+    private func seal(_ entries: [JournalEntry], to key: [UInt8]) throws(RecoveryJournalError) -> [UInt8] {
+        var plaintext = entries.flatMap(\.plaintext)
+        if entries.isEmpty { plaintext = [UInt8](repeating: 0, count: JournalEntry.byteCount) }
         defer { plaintext.wipeSecret() }
         guard
             let sealed = PublicSealing.seal(
-                plaintext, to: recoveryKey.encoded, purpose: "signet-journal/v1", context: scope.encoded + head)
+                plaintext, to: key, purpose: "signet-journal/v2", context: scope.encoded + head)
         else { throw .invalidEntry }
-        guard let signature = try? sign(statement(device, sealed, after: head)), signature.count == 64 else {
-            throw .signingFailed
-        }
-        add(Record(device: device, sealed: sealed, signature: signature))
+        return sealed
     }
 
-    /// Demands that the owner's devices wrote every record, and that none is missing of those that the bundle knew.
+    /// Demands that the owner's devices wrote every record while they were the owner's, and that none is missing of those
+    /// that the bundle knew.
     ///
-    /// - Parameter states: every state of the account since the epoch began, so that revoked devices are known.
+    /// - Parameter states: every state of the account since the epoch began and before a recovery took it over, in order, so
+    ///   that removed devices are known.
+    /// - Returns: how many records count, from the first. Those after it are by devices that were removed since, and nobody
+    ///   who is still a device says that they were there before.
     /// - Throws: ``RecoveryJournalError``.
-    public func verify(against bundle: RecoveryBundle, states: [AccountState]) throws(RecoveryJournalError) {
+    public func verify(
+        against bundle: RecoveryBundle, states: [AccountState]
+    ) throws(RecoveryJournalError) -> Int {
         guard bundle.scope == scope else { throw .anotherAccount }
-        var keys: [UInt16: [UInt8]] = [:]
-        for device in states.flatMap(\.devices) { keys[device.number] = device.keys.signing }
-        var head = [UInt8](repeating: 0, count: 32)
+        let byVersion = Dictionary(states.map { ($0.version, $0) }) { first, _ in first }
+        let listed = Set(states.last?.devices.map(\.keys.signing) ?? [])
+        var (head, latest) = ([UInt8](repeating: 0, count: 32), UInt64(0))
         var isBundlesHeadMet = bundle.journalCount == 0
+        var vouched = 0
         for (position, record) in records.enumerated() {
-            let message = statement(record.device, record.sealed, after: head)
-            guard let key = keys[record.device],
-                let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key),
-                key.isValidSignature(record.signature, for: message)
+            guard record.version >= latest, let key = byVersion[record.version]?.signingKey(of: record.device),
+                isSigned(record, by: key, after: head)
             else { throw .notByADevice(position: position) }
-            head = Self.head(record, after: head)
+            (head, latest) = (Self.head(record, after: head), record.version)
+            if listed.contains(key) { vouched = position + 1 }
             if position + 1 == Int(bundle.journalCount) { isBundlesHeadMet = head == bundle.journalHead }
         }
         guard isBundlesHeadMet else { throw .recordsMissing }
+        return max(vouched, Int(bundle.journalCount))
     }
 
-    /// Opens every record with the recovered key.
+    private func isSigned(_ record: Record, by key: [UInt8], after head: [UInt8]) -> Bool {
+        let message = statement(record.device, record.version, record.sealed, after: head)
+        guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else { return false }
+        return key.isValidSignature(record.signature, for: message)
+    }
+
+    /// Opens records with the key that the guardians' parts give.
     ///
-    /// - Throws: ``RecoveryJournalError``: the key is another epoch's, or a record is not an entry.
-    public func open(with secret: SecretScalar) throws(RecoveryJournalError) -> [JournalEntry] {
-        guard let key = try? secret.agreementKey() else { throw .notSealedToThisKey(position: 0) }
+    /// - Parameter count: of the first so many, as ``verify(against:states:)`` says.
+    /// - Throws: ``RecoveryJournalError``: the key is another epoch's, or a record holds no entries.
+    public func open(with key: SealingKey, first count: Int) throws(RecoveryJournalError) -> [JournalEntry] {
         var entries: [JournalEntry] = []
         var head = [UInt8](repeating: 0, count: 32)
-        for record in records {
+        for (position, record) in records.prefix(count).enumerated() {
             guard
                 var plaintext = PublicSealing.open(
-                    record.sealed, with: key, purpose: "signet-journal/v1", context: scope.encoded + head)
-            else { throw .notSealedToThisKey(position: entries.count) }
+                    record.sealed, with: key, purpose: "signet-journal/v2", context: scope.encoded + head)
+            else { throw .notSealedToThisKey(position: position) }
             defer { plaintext.wipeSecret() }
-            do throws(RecoveryFormatError) { entries.append(try JournalEntry(plaintext: plaintext)) } catch {
+            do throws(RecoveryFormatError) { entries += try JournalEntry.list(plaintext: plaintext) } catch {
                 throw .malformed(error)
             }
             head = Self.head(record, after: head)
@@ -115,19 +141,26 @@ public struct RecoveryJournal: Hashable, Sendable {
         records.append(record)
     }
 
-    private func statement(_ device: UInt16, _ sealed: [UInt8], after head: [UInt8]) -> [UInt8] {
+    private func statement(
+        _ device: UInt16, _ version: UInt64, _ sealed: [UInt8], after head: [UInt8]
+    ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.write(scope.encoded)
         writer.write(head)
         writer.write(device)
+        writer.write(version)
         writer.write(sealed)
         return writer.bytes
     }
 
     private static func head(_ record: Record, after head: [UInt8]) -> [UInt8] {
-        let device = [UInt8(record.device >> 8), UInt8(record.device & 255)]
-        return Array(SHA256.hash(data: head + device + record.sealed))
+        var writer = ByteWriter()
+        writer.write(head)
+        writer.write(record.device)
+        writer.write(record.version)
+        writer.write(record.sealed)
+        return Array(SHA256.hash(data: writer.bytes))
     }
 
     /// The wire form.
@@ -138,6 +171,7 @@ public struct RecoveryJournal: Hashable, Sendable {
         writer.write(UInt32(records.count))
         for record in records {
             writer.write(record.device)
+            writer.write(record.version)
             writer.long(record.sealed)
             writer.write(record.signature)
         }
@@ -152,14 +186,26 @@ public struct RecoveryJournal: Hashable, Sendable {
             var journal = RecoveryJournal(scope: try RecoveryScope(from: &reader))
             let count = Int(try reader.uint32())
             guard count <= Self.maximumCount else { throw RecoveryFormatError.invalidField }
-            for _ in 0..<count {
-                let device = try reader.uint16()
-                let sealed = try reader.long()
-                guard sealed.count <= Self.maximumSealedByteCount else { throw RecoveryFormatError.invalidField }
-                journal.add(Record(device: device, sealed: sealed, signature: try reader.array(64)))
-            }
+            for _ in 0..<count { journal.add(try Record(from: &reader)) }
             return journal
         }
+    }
+}
+
+extension RecoveryJournal.Record {
+    fileprivate init(from reader: inout ByteReader) throws {
+        device = try reader.uint16()
+        version = try reader.uint64()
+        sealed = try reader.long()
+        guard sealed.count <= RecoveryJournal.maximumSealedByteCount else { throw RecoveryFormatError.invalidField }
+        signature = try reader.array(64)
+    }
+}
+
+extension AccountState {
+    /// The Ed25519 key of the device of a number, 32 bytes.
+    fileprivate func signingKey(of device: UInt16) -> [UInt8]? {
+        devices.first { $0.number == device }?.keys.signing
     }
 }
 
@@ -167,14 +213,16 @@ public struct RecoveryJournal: Hashable, Sendable {
 public enum RecoveryJournalError: Error, Hashable, Sendable {
     /// ``RecoveryJournal/maximumCount`` records are there. Begin a new epoch.
     case full
-    /// A field of the entry has another length, or the recovery key is none; the caller's mistake.
+    /// A field of an entry has another length, or the journal's key is none; the caller's mistake.
     case invalidEntry
     /// The caller's signing closure threw.
     case signingFailed
     /// It belongs to another account or epoch than the bundle.
     case anotherAccount
-    /// None of the owner's devices signed this record.
+    /// None of the owner's devices signed this record, or it was not one of them in the version that the record names.
     case notByADevice(position: Int)
+    /// Devices that were removed since added what comes from this position on, and none that is left has vouched for it.
+    case byRemovedDevices(position: Int)
     /// Whoever stores it left out records that the bundle knew.
     case recordsMissing
     /// The key does not open this record.

@@ -43,6 +43,8 @@ public struct RecoverySetup: Hashable, Sendable {
     public let bundle: RecoveryBundle
     /// What the account's state has to commit to.
     public let commitment: RecoveryCommitment
+    /// What shares are checked with; the bundle holds them sealed.
+    public let commitments: ShareCommitments
     private let sealedAskKey: [UInt8]
     /// The guardians, in the order they were chosen.
     public private(set) var guardians: [Guardian]
@@ -56,7 +58,7 @@ public struct RecoverySetup: Hashable, Sendable {
         public let scope: RecoveryScope
         /// Whose identity.
         public let owner: Handle
-        /// Agreement key of the owner's device, 33 bytes: the device keeps the ask key sealed to it.
+        /// X-Wing key of the owner's device, 1216 bytes: the device keeps the ask key sealed to it.
         public let ownKey: [UInt8]
         /// 3 to 16, each with how the two met.
         public let guardians: [(key: GuardianKey, meeting: MeetingEvidence)]
@@ -87,7 +89,7 @@ public struct RecoverySetup: Hashable, Sendable {
             guard threshold >= 2 else { throw .thresholdTooLow(threshold) }
             guard guardians.count > threshold else { throw .tooFewGuardians(needed: threshold + 1) }
             guard Set(guardians.map(\.key.handle)).count == guardians.count,
-                Set(guardians.map(\.key.agreementKey)).count == guardians.count
+                Set(guardians.map(\.key.sealingKey)).count == guardians.count
             else { throw .repeatedGuardian }
             guard !guardians.contains(where: { $0.key.handle == owner }) else { throw .ownGuardian }
             guard delay <= RecoveryCommitment.maximumDelay else { throw .delayTooLong(delay) }
@@ -99,45 +101,49 @@ public struct RecoverySetup: Hashable, Sendable {
     /// - Parameters:
     ///   - generator: a cryptographic source.
     ///   - sign: signs with the owner's identity key, 64 bytes r || s.
-    ///   - fill: puts what a recovery shall bring back into the journal, which is sealed to the key it is given.
+    ///   - fill: puts what a recovery shall bring back into the journal, which is sealed to the key it is given, X-Wing, 1216
+    ///     bytes.
     /// - Throws: ``RecoverySetupError``.
     public static func begin(
         _ plan: Plan, using generator: inout some RandomNumberGenerator, signing sign: ([UInt8]) throws -> [UInt8],
-        filling fill: (inout RecoveryJournal, CurvePoint) throws(RecoveryJournalError) -> Void
+        filling fill: (inout RecoveryJournal, [UInt8]) throws(RecoveryJournalError) -> Void
     ) throws(RecoverySetupError) -> (setup: RecoverySetup, journal: RecoveryJournal) {
         try plan.check()
         let indices = ShareIndex.random(count: plan.guardians.count, using: &generator)
         let secret = SecretScalar.random(using: &generator)
         guard
             let dealing = try? Dealing(
-                of: secret, threshold: plan.threshold, at: indices, using: &generator)
+                of: secret, threshold: plan.threshold, at: indices, using: &generator),
+            let seed = JournalSeed.random(using: &generator)
         else { throw .dealingFailed }
         var journal = RecoveryJournal(scope: plan.scope)
-        do throws(RecoveryJournalError) { try fill(&journal, dealing.commitments.publicKey) } catch {
+        do throws(RecoveryJournalError) { try fill(&journal, seed.publicKey) } catch {
             throw .journal(error)
         }
-        let sealing = SetupSealing(plan: plan, dealing: dealing, journal: journal)
+        let sealing = SetupSealing(plan: plan, dealing: dealing, seed: seed, journal: journal)
         return (try sealing.setup(using: &generator, signing: sign), journal)
     }
 
     init(
-        bundle: RecoveryBundle, commitment: RecoveryCommitment, sealedAskKey: [UInt8], guardians: [Guardian]
+        bundle: RecoveryBundle, commitment: RecoveryCommitment, commitments: ShareCommitments, sealedAskKey: [UInt8],
+        guardians: [Guardian]
     ) {
         self.sealedAskKey = sealedAskKey
         self.bundle = bundle
         self.commitment = commitment
+        self.commitments = commitments
         self.guardians = guardians
     }
 
     /// How many of them recover the identity.
-    public var threshold: Int { bundle.commitments.threshold }
+    public var threshold: Int { commitments.threshold }
 
-    static let askPurpose: StaticString = "signet-ask-key/v1"
+    static let askPurpose: StaticString = "signet-ask-key/v2"
 
     /// The ask key, which the owner may keep on paper; nil when it is not this device's key that it is sealed to.
     ///
-    /// - Parameter key: the private half of the agreement key of the device that made the set.
-    public func askKey(with key: P256.KeyAgreement.PrivateKey) -> AskKey? {
+    /// - Parameter key: the private half of the X-Wing key of the device that made the set.
+    public func askKey(with key: SealingKey) -> AskKey? {
         guard
             var seed = PublicSealing.open(
                 sealedAskKey, with: key, purpose: Self.askPurpose, context: bundle.scope.encoded)
@@ -148,7 +154,7 @@ public struct RecoverySetup: Hashable, Sendable {
     }
 
     /// How many guardians have to keep their packet before the set may be published: one more than recover.
-    public var neededCount: Int { min(guardians.count, bundle.commitments.threshold + 1) }
+    public var neededCount: Int { min(guardians.count, commitments.threshold + 1) }
 
     /// How many keep it.
     public var keptCount: Int { guardians.count(where: \.isKept) }
@@ -160,7 +166,7 @@ public struct RecoverySetup: Hashable, Sendable {
         guard let position = guardians.firstIndex(where: { $0.key.handle == handle }) else { throw .noSuchGuardian }
         let guardian = guardians[position]
         do throws(HoldingError) {
-            _ = try bundle.commitments.verify(proof, for: guardian.challenge, at: guardian.index)
+            _ = try commitments.verify(proof, for: guardian.challenge, at: guardian.index)
         } catch { throw .notKept(handle) }
         guardians[position].isKept = true
     }
@@ -206,7 +212,7 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
     case journal(RecoveryJournalError)
     /// The caller's signing closure threw.
     case signingFailed
-    /// The owner's agreement key cannot be sealed to; the caller's mistake.
+    /// The owner's X-Wing key cannot be sealed to; the caller's mistake.
     case invalidOwnKey
     /// Nobody of this name is a guardian of this set.
     case noSuchGuardian
@@ -219,8 +225,9 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
 }
 
 extension RecoverySetup {
-    /// For the owner's device: `signet-setup/v2` LF, u8 stage, commitment, 113 bytes of sealed ask key, u32 length and bundle, u8 count, for each
-    /// guardian: u8 length and handle, 33 + 33 bytes of keys, u8 kind and u64 date of the meeting, u16 place, packet, 32-byte
+    /// For the owner's device: `signet-setup/v2` LF, u8 stage, commitment, 1168 bytes of sealed ask key, u32 length and
+    /// bundle, u8 threshold and so many
+    /// points of 33 bytes, u8 count, for each guardian: u8 length and handle, 1216 + 33 bytes of keys, u8 kind and u64 date of the meeting, u16 place, packet, 32-byte
     /// challenge, u8 whether kept.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
@@ -229,10 +236,12 @@ extension RecoverySetup {
         writer.write(commitment.encoded)
         writer.write(sealedAskKey)
         writer.long(bundle.encoded)
+        writer.write(UInt8(truncatingIfNeeded: commitments.threshold))
+        writer.write(commitments.encoded)
         writer.write(UInt8(guardians.count))
         for guardian in guardians {
             writer.short(guardian.key.handle.bytes)
-            writer.write(guardian.key.agreementKey)
+            writer.write(guardian.key.sealingKey)
             writer.write(guardian.key.identityKey)
             writer.write(guardian.meeting.kind.rawValue)
             writer.write(guardian.meeting.date)
@@ -253,10 +262,13 @@ extension RecoverySetup {
             let commitment = try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount))
             let sealedAskKey = try reader.array(32 + PublicSealing.overhead)
             let bundle = try RecoveryBundle(decoding: reader.long(), commitment: commitment)
+            let threshold = Int(try reader.uint8())
+            let commitments = try ShareCommitments(decoding: reader.array(threshold * CurvePoint.byteCount))
             var guardians: [Guardian] = []
             for _ in 0..<(try reader.uint8()) { guardians.append(try Guardian(from: &reader)) }
             var setup = RecoverySetup(
-                bundle: bundle, commitment: commitment, sealedAskKey: sealedAskKey, guardians: guardians)
+                bundle: bundle, commitment: commitment, commitments: commitments, sealedAskKey: sealedAskKey,
+                guardians: guardians)
             setup.stage = stage
             return setup
         }
@@ -276,7 +288,8 @@ extension RecoverySetup.Guardian {
     fileprivate init(from reader: inout ByteReader) throws {
         let handle = try reader.handle()
         key = GuardianKey(
-            unchecked: handle, agreementKey: try reader.array(33), identityKey: try reader.array(33))
+            unchecked: handle, sealingKey: try reader.array(PublicSealing.keyByteCount),
+            identityKey: try reader.array(33))
         guard let kind = MeetingEvidence.Kind(rawValue: try reader.uint8()) else {
             throw RecoveryFormatError.invalidField
         }

@@ -2,10 +2,11 @@ import Crypto
 import KeyTransparency
 import SecretSharing
 
-/// Seals a dealing into packets and a bundle. It and the dealing are gone when the setup is there.
+/// Seals a dealing into packets and a bundle. It, the dealing and the seed are gone when the setup is there.
 struct SetupSealing {
     let plan: RecoverySetup.Plan
     let dealing: Dealing
+    let seed: JournalSeed
     let journal: RecoveryJournal
 
     func setup(
@@ -14,10 +15,11 @@ struct SetupSealing {
         var keyBytes = random(32, using: &generator)
         defer { keyBytes.wipeSecret() }
         let directoryKey = SecretOctets(copying: keyBytes.span)
+        let parts = try parts(directoryKey, using: &generator)
         let askKey = AskKey(using: &generator)
         var guardians: [RecoverySetup.Guardian] = []
-        for (choice, share) in zip(plan.guardians, dealing.shares) {
-            let packet = packet(for: choice.key, choice.meeting, share, directoryKey, askKey)
+        for ((choice, share), parts) in zip(zip(plan.guardians, dealing.shares), parts) {
+            let packet = packet(for: choice.key, choice.meeting, share, parts, askKey)
             guard let sealed = packet.sealed(to: choice.key, signing: sign) else {
                 throw .invalidGuardianKey(choice.key.handle)
             }
@@ -26,11 +28,11 @@ struct SetupSealing {
                     key: choice.key, meeting: choice.meeting, index: share.index, packet: sealed,
                     challenge: random(HoldingProof.challengeByteCount, using: &generator)))
         }
-        let slots = padded(guardians.map(\.packet), using: &generator)
-        let bundle = try bundle(slots, directoryKey, signing: sign)
+        let bundle = try bundle(directory(parts, under: directoryKey), signing: sign)
         guard let kept = askKey.seed.withBytes({ seal($0) }) else { throw .invalidOwnKey }
         return RecoverySetup(
-            bundle: bundle, commitment: try commitment(to: bundle, askKey), sealedAskKey: kept, guardians: guardians)
+            bundle: bundle, commitment: try commitment(to: bundle, askKey), commitments: dealing.commitments,
+            sealedAskKey: kept, guardians: guardians)
     }
 
     /// The owner's device keeps the ask key sealed to itself, for the owner's paper.
@@ -41,27 +43,44 @@ struct SetupSealing {
             bytes, to: plan.ownKey, purpose: RecoverySetup.askPurpose, context: plan.scope.encoded)
     }
 
+    private func parts(
+        _ directoryKey: SecretOctets, using generator: inout some RandomNumberGenerator
+    ) throws(RecoverySetupError) -> [GuardianParts] {
+        do throws(ByteSharingError) {
+            return try GuardianParts.cut(
+                directoryKey: directoryKey, journalSeed: seed.octets, threshold: plan.threshold,
+                count: plan.guardians.count, using: &generator)
+        } catch { throw .dealingFailed }
+    }
+
     private func packet(
-        for guardian: GuardianKey, _ meeting: MeetingEvidence, _ share: SecretShare, _ directoryKey: SecretOctets,
+        for guardian: GuardianKey, _ meeting: MeetingEvidence, _ share: SecretShare, _ parts: GuardianParts,
         _ askKey: AskKey
     ) -> GuardianPacket {
         GuardianPacket(
             scope: plan.scope, share: share,
             recoveryKeyHash: Array(SHA256.hash(data: dealing.commitments.publicKey.encoded)), owner: plan.owner,
-            guardian: guardian.handle, meeting: meeting, delay: plan.delay, directoryKey: directoryKey, askKey: askKey)
+            guardian: guardian.handle, meeting: meeting, delay: plan.delay, parts: parts, askKey: askKey)
+    }
+
+    private func directory(
+        _ parts: [GuardianParts], under key: SecretOctets
+    ) throws(RecoverySetupError) -> GuardianDirectory {
+        let guardians = zip(zip(plan.guardians, dealing.shares), parts).map { chosen, parts in
+            let handle = chosen.0.key.handle
+            return (handle: handle, part: parts.hash(with: chosen.1, of: handle))
+        }
+        let contents = GuardianDirectory.Contents(commitments: dealing.commitments, guardians: guardians)
+        guard let directory = GuardianDirectory(contents, under: key, scope: plan.scope) else { throw .dealingFailed }
+        return directory
     }
 
     private func bundle(
-        _ slots: [[UInt8]], _ directoryKey: SecretOctets, signing sign: ([UInt8]) throws -> [UInt8]
+        _ directory: GuardianDirectory, signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoverySetupError) -> RecoveryBundle {
-        let handles = plan.guardians.map(\.key.handle)
-        guard let directory = GuardianDirectory(handles, under: directoryKey, scope: plan.scope) else {
-            throw .dealingFailed
-        }
-        return try RecoveryBundle(
-            scope: plan.scope, created: plan.created, delay: plan.delay, commitments: dealing.commitments,
-            slots: slots, directory: directory, journalHead: journal.head, journalCount: UInt32(journal.count),
-            signing: sign)
+        try RecoveryBundle(
+            scope: plan.scope, created: plan.created, delay: plan.delay, journalKey: seed.publicKey,
+            directory: directory, journalHead: journal.head, journalCount: UInt32(journal.count), signing: sign)
     }
 
     private func commitment(
@@ -74,21 +93,34 @@ struct SetupSealing {
         } catch { throw .dealingFailed }
     }
 
-    /// Eight or sixteen slots in random order; those without a packet are sealed to keys that nobody has.
-    private func padded(_ packets: [[UInt8]], using generator: inout some RandomNumberGenerator) -> [[UInt8]] {
-        var slots = packets
-        let count = packets.count <= 8 ? 8 : 16
-        while slots.count < count {
-            let nobody = Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation)
-            let nothing = [UInt8](repeating: 0, count: GuardianPacket.plaintextByteCount)
-            slots.append(
-                PublicSealing.seal(nothing, to: nobody, purpose: "signet-packet/v2", context: plan.scope.encoded)
-                    ?? random(GuardianPacket.sealedByteCount, using: &generator))
-        }
-        return slots.shuffled(using: &generator)
-    }
-
     private func random(_ count: Int, using generator: inout some RandomNumberGenerator) -> [UInt8] {
         (0..<count).map { _ in generator.next() }
+    }
+}
+
+/// The seed of the key to which the journal is sealed: X-Wing, so that a journal that was copied today stays shut to a
+/// quantum computer, which the recovery key on P-256 does not promise.
+struct JournalSeed: Sendable {
+    let octets: SecretOctets
+    let privateKey: SealingKey
+
+    /// The public half, 1216 bytes.
+    var publicKey: [UInt8] { Array(privateKey.publicKey.rawRepresentation) }
+
+    /// The key of a seed of 32 bytes; nil when it is none.
+    init?(_ octets: SecretOctets) {
+        let key = octets.withBytes { span in
+            span.withUnsafeBytes { try? SealingKey(seedRepresentation: $0, publicKey: nil) }
+        }
+        guard let key else { return nil }
+        self.octets = octets
+        privateKey = key
+    }
+
+    /// A new one.
+    static func random(using generator: inout some RandomNumberGenerator) -> JournalSeed? {
+        var bytes = (0..<32).map { _ in generator.next() as UInt8 }
+        defer { bytes.wipeSecret() }
+        return JournalSeed(SecretOctets(copying: bytes.span))
     }
 }

@@ -97,12 +97,12 @@ public struct DeviceSecrets: Sendable {
         return try DeviceCard(request, proof: proof, sign: sign)
     }
 
-    /// Lends the agreement key, for opening what was sealed to this device.
+    /// Lends the X-Wing key, for opening what was sealed to this device.
     ///
     /// - Throws: whatever `body` throws, and ``KeystoreError/keysDoNotFit``, a bug.
-    package func withAgreementKey<Value>(_ body: (P256.KeyAgreement.PrivateKey) throws -> Value) throws -> Value {
-        let key: P256.KeyAgreement.PrivateKey
-        do { key = try Self.agreementKey(agreement) } catch { throw KeystoreError.keysDoNotFit }
+    package func withSealingKey<Value>(_ body: (XWingMLKEM768X25519.PrivateKey) throws -> Value) throws -> Value {
+        let key: XWingMLKEM768X25519.PrivateKey
+        do { key = try Self.kemKey(kem) } catch { throw KeystoreError.keysDoNotFit }
         return try body(key)
     }
 
