@@ -59,6 +59,31 @@ struct TerminalTests {
         }
     }
 
+    /// Gap 5: the acts that decide over an identity are asked for each by its name, and guesses cost a growing wait.
+    @Test func actsThatDecideOverAnIdentityAreAskedForByNameAndGuessesWait() async throws {
+        let guardians = "Passphrase, to change your guardians: "
+        let acts: [([String], String)] = [
+            (["guardian", "confirm", Town.bob, "--code", "a b c 00"], "Passphrase, to help \(Town.bob) to recover: "),
+            (["guardians", "add", Town.bob], guardians), (["guardians", "refresh"], guardians),
+            (["guardians", "replace", Town.bob], guardians), (["guardians", "remind"], guardians),
+            (["recover", "finish"], "Passphrase, to make your identity yours again: "),
+            (["recover", "stop"], "Passphrase, to stop a recovery of your identity: "),
+        ]
+        try await Town.withServer { town, _ in
+            for (act, prompt) in acts {
+                // As after forty wrong answers in a row: the next one costs an hour.
+                try town.write(
+                    Array("signet-presence/v1\n".utf8) + [0, 0, 0, 40] + [UInt8](repeating: 0, count: 8),
+                    to: "alice/presence")
+                let seen = try await Terminal.run(["--home", "alice"] + act, in: town, [(prompt, "wrong\r")])
+                #expect(seen.status == 65 && seen.text.contains("Wait until"), "\(act): \(seen.text)")
+                let next = try await town.signet(act + ["--home", "alice"])
+                expect(65, next, "\(act)")
+                #expect(next.complaint.hasPrefix("There were too many wrong passphrases."), "\(next.errors)")
+            }
+        }
+    }
+
     @Test func aChangeIsShownAndAcceptedOnlyByYes() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))

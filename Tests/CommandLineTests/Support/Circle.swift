@@ -71,6 +71,20 @@ struct Circle: Sendable {
             try await run("ming", "people", "add", Self.handle(name))
             try await run(name, "people", "accept", Self.ming)
         }
+        try await meet(Self.guardians[0])
+    }
+
+    /// Ming met somebody on 2025-03-15, and compared keys.
+    private func meet(_ name: String) async throws {
+        let home = HomeFolder(path: town["ming"].path())
+        let store = try SQLiteStore.open(
+            at: home.storePath, of: try home.profile().trust.policy.logs.first?.name)
+        let peer = try #require(
+            try await store.pinnedPeers().first { $0.handle.description == Self.handle(name) })
+        try await store.keep(
+            Comparison(
+                handle: peer.handle, identityKey: peer.identityKey, kind: .number, time: 1_742_040_000, metOn: 20_162))
+        try store.close()
     }
 
     func makeNewDevice(_ home: String) throws { try town.prepareHome(home, Self.ming, withIdentity: true) }
@@ -126,7 +140,7 @@ struct Circle: Sendable {
         let forged = GuardianPacket(
             scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),
             recoveryKeyHash: packet.recoveryKeyHash, owner: packet.owner, guardian: packet.guardian,
-            meeting: packet.meeting, delay: packet.delay, directoryKey: packet.directoryKey,
+            meeting: packet.meeting, delay: packet.delay, parts: packet.parts,
             askKey: packet.askKey)
         let release = try #require(
             ShareRelease(forged, for: request) { try secrets.signAsIdentity($0) ?? [] })

@@ -28,6 +28,8 @@ public enum PresenceAction: Hashable, Sendable {
     case setUpGuardians
     /// Help somebody to recover their identity.
     case confirmRecovery(of: Handle)
+    /// Take one's own identity over, with what guardians gave.
+    case recoverIdentity
     /// Stop a recovery of one's own identity.
     case cancelRecovery
     /// Show a share in words.

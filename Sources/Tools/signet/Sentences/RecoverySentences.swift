@@ -19,11 +19,11 @@ extension RecoveryClientError {
         switch self {
         case .client(let error): error.family.status
         case .file, .tooEarly: .environment
-        case .damaged: .badFile
+        case .damaged, .anotherVersion: .badFile
         case .malformedAnswer, .stopped, .journal, .guardedThingsLost, .attempt(.notCommitted), .attempt(.bundle),
             .guardianCase(.notLogged):
             .notProven
-        case .notAccepted, .anotherAsks, .frozen, .guardianCase(.wrongCode): .needsDecision
+        case .notAccepted, .guardedByRemovedDevices, .anotherAsks, .frozen, .guardianCase(.wrongCode): .needsDecision
         case .request, .account: .bug
         default: .usage
         }
@@ -35,6 +35,15 @@ extension RecoveryClientError {
         case .file: Sentence("A file of the home folder cannot be used.", "Check the disk and its permissions.")
         case .damaged:
             Sentence("A file about guardians in the home folder is damaged.", "Restore the folder from a backup.")
+        case .anotherVersion:
+            Sentence(
+                "Your guardians were chosen with an older version of signet, and can no longer help with what they have.",
+                "Give them new parts: signet guardians refresh. Is a recovery under way here? Begin it anew in another folder."
+            )
+        case .guardedByRemovedDevices:
+            Sentence(
+                "A device that you removed added to what your guardians guard, and nobody can tell when.",
+                "Deal anew, without it: signet guardians refresh")
         case .malformedAnswer:
             Sentence("The directory's answer cannot be read.", "Check that it is the directory, and its version.")
         case .identityElsewhere:

@@ -25,6 +25,7 @@ extension PresenceAction {
         case .revokeDevice(let number): "to remove device \(number)"
         case .setUpGuardians: "to change your guardians"
         case .confirmRecovery(let handle): "to help \(handle) to recover"
+        case .recoverIdentity: "to make your identity yours again"
         case .cancelRecovery: "to stop a recovery of your identity"
         case .showPaperShare: "to show a paper guardian"
         case .exportIdentity: "to take your identity to another device"

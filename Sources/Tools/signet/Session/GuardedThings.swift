@@ -8,7 +8,7 @@ import SocialRecovery
 
 /// What this device gives guardians to guard besides the people: the keys to the notes, and one for each site.
 struct GuardedThings {
-    private let notes: [JournalEntry]
+    private var notes: [JournalEntry]
     private let sites: [JournalEntry]
 
     /// Gathers it.
@@ -29,6 +29,25 @@ struct GuardedThings {
     }
 
     var entries: [JournalEntry] { notes + sites }
+
+    /// Once other parts are in force: gives the notes another key, if the newest is one that the parts from before open.
+    ///
+    /// - Returns: the sites whose recovery key those parts open. Each gets another one by 'signet sites re-register', at a
+    ///   time of its own: all at once would tell the sites who is one person.
+    mutating func turn(_ session: Session, _ secrets: DeviceSecrets) async throws -> [VerifiedHost] {
+        let side = session.ownerSide(secrets)
+        let (oldKeys, oldSites) = try await session.recovering { [notes, sites] () throws(RecoveryClientError) in
+            (try side.openedByFormerParts(notes.suffix(1)), try side.openedByFormerParts(sites))
+        }
+        if !oldKeys.isEmpty {
+            var book = try await NotesSession(session, secrets)
+            notes = try await book.run { book throws(NotesError) in
+                _ = try await book.rotate()
+                return try await book.recoveryEntries()
+            }
+        }
+        return oldSites.compactMap { if case .siteRecovery(let host, _) = $0 { host } else { nil } }
+    }
     var siteCount: Int { sites.count }
 
     /// Has guardians guard what is new.

@@ -56,12 +56,11 @@ extension GuardianCommand {
         func run() async throws {
             let owner = try Handle.typed(handle)
             let session = try Session(home)
-            let side = session.guardianSide(try session.secrets())
-            let grant = try PassphrasePresence.grant(.confirmRecovery(of: owner), at: Surroundings.system.now())
-            let request: GuardianRequest
-            do throws(RecoveryClientError) {
-                request = try await side.confirm(owner, code: Array(code.utf8), grant)
-            } catch { throw CommandFailure(error, session: session) }
+            let request = try await session.granted(.confirmRecovery(of: owner)) { opened, grant in
+                do throws(RecoveryClientError) {
+                    return try await session.guardianSide(opened.secrets).confirm(owner, code: Array(code.utf8), grant)
+                } catch { throw CommandFailure(error, session: session) }
+            }
             output.emit(request.json, request.screen)
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
 import SignetClient
@@ -75,13 +76,12 @@ extension Guardians {
         _ body: (OwnerSide<SQLiteStore>, [JournalEntry]) async throws(RecoveryClientError) -> RecoverySetup
     ) async throws {
         let session = try Session(home)
-        _ = try session.owner()
-        let passphrase = try Passphrase.existing(home)
-        let secrets = try session.secrets(with: passphrase)
-        let things = try await GuardedThings(session, secrets, passphrase)
-        let side = session.ownerSide(secrets)
-        let setup = try await session.recovering { () throws(RecoveryClientError) in
-            try await body(side, things.entries)
+        let setup = try await session.granted(.setUpGuardians) { opened, _ in
+            let things = try await GuardedThings(session, opened.secrets, opened.passphrase)
+            let side = session.ownerSide(opened.secrets)
+            return try await session.recovering { () throws(RecoveryClientError) in
+                try await body(side, things.entries)
+            }
         }
         let asked = setup.guardians.map(\.key.handle.description)
         output.emit(
@@ -120,10 +120,12 @@ extension Guardians {
     /// `signet guardians refresh`
     struct Refresh: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give the guardians whom you have new parts; those from before then open nothing.",
+            abstract: "Give the guardians whom you have new parts; what you write then is beyond those from before.",
             discussion: """
                 For whenever somebody may have seen what a guardian keeps. The parts from before stay in force until enough \
-                guardians keep the new ones. Interrupted? Give the same command again.
+                guardians keep the new ones; then your notes get another key, and 'signet guardians' names the sites that \
+                need one. What was there before stays open to whoever had enough of the old parts and the old file. \
+                Interrupted? Give the same command again.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -147,25 +149,38 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            _ = try session.owner()
-            let passphrase = try Passphrase.existing(home)
-            let secrets = try session.secrets(with: passphrase)
+            let opened = try await session.ownerKeys()
+            let (secrets, passphrase) = (opened.secrets, opened.passphrase)
             let side = session.ownerSide(secrets)
             try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
             let (current, next, check) = try await session.recovering { () throws(RecoveryClientError) in
                 (try side.current(), try side.next(), try side.check())
             }
-            let things = try await GuardedThings(session, secrets, passphrase)
+            var things = try await GuardedThings(session, secrets, passphrase)
+            let turning = next == nil ? try await things.turn(session, secrets) : []
             let people = try await things.guarded(session, secrets)
             guard current != nil || next != nil || people != nil else {
                 throw CommandFailure(RecoveryClientError.noGuardians, session: session)
             }
             let guarded = people.map { (people: $0, sites: things.siteCount) }
-            output.emit(Self.json(current, next, guarded), Self.text(current, next, check, guarded))
+            let due = turning.map(\.words)
+            output.emit(
+                Self.json(current, next, guarded, due),
+                ([Self.text(current, next, check, guarded)] + Self.turning(due)).joined(separator: "\n"))
+        }
+
+        /// Which sites have a recovery key that parts from before open.
+        private static func turning(_ sites: [String]) -> [String] {
+            guard !sites.isEmpty else { return [] }
+            return [
+                Paint.output.warning(
+                    "  Parts from before still open your recovery keys at \(sites.joined(separator: ", "))."),
+                "  Give each a new one, at different times: signet sites re-register HOST",
+            ]
         }
 
         private static func json(
-            _ current: RecoverySetup?, _ next: RecoverySetup?, _ guarded: (people: Int, sites: Int)?
+            _ current: RecoverySetup?, _ next: RecoverySetup?, _ guarded: (people: Int, sites: Int)?, _ due: [String]
         ) -> JSONValue {
             let shown = next ?? current
             return [
@@ -178,6 +193,7 @@ extension Guardians {
                     }), "inForce": .bool(next == nil),
                 "kept": .number(UInt64(shown?.keptCount ?? 0)),
                 "needed": .number(UInt64(shown?.threshold ?? 0)),
+                "sitesToTurn": .array(due.map { .string($0) }),
             ]
         }
 
@@ -248,7 +264,7 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try session.secrets())
+            let side = session.ownerSide(try await session.ownerKeys().secrets)
             try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
             let check = try await session.recovering { () throws(RecoveryClientError) in try side.check() }
             guard let standing = check?.standing else {
@@ -281,7 +297,7 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try session.secrets())
+            let side = session.ownerSide(try await session.secrets(for: .setUpGuardians))
             let setup = try await session.recovering { () throws(RecoveryClientError) in try await side.remind() }
             let silent = setup.guardians.filter { !$0.isKept }.map(\.key.handle.description)
             output.emit(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
 import SignetClient
@@ -78,9 +79,8 @@ extension Recover {
 
         func run() async throws {
             let session = try Session(home)
-            _ = try session.owner()
-            let passphrase = try Passphrase.existing(home)
-            let secrets = try session.secrets(with: passphrase)
+            let opened = try await session.granted(.recoverIdentity) { opened, _ in opened }
+            let (secrets, passphrase) = (opened.secrets, opened.passphrase)
             let side = session.newDeviceSide(secrets)
             let things = try await session.recovering { () throws(RecoveryClientError) in try await side.finish() }
             try await things.restoreSites(session, passphrase)
@@ -134,7 +134,7 @@ extension Recover {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try session.secrets())
+            let side = session.ownerSide(try await session.secrets(for: .cancelRecovery))
             try await session.recovering { () throws(RecoveryClientError) in try await side.stopRecovery() }
             output.emit(
                 ["outcome": "stopped"],
@@ -154,6 +154,7 @@ extension RecoveryProgress {
                     ["code": .string($0.value), "handle": .string($0.key.description)]
                 }), "missing": .number(UInt64(standing.missing)), "notBefore": .number(start.notBefore),
             "right": .array(standing.right.map { .string($0.description) }), "stage": .string(stage.name),
+            "unjudged": .array(standing.unjudged.map { .string($0.description) }),
             "wrong": .array(standing.wrong.map { .string($0.description) }),
         ]
     }
@@ -172,12 +173,16 @@ extension RecoveryProgress {
         case .succeeding: return "Enough guardians have helped. Finish: signet recover finish"
         case .collecting: break
         }
-        var lines = ["\(standing.right.count) helped, \(standing.missing) more needed. \(deadline)"]
+        let helped = standing.right.count + standing.unjudged.count
+        let missing = standing.isMissingExact ? "\(standing.missing)" : "at least \(standing.missing)"
+        var lines = ["\(helped) helped, \(missing) more needed. \(deadline)"]
+        lines += standing.unjudged.map { "  \($0) helped; whether it is right shows when a second one has" }
         lines += standing.right.map { "  \(paint.good("✓")) \($0) helped" }
         lines += standing.wrong.map {
             "  \(paint.bad("✗")) What \($0) sent is damaged or false. Ask them to look at 'signet guardian', or ask somebody else."
         }
-        let waiting = codes.filter { !standing.right.contains($0.key) && !standing.wrong.contains($0.key) }
+        let answered = standing.right + standing.wrong + standing.unjudged
+        let waiting = codes.filter { !answered.contains($0.key) }
         lines += waiting.sorted { $0.key.description < $1.key.description }.map {
             "  Read this to \($0.key), on the telephone or in person: \(paint.strong($0.value))"
         }

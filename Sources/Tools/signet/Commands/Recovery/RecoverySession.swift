@@ -17,6 +17,13 @@ extension Session {
         } catch { throw CommandFailure(error, session: self) }
     }
 
+    /// For a command that puts guardians in force once enough of those who were asked have answered: while some are asked,
+    /// the person is asked about that by its own name.
+    func ownerKeys() async throws -> OpenedKeys {
+        let isAsking = try await recovering { () throws(RecoveryClientError) in try RecoveryFiles(in: home).isAsking }
+        return try await granted(isAsking ? .setUpGuardians : .updateAccount) { opened, _ in opened }
+    }
+
     /// The owner's side on this device.
     func ownerSide(_ secrets: DeviceSecrets) -> OwnerSide<SQLiteStore> {
         OwnerSide(client, secrets, RecoveryFiles(in: home))
@@ -50,20 +57,6 @@ struct Wait: ExpressibleByArgument {
     }
 
     var defaultValueDescription: String { seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400)d" : "\(seconds)s" }
-}
-
-/// The person is there: they have just given the passphrase that opened their keys.
-enum PassphrasePresence {
-    /// Leave for one action.
-    static func grant(_ action: PresenceAction, at now: UInt64) throws -> PresenceGrant {
-        var gate = PresenceGate()
-        do throws(PresenceError) {
-            guard case .prompt(let unlock) = gate.ask(.unlock, at: now) else { throw .notAsked }
-            _ = try gate.settle(unlock, .present, at: now)
-            guard case .prompt(let prompt) = gate.ask(action, at: now) else { throw .notAsked }
-            return try gate.settle(prompt, .present, at: now)
-        } catch { throw CommandFailure(.bug, "Your presence could not be noted.", CommandFailure.bugRemedy) }
-    }
 }
 
 extension MeetingEvidence {
