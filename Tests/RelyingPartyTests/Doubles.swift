@@ -50,25 +50,41 @@ struct Person {
 /// A site, and what people send to it.
 struct SiteTown {
     static let now: UInt64 = 1_700_000_000
-    let members = MemoryMembers()
+    let members: MemoryMembers
     let site: Site<MemoryMembers>
 
     init(host name: String = "shop.example", recoveryDelay: UInt64 = 86_400) throws {
         let host = try VerifiedHost(Array(name.utf8), evidence: .ownName)
+        members = MemoryMembers()
         site = Site(
             at: host, members: members, challengeKey: SymmetricKey(size: .bits256), recoveryDelay: recoveryDelay)
+    }
+
+    /// A site with little memory of used challenges.
+    init(maximumUsedCount: Int) throws {
+        let host = try VerifiedHost(Array("shop.example".utf8), evidence: .ownName)
+        members = MemoryMembers()
+        site = Site(
+            at: host, members: members, challengeKey: SymmetricKey(size: .bits256), maximumUsedCount: maximumUsedCount)
+    }
+
+    /// A site over the same members, with what another one remembered when it stopped.
+    init(after stopped: SiteTown, memory: [UInt8]?) {
+        members = stopped.members
+        site = Site(
+            at: stopped.site.host, members: members, challengeKey: SymmetricKey(size: .bits256), remembering: memory)
     }
 
     func ask(_ route: SiteRoute, _ body: [UInt8], after seconds: Int64 = 0) async throws -> SiteAnswer {
         try await site.answer(route, body, at: Self.now.advanced(by: Int(seconds)), random: bytes(16))
     }
 
-    private func challenge(after seconds: Int64) async -> [UInt8] {
+    func challenge(after seconds: Int64) async -> [UInt8] {
         await site.challenge(at: Self.now.advanced(by: Int(seconds)), random: bytes(12))
     }
 
-    func register(_ person: Person) async throws -> SiteAnswer {
-        try await ask(.register, person.registration(site.host, challenge(after: 0)))
+    func register(_ person: Person, after seconds: Int64 = 0) async throws -> SiteAnswer {
+        try await ask(.register, person.registration(site.host, challenge(after: seconds)), after: seconds)
     }
 
     func signInBody(_ key: P256.Signing.PrivateKey) async throws -> [UInt8] {

@@ -19,6 +19,8 @@ public struct SiteDatabase: SiteStore {
                     sql: """
                         CREATE TABLE IF NOT EXISTS member (account BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
                         CREATE TABLE IF NOT EXISTS key (key BLOB PRIMARY KEY, account BLOB NOT NULL) WITHOUT ROWID;
+                        CREATE TABLE IF NOT EXISTS challenges (
+                            one INTEGER PRIMARY KEY CHECK (one = 1), memory BLOB NOT NULL);
                         """)
             }
         } catch { throw .unavailable }
@@ -56,6 +58,28 @@ public struct SiteDatabase: SiteStore {
                 return true
             }
         } catch is TakenKey { return false } catch { throw .unavailable }
+    }
+
+    /// Keeps the challenges of a site that stops, for its next start.
+    ///
+    /// - Throws: `SiteStoreError/unavailable`: those given out will be stale.
+    func keep(challenges memory: [UInt8]) async throws(SiteStoreError) {
+        do {
+            try await queue.write { database in
+                try database.execute(sql: "INSERT OR REPLACE INTO challenges VALUES (1, ?)", arguments: [Data(memory)])
+            }
+        } catch { throw .unavailable }
+    }
+
+    /// Gives the challenges of the last stop, once: after a crash there are none, and what was given out is stale.
+    func takeChallenges() throws(SiteStoreError) -> [UInt8]? {
+        do {
+            return try queue.write { database in
+                let memory = try Data.fetchOne(database, sql: "SELECT memory FROM challenges").map { Array($0) }
+                try database.execute(sql: "DELETE FROM challenges")
+                return memory
+            }
+        } catch { throw .unavailable }
     }
 
     private static func bytes(_ database: Database, _ sql: String, _ argument: [UInt8]) throws -> [UInt8]? {

@@ -20,6 +20,7 @@ import UnixSignals
 /// A relying party as an example: HTTPS, members in SQLite, nothing else. One value serves once.
 public struct HTTPSSite: Sendable {
     private let exchange: SiteExchange
+    private let members: SiteDatabase
     private let tls: NIOSSLContext
 
     /// A site.
@@ -44,8 +45,12 @@ public struct HTTPSSite: Sendable {
             configuration.applicationProtocols = ["http/1.1"]
             tls = try NIOSSLContext(configuration: configuration)
         } catch { throw .invalidCertificate }
+        self.members = members
+        // A memory that cannot be taken makes older challenges stale, and nothing worse.
+        let memory = (try? members.takeChallenges()) ?? nil
         let site = Site(
-            at: host, members: members, challengeKey: SymmetricKey(size: .bits256), recoveryDelay: recoveryDelay)
+            at: host, members: members, challengeKey: SymmetricKey(size: .bits256), remembering: memory,
+            recoveryDelay: recoveryDelay)
         exchange = SiteExchange(site: site, clock: { UInt64(max(0, time(nil))) }, record: record)
     }
 
@@ -68,6 +73,7 @@ public struct HTTPSSite: Sendable {
         do { try await ServiceGroup(configuration: group).run() } catch is IOError {
             throw SiteServerError.cannotListen
         }
+        try await members.keep(challenges: exchange.site.challengeMemory(at: exchange.clock()))
     }
 }
 

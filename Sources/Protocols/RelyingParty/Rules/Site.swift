@@ -19,16 +19,35 @@ public actor Site<Store: SiteStore> {
     /// A site with its members.
     ///
     /// - Parameters:
-    ///   - challengeKey: 32 random bytes, new at each start.
+    ///   - challengeKey: 32 random bytes, new at each start without a memory of the last.
+    ///   - memory: what ``challengeMemory(at:)`` gave when the site was stopped; nil, and anything else, for none: then
+    ///     challenges given out before are stale.
     ///   - recoveryDelay: in seconds. Zero lets new keys count at once.
+    ///
+    /// Security: a memory is good for one start. Given twice, it lets a sign-in of the last five minutes be repeated.
     public init(
-        at host: VerifiedHost, members store: Store, challengeKey: SymmetricKey, recoveryDelay: UInt64 = 86_400
+        at host: VerifiedHost, members store: Store, challengeKey: SymmetricKey, remembering memory: [UInt8]? = nil,
+        recoveryDelay: UInt64 = 86_400
     ) {
         self.host = host
         self.store = store
         self.recoveryDelay = recoveryDelay
-        challenges = SiteChallenges(key: challengeKey)
+        challenges = memory.flatMap { SiteChallenges(decoding: $0) } ?? SiteChallenges(key: challengeKey)
     }
+
+    /// A site that remembers so many used challenges of members, and as many of strangers.
+    package init(
+        at host: VerifiedHost, members store: Store, challengeKey: SymmetricKey, maximumUsedCount: Int
+    ) {
+        self.host = host
+        self.store = store
+        recoveryDelay = 86_400
+        challenges = SiteChallenges(key: challengeKey, maximumCount: maximumUsedCount)
+    }
+
+    /// What the site's next start needs for challenges given out before it to stay good, and those used to stay used. Ask
+    /// when nobody asks the site any more.
+    public func challengeMemory(at now: UInt64) -> [UInt8] { challenges.encoded(at: now) }
 
     /// 32 bytes to sign, good once, for five minutes.
     ///
@@ -44,7 +63,6 @@ public actor Site<Store: SiteStore> {
     public func answer(
         _ route: SiteRoute, _ body: [UInt8], at now: UInt64, random: [UInt8]
     ) async throws(SiteStoreError) -> SiteAnswer {
-        guard challenges.hasRoom else { return .busy }
         switch route {
         case .challenge: return .refused
         case .register: return try await register(body, at: now, account: random)
@@ -60,12 +78,13 @@ public actor Site<Store: SiteStore> {
         _ body: [UInt8], at now: UInt64, account: [UInt8]
     ) async throws(SiteStoreError) -> SiteAnswer {
         guard body.count == SiteRegistration.byteCount else { return .refused }
+        guard challenges.hasRoom(for: .stranger, at: now) else { return .busy }
         let challenge = Array(body.prefix(32))
         guard challenges.isGood(challenge, at: now) else { return .staleChallenge }
         guard let statement = try? SiteRegistration(decoding: body, at: host, challenge: challenge) else {
             return .refused
         }
-        challenges.use(challenge, at: now)
+        challenges.use(challenge, by: .stranger)
         if let known = try await member(statement.publicKey, at: now) {
             let isSame = known.publicKey == statement.publicKey && known.recoveryKey == statement.recoveryKey
             return isSame ? .registered(account: known.account) : .keyInUse
@@ -79,9 +98,10 @@ public actor Site<Store: SiteStore> {
 
     private func signIn(_ body: [UInt8], at now: UInt64) async throws(SiteStoreError) -> SiteAnswer {
         guard let request = SignedChallenge(decoding: body) else { return .refused }
+        guard challenges.hasRoom(for: .member, at: now) else { return .busy }
         guard challenges.isGood(request.challenge, at: now) else { return .staleChallenge }
         guard let member = try await member(request.publicKey, at: now) else { return .unknownKey }
-        guard isSignIn(request), spend(request.challenge, at: now) else { return .refused }
+        guard isSignIn(request), spend(request.challenge, by: .member, at: now) else { return .refused }
         if member.publicKey == request.publicKey {
             return .signedIn(account: member.account, recoveryDue: member.waiting?.due)
         }
@@ -101,9 +121,12 @@ public actor Site<Store: SiteStore> {
         let challenge = Array(request.statement.prefix(32))
         guard challenges.isGood(challenge, at: now) else { return .staleChallenge }
         let (bytes, old) = (request.statement, request.recoveryKey)
+        // Anybody can make up an old key.
+        let user: SiteChallenges.User = try await store.member(withKey: old) == nil ? .stranger : .member
+        guard challenges.hasRoom(for: user, at: now) else { return .busy }
         guard
             let statement = try? SiteRecovery(decoding: bytes, at: host, challenge: challenge, oldRecoveryKey: old),
-            spend(challenge, at: now)
+            spend(challenge, by: user, at: now)
         else { return .refused }
         if let done = try await member(statement.publicKey, at: now), done.publicKey == statement.publicKey,
             done.recoveryKey == statement.recoveryKey
@@ -131,11 +154,12 @@ public actor Site<Store: SiteStore> {
 
     private func object(_ body: [UInt8], at now: UInt64) async throws(SiteStoreError) -> SiteAnswer {
         guard let request = SignedChallenge(decoding: body) else { return .refused }
+        guard challenges.hasRoom(for: .member, at: now) else { return .busy }
         guard challenges.isGood(request.challenge, at: now) else { return .staleChallenge }
         let (signature, challenge, key) = (request.signature, request.challenge, request.publicKey)
         guard let member = try await member(key, at: now), member.publicKey == key else { return .unknownKey }
         guard (try? SiteObjection(signature, at: host, challenge: challenge, publicKey: key)) != nil,
-            spend(challenge, at: now)
+            spend(challenge, by: .member, at: now)
         else { return .refused }
         guard member.waiting != nil else { return .nothingWaits }
         return try await store.put(member.with(nil), replacing: member) ? .objected : .busy
@@ -153,9 +177,9 @@ public actor Site<Store: SiteStore> {
     }
 
     /// Uses a challenge up; false when another request was quicker with it.
-    private func spend(_ challenge: [UInt8], at now: UInt64) -> Bool {
+    private func spend(_ challenge: [UInt8], by user: SiteChallenges.User, at now: UInt64) -> Bool {
         guard challenges.isGood(challenge, at: now) else { return false }
-        challenges.use(challenge, at: now)
+        challenges.use(challenge, by: user)
         return true
     }
 }
