@@ -356,9 +356,16 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Runtime/CallClient", swiftSettings: strict),
     .target(
+        name: "ConnectionLimits",
+        dependencies: [
+            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOTLS", package: "swift-nio"),
+        ],
+        path: "Sources/Runtime/ConnectionLimits", swiftSettings: strict),
+    .target(
         name: "LogAuditor",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient",
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient", "ConnectionLimits",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -383,7 +390,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
             "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling", "SignalBroker",
-            "FrameRelay", crypto, logging,
+            "FrameRelay", "ConnectionLimits", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -499,7 +506,9 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",
-        dependencies: ["TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor"] + nio,
+        dependencies: [
+            "TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor", "ConnectionLimits",
+        ] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "RecoveryClientTests",
@@ -507,7 +516,9 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery",
             "SignetAPI",
             "KeyDirectory",
-            "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", crypto, logging,
+            "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", "ConnectionLimits",
+            crypto,
+            logging,
             .product(name: "HTTPTypes", package: "swift-http-types"),
         ] + nio,
         swiftSettings: strict),
@@ -515,8 +526,8 @@ let runtimeTargets: [Target] = [
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
-            "KeyDirectory", "NoteStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning", "CallSignalling",
-            "SignalBroker", crypto, logging,
+            "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning",
+            "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
         ] + nio + certificates,

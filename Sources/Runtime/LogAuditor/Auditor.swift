@@ -27,6 +27,7 @@ public actor Auditor {
     private let progress: Progress
     private let clock: @Sendable () -> UInt64
     private let times = EpochTimeRule.standard
+    private let limits: AuditLimits
     private let turns = Turns()
     private var audit = CheckpointAudit()
     private var latest: LogSignedCheckpoint?
@@ -39,10 +40,11 @@ public actor Auditor {
     ///   - policy: whose signatures are the log's. Its quorum is not asked for: a log answers for what it signed.
     ///   - source: where the log's files are.
     ///   - folder: what is kept; one folder for one log.
+    ///   - limits: how much of a log is read at a time.
     ///   - clock: seconds since 1970.
     /// - Throws: ``AuditorError``.
     public init(
-        of policy: Policy, at source: any LogSource, keeping folder: AuditFolder,
+        of policy: Policy, at source: any LogSource, keeping folder: AuditFolder, limits: AuditLimits = AuditLimits(),
         clock: @escaping @Sendable () -> UInt64,
         progress: @escaping Progress = { _, _ in }
     ) throws(AuditorError) {
@@ -54,6 +56,7 @@ public actor Auditor {
         self.folder = folder
         self.progress = progress
         self.clock = clock
+        self.limits = limits
         tiles = SourceTiles(source: source, folder: folder)
         guilt = try Self.guilt(in: folder, policy)
     }
@@ -90,11 +93,11 @@ public actor Auditor {
         guard let note = try? SignedNote(decoding: bytes),
             let signed = LogSignedCheckpoint(uncheckedNote: note, of: policy.logs)
         else { throw .folderOfAnotherLog }
-        do { try await replay(to: signed) } catch .entriesDoNotMatch(_) {
+        do { try await replay(to: signed, reading: .max) } catch .entriesDoNotMatch(_) {
             // What is in the folder was damaged: nothing in it is needed, the checkpoint says what must come out.
             tiles.forget(from: 0, to: signed.checkpoint.head.size)
             audit = CheckpointAudit()
-            try await replay(to: signed)
+            try await replay(to: signed, reading: .max)
         }
         accept(signed)
     }
@@ -142,7 +145,7 @@ public actor Auditor {
         to signed: LogSignedCheckpoint, at now: UInt64
     ) async throws(AuditorError) -> LogSignedCheckpoint {
         let start = latest?.checkpoint.head.size ?? 0
-        do { try await replay(to: signed) } catch .entriesDoNotMatch(let size) {
+        do { try await replay(to: signed, reading: limits.stepByteCount) } catch .entriesDoNotMatch(let size) {
             // What was read beyond the audited part is not the log's; begin again from what is.
             tiles.forget(from: start, to: audit.size)
             audit = CheckpointAudit()
@@ -169,28 +172,85 @@ public actor Auditor {
         do { try times.check(last, seenAt: now) } catch { throw .epochTime(error) }
     }
 
-    /// Reads all entries up to a checkpoint that have not been read, and says what is true of it.
-    private func replay(to signed: LogSignedCheckpoint) async throws(AuditorError) {
+    /// Reads entries up to a checkpoint that have not been read, and says what is true of it once there are no more, or
+    /// once a rule is broken and the log's own hashes show that the entries read so far are its: nobody has to read to the
+    /// end of a log without one.
+    ///
+    /// - Parameter byteCount: pauses behind so many bytes of entries.
+    private func replay(to signed: LogSignedCheckpoint, reading byteCount: UInt64) async throws(AuditorError) {
         let head = signed.checkpoint.head
         guard head.size <= LabelHistories.maximumSize else { throw .tooLarge(head.size) }
         // A larger checkpoint that came to nothing may have been read already.
         if audit.size > head.size { audit = CheckpointAudit() }
+        var count: UInt64 = 0
         while audit.size < head.size {
-            let bundle = audit.size / UInt64(Tile.fullWidth)
-            let entries = try await tiles.entries(bundle: bundle, size: head.size)
-            for entry in entries.dropFirst(Int(audit.size % UInt64(Tile.fullWidth))) { audit.add(entry) }
+            guard count < byteCount else { throw .paused(at: audit.size, of: head.size) }
+            count += try await readBundle(of: head)
             progress(audit.size, head.size)
+            if audit.isBroken, await isBeginning(of: head) { throw try await convict(ofWhatIsBrokenIn: signed) }
         }
         switch audit.finding(at: head) {
         case .sound: return
         case .otherEntries: throw .entriesDoNotMatch(size: head.size)
         case .tooLarge: throw .tooLarge(head.size)
-        case .fault(let fault, let place):
-            let entries = try await tiles.all(size: head.size)
-            guard let rule = RuleEvidence(of: fault, at: place, in: signed.note, entries: entries) else {
-                throw .tooLarge(head.size)
-            }
-            throw try convict(.rule(rule), deed: .replayed(fault, at: place))
+        case .fault(let fault, let place): throw try await convict(of: fault, at: place, in: signed)
+        }
+    }
+
+    /// Reads the next bundle, and keeps it unless a rule is broken in it or before it: what comes after that is worth no
+    /// disk until the log is convicted.
+    ///
+    /// - Returns: how many bytes its entries have.
+    private func readBundle(of head: TreeHead) async throws(AuditorError) -> UInt64 {
+        let bundle = audit.size / UInt64(Tile.fullWidth)
+        let (entries, isKept) = try await tiles.read(bundle: bundle, size: head.size)
+        for entry in entries.dropFirst(Int(audit.size % UInt64(Tile.fullWidth))) { audit.add(entry) }
+        if !isKept, !audit.isBroken { try tiles.keep(entries, bundle: bundle, size: head.size) }
+        return entries.reduce(0) { $0 + UInt64($1.count) }
+    }
+
+    /// Whether the entries read are provably the first of the tree with this head, by the log's hash tiles.
+    private func isBeginning(of head: TreeHead) async -> Bool {
+        let read = audit.head
+        guard read.size < head.size, let link = try? await tiles.link(from: read.size, to: head.size) else {
+            return false
+        }
+        return link.root == read.root && (try? link.proof.verify(from: read, to: head)) != nil
+    }
+
+    private func convict(ofWhatIsBrokenIn signed: LogSignedCheckpoint) async throws(AuditorError) -> AuditorError {
+        guard case .fault(let fault, let place) = audit.finding(at: audit.head) else {
+            return .tooLarge(signed.checkpoint.head.size)
+        }
+        return try await convict(of: fault, at: place, in: signed)
+    }
+
+    /// Keeps the bare proof first, then one that few entries show, or the rest of the log that does.
+    private func convict(
+        of fault: IndexFault, at place: UInt64, in signed: LogSignedCheckpoint
+    ) async throws(AuditorError) -> AuditorError {
+        let head = signed.checkpoint.head
+        guard let name = FaultName(fault) else { return .tooLarge(head.size) }
+        let bare = RuleEvidence(fault: name, place: place, checkpoint: signed.note)
+        let error = try convict(.rule(bare), deed: .replayed(fault, at: place))
+        let collector = EvidenceCollector(tiles: tiles, policy: policy)
+        guard let full = await collector.shown(bare, in: head) else {
+            await keepRest(from: place, of: head)
+            return error
+        }
+        return strengthened(error, by: .rule(full))
+    }
+
+    /// As far as there is room: with them the bare proof stands without the log.
+    private func keepRest(from place: UInt64, of head: TreeHead) async {
+        let (width, size) = (UInt64(Tile.fullWidth), min(head.size, LabelHistories.maximumSize))
+        var (bundle, count) = (min(place, size) / width, UInt64(0))
+        while bundle * width < size, count < limits.stepByteCount {
+            guard let (entries, isKept) = try? await tiles.read(bundle: bundle, size: head.size),
+                isKept || (try? tiles.keep(entries, bundle: bundle, size: head.size)) != nil
+            else { return }
+            count += entries.reduce(0) { $0 + UInt64($1.count) }
+            bundle += 1
         }
     }
 
@@ -220,6 +280,17 @@ public actor Auditor {
             guilt = LogGuilt(evidence: evidence, deed: deed, path: "")
             throw .evidenceNotKept(evidence, error)
         }
+    }
+
+    /// The same conviction with a proof that needs no log; the bare one stays where this one cannot be written.
+    private func strengthened(_ error: AuditorError, by evidence: Evidence) -> AuditorError {
+        guard case .guilty(let found) = error,
+            let deed = try? EvidenceVerifier(policy: policy).verify(evidence).deed,
+            (try? folder.replace(evidenceAt: found.path, with: evidence)) != nil
+        else { return error }
+        let stronger = LogGuilt(evidence: evidence, deed: deed, path: found.path)
+        guilt = stronger
+        return .guilty(stronger)
     }
 
     /// What an earlier run found.

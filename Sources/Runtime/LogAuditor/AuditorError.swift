@@ -41,6 +41,8 @@ public enum AuditorError: Error, Hashable, Sendable {
     case epochTime(EpochError)
     /// The log has more entries than this program can hold.
     case tooLarge(UInt64)
+    /// So many entries of the checkpoint were read, and that is enough for one audit: the next one goes on there.
+    case paused(at: UInt64, of: UInt64)
 
     /// Whose fault it is.
     public var family: ErrorFamily {
@@ -50,7 +52,7 @@ public enum AuditorError: Error, Hashable, Sendable {
             .peer
         case .source(let error): error.family
         case .folder(let fault): fault.family
-        case .folderInUse, .tooLarge: .environment
+        case .folderInUse, .tooLarge, .paused: .environment
         case .evidenceDamaged, .folderOfAnotherLog: .caller
         }
     }

@@ -13,7 +13,7 @@ extension LogSource {
         let tiles = SourceTiles(source: self, folder: nil)
         var audit = CheckpointAudit()
         while audit.size < size {
-            for entry in try await tiles.entries(bundle: audit.size / UInt64(Tile.fullWidth), size: size) {
+            for entry in try await tiles.read(bundle: audit.size / UInt64(Tile.fullWidth), size: size).entries {
                 audit.add(entry)
             }
             progress(audit.size, size)

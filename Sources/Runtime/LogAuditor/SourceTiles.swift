@@ -15,24 +15,27 @@ struct SourceTiles: Sendable {
         do { return try SignedNote(decoding: bytes) } catch { throw .note(error) }
     }
 
-    /// Entries of a bundle of a log of this size.
-    func entries(bundle: UInt64, size: UInt64) async throws(AuditorError) -> [[UInt8]] {
+    /// Entries of a bundle of a log of this size, and whether the folder has them.
+    func read(bundle: UInt64, size: UInt64) async throws(AuditorError) -> (entries: [[UInt8]], isKept: Bool) {
         guard let tile = Self.bundle(bundle, size: size) else { throw .missing(nil) }
         if let bytes = folder?.bundle(tile), let own = try? EntryBundle(decoding: bytes, width: tile.width) {
-            return own.entries
+            return (own.entries, true)
         }
-        let entries = try await tiles.entries(bundle: bundle, size: size)
-        try keep(entries, of: tile)
-        return entries
+        return (try await tiles.entries(bundle: bundle, size: size), false)
     }
 
-    /// All entries of a log of this size.
-    func all(size: UInt64) async throws(AuditorError) -> [[UInt8]] {
-        var entries: [[UInt8]] = []
-        while entries.count < size {
-            entries += try await self.entries(bundle: UInt64(entries.count / Tile.fullWidth), size: size)
-        }
-        return entries
+    /// Keeps the entries of a bundle of a log of this size.
+    func keep(_ entries: [[UInt8]], bundle: UInt64, size: UInt64) throws(AuditorError) {
+        guard let folder, let tile = Self.bundle(bundle, size: size),
+            let bundle = try? EntryBundle(entries: entries)
+        else { return }
+        do { try folder.keep(bundle.encoded, of: tile) } catch { throw .folder(error) }
+    }
+
+    /// The path of an entry in a log of this size, as the source tells it.
+    func inclusionProof(index: UInt64, size: UInt64) async throws(AuditorError) -> InclusionProof {
+        var reader = tiles.reader(size: size)
+        return try await reader.inclusionProof(index: index)
     }
 
     /// Forgets the last bundle of a smaller size if it is partial: the larger size has it too.
@@ -63,11 +66,6 @@ struct SourceTiles: Sendable {
 
     private func file(_ path: [UInt8], _ limit: Int) async throws(AuditorError) -> [UInt8]? {
         do { return try await source.file(path, maximumByteCount: limit) } catch { throw .source(error) }
-    }
-
-    private func keep(_ entries: [[UInt8]], of tile: Tile) throws(AuditorError) {
-        guard let folder, let bundle = try? EntryBundle(entries: entries) else { return }
-        do { try folder.keep(bundle.encoded, of: tile) } catch { throw .folder(error) }
     }
 
     /// The tile that holds bundle `index` in a log of this size.

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import DeviceIdentity
 import Foundation
 import HTTPTypes

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import KeyTransparency
 import NIOCore
 import Testing

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import NIOCore
 import NIOPosix
 import NIOSSL

@@ -1,52 +1,50 @@
 public import TransparencyLog
 
 extension RuleEvidence {
-    /// Evidence of what a replay found, with entries that show it where few can.
-    ///
-    /// - Parameters:
-    ///   - fault: as ``CheckpointAudit/finding(at:)`` gave it.
-    ///   - place: the same.
-    ///   - checkpoint: over `entries`, signed by the log.
-    ///   - entries: all of them, from the first.
-    /// - Returns: nil for ``IndexFault/tooLarge``.
-    public init?(of fault: IndexFault, at place: UInt64, in checkpoint: SignedNote, entries: [[UInt8]]) {
-        guard let name = FaultName(fault) else { return nil }
-        let bare = RuleEvidence(fault: name, place: place, checkpoint: checkpoint)
-        let indexes = Self.indexes(showing: name, at: Int(clamping: place), in: entries)
-        var tree = MerkleTree()
-        for entry in entries { tree.append(.leaf(entry)) }
-        let shown = indexes.compactMap { index -> Entry? in
-            guard let proof = try? tree.inclusionProof(index: UInt64(index), size: tree.size) else { return nil }
-            return Entry(bytes: entries[index], inclusion: proof)
+    /// An entry to be looked up in a log, so that a fault is shown by few of them.
+    public enum Search: Hashable, Sendable {
+        /// The entry at this index.
+        case entry(at: UInt64)
+        /// The last state record of this label before an index.
+        case lastStep(of: LabelIndex, before: UInt64)
+        /// The last epoch record before an index.
+        case lastEpoch(before: UInt64)
+        /// The last change of keys before an index.
+        case lastSuccession(before: UInt64)
+        /// The first epoch record from an index on.
+        case firstEpoch(from: UInt64)
+
+        /// Whether this entry, wherever it stands, is of the kind that is looked for.
+        public func isFound(in entry: [UInt8]) -> Bool {
+            switch self {
+            case .entry: true
+            case .lastStep(let label, _): (try? StateRecord(decoding: entry))?.label == label
+            case .lastEpoch, .firstEpoch: (try? EpochRecord(decoding: entry)) != nil
+            case .lastSuccession: (try? SuccessionRecord(decoding: entry)) != nil
+            }
         }
-        let full = RuleEvidence(fault: name, place: place, checkpoint: checkpoint, entries: shown)
-        let head = try? tree.head(size: tree.size)
-        // What does not convince us convinces nobody: then the log itself is the evidence.
-        self = head.flatMap(full.deed(in:)) == nil ? bare : full
     }
 
-    /// Which entries might show a fault by themselves.
-    private static func indexes(showing fault: FaultName, at place: Int, in entries: [[UInt8]]) -> [Int] {
-        guard fault != .noEpochRecord else { return Array(entries.indices.suffix(1)) }
-        guard entries.indices.contains(place) else { return [] }
+    /// Which entries might show a fault by themselves, in the order of the log: at most ``maximumEntryCount``, so that
+    /// whoever collects them holds no more of the log, however large it is.
+    ///
+    /// - Parameters:
+    ///   - place: as ``CheckpointAudit/finding(at:)`` gave it.
+    ///   - entry: what stands there; empty for ``FaultName/noEpochRecord``, whose place is behind the last entry.
+    public static func searches(showing fault: FaultName, at place: UInt64, _ entry: [UInt8]) -> [Search] {
         switch fault {
-        case .unknownEntry, .predecessorTooLate: return [place]
-        case .secondStep:
-            let end = entries[place...].firstIndex { (try? EpochRecord(decoding: $0)) != nil }
-            return [stepBefore(place, in: entries), place, end].compactMap(\.self)
-        case .version, .stepAfterClose: return [stepBefore(place, in: entries), place].compactMap(\.self)
-        case .epochFields, .timeRunsBack:
-            return [entries[..<place].lastIndex { (try? EpochRecord(decoding: $0)) != nil }, place].compactMap(\.self)
-        case .successionNumber, .afterTheEnd:
-            return [entries[..<place].lastIndex { (try? SuccessionRecord(decoding: $0)) != nil }, place]
-                .compactMap(\.self)
-        case .unsettled, .indexRoot, .noEpochRecord: return []
+        case .unknownEntry, .predecessorTooLate: [.entry(at: place)]
+        case .noEpochRecord: place > 0 ? [.entry(at: place - 1)] : []
+        case .secondStep: stepBefore(place, entry) + [.entry(at: place), .firstEpoch(from: place)]
+        case .version, .stepAfterClose: stepBefore(place, entry) + [.entry(at: place)]
+        case .epochFields, .timeRunsBack: [.lastEpoch(before: place), .entry(at: place)]
+        case .successionNumber, .afterTheEnd: [.lastSuccession(before: place), .entry(at: place)]
+        case .unsettled, .indexRoot: []
         }
     }
 
     /// The step before of the same label.
-    private static func stepBefore(_ place: Int, in entries: [[UInt8]]) -> Int? {
-        guard let label = LogEntry.label(of: entries[place]) else { return nil }
-        return entries[..<place].lastIndex { (try? StateRecord(decoding: $0))?.label == label }
+    private static func stepBefore(_ place: UInt64, _ entry: [UInt8]) -> [Search] {
+        LogEntry.label(of: entry).map { [.lastStep(of: $0, before: place)] } ?? []
     }
 }

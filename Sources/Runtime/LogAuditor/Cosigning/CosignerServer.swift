@@ -1,11 +1,22 @@
+package import ConnectionLimits
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import TransparencyLog
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// The HTTP side of an ``AuditCosigner``: plain HTTP/1.1, for the loopback interface and for proxies that add TLS.
 ///
-/// Whoever changes an answer on the way can keep a cosignature back, and no more.
+/// Whoever changes an answer on the way can keep a cosignature back, and no more. Whoever opens connections and says
+/// nothing on them, or says it slowly, keeps nobody else from being answered: they are counted, in all and of each
+/// address, and each wait has an end that no byte puts off.
 public final class CosignerServer: Sendable {
     private let channel: any Channel
 
@@ -16,25 +27,76 @@ public final class CosignerServer: Sendable {
     ///
     /// - Parameter port: 0 for any free one.
     /// - Throws: ``CosignerServerError``.
-    public init(_ cosigner: AuditCosigner, host: String, port: Int) async throws(CosignerServerError) {
+    public convenience init(_ cosigner: AuditCosigner, host: String, port: Int) async throws(CosignerServerError) {
+        try await self.init(cosigner, host: host, port: port, limits: CosignerLimits())
+    }
+
+    /// The same with other limits.
+    package init(
+        _ cosigner: AuditCosigner, host: String, port: Int, limits: CosignerLimits
+    ) async throws(CosignerServerError) {
+        let ledger = ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress)
         do {
             channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelInitializer { child in
                     child.eventLoop.makeCompletedFuture {
-                        try child.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-                        try child.pipeline.syncOperations.addHandlers([
-                            IdleStateHandler(readTimeout: .seconds(120)), CosignerHandler(cosigner),
-                        ])
+                        try Self.count(child, in: ledger)
+                        try Self.setUp(child, cosigner, limits.times)
                     }
                 }
                 .bind(host: host, port: port).get()
         } catch { throw .cannotListen }
     }
 
+    /// - Throws: ``TooManyConnections``: nothing is to be set up for this one, which is closed.
+    private static func count(_ child: any Channel, in ledger: ConnectionLedger) throws {
+        let address = ClientAddress(child.remoteAddress)
+        guard ledger.open(address) == nil else { throw TooManyConnections() }
+        child.closeFuture.whenComplete { _ in ledger.close(address) }
+    }
+
+    private static func setUp(
+        _ child: any Channel, _ cosigner: AuditCosigner, _ times: ConnectionProgress.Times
+    ) throws {
+        let (pipeline, socket) = (child.pipeline.syncOperations, SocketHandler())
+        try pipeline.addHandler(socket)
+        try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(DeadlineHandler(times, socket: socket) { _ in }, position: .after(decoder))
+        try pipeline.addHandler(CosignerHandler(cosigner))
+    }
+
     /// Stops listening.
     public func stop() async { try? await channel.close() }
 }
+
+/// What clients of a cosigner may take of it.
+package struct CosignerLimits: Sendable {
+    /// Open connections, over all clients: half of what this process may have open, and at most 512.
+    package var connections = Self.defaultConnections
+    /// Open connections of one address. A proxy is one address.
+    package var connectionsPerAddress = 64
+    /// How long each wait may be; an answer may take an audit.
+    package var times = ConnectionProgress.Times(
+        handshake: .seconds(10), firstHead: .seconds(10), idle: .seconds(60), body: .seconds(15), answer: .seconds(120))
+
+    /// The limits that `signet audit run` starts with.
+    package init() {}
+
+    private static var defaultConnections: Int {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        #else
+            let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
+        #endif
+        return isKnown ? Int(min(512, max(16, UInt64(limit.rlim_cur) / 2))) : 128
+    }
+}
+
+/// The connection was one too many.
+private struct TooManyConnections: Error {}
 
 /// Why a server does not serve.
 public enum CosignerServerError: Error, Hashable, Sendable {
@@ -55,7 +117,6 @@ private final class CosignerHandler: ChannelInboundHandler {
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var byteCount = 0
-    private var isAnswering = false
 
     init(_ cosigner: AuditCosigner) { self.cosigner = cosigner }
 
@@ -85,12 +146,10 @@ private final class CosignerHandler: ChannelInboundHandler {
         guard head.method == .POST else {
             return write(.init(status: 405, body: Array("POST only\n".utf8)), keepingAlive: head.isKeepAlive, context)
         }
-        isAnswering = true
         let (cosigner, request) = (cosigner, body)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.makeFutureWithTask { await cosigner.answer(request) }.whenSuccess { answer in
             let (handler, context) = bound.value
-            handler.isAnswering = false
             handler.write(answer, keepingAlive: head.isKeepAlive, context)
         }
     }
@@ -110,12 +169,6 @@ private final class CosignerHandler: ChannelInboundHandler {
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             end.whenComplete { _ in bound.value.close(promise: nil) }
         }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Silence is only the client's fault while nobody works for it.
-        if event is IdleStateHandler.IdleStateEvent && !isAnswering { return context.close(promise: nil) }
-        context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

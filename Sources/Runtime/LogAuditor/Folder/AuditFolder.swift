@@ -14,7 +14,7 @@ import TransparencyLog
 /// |---|---|
 /// | `checkpoint` | the largest checkpoint that was audited and found sound; replaced whole, after the entries |
 /// | `tile/entries/…` | every entry up to it, so that the folder is a mirror that others can audit from |
-/// | `evidence-…` | what the log did; never removed. With one of these nothing is cosigned any more |
+/// | `evidence-…` | what the log did; never removed, at most replaced by a stronger proof of the same. With one of these nothing is cosigned any more |
 ///
 /// After a stop the entries are replayed: they are the only state that needs no trust, a replay is quick, and where the
 /// log is guilty they are part of the evidence. What a crash took of them is fetched again.
@@ -23,13 +23,22 @@ public struct AuditFolder: Sendable {
     public let path: String
 
     /// The folder at a path, which need not exist.
-    public init(path: String) { self.init(path: path) { _, _ throws(FileFault) in } }
+    public init(path: String) { self.init(path: path, freeByteCount: Self.freeByteCount) }
 
-    /// The same, with a hook before and after every step of replacing `checkpoint`.
-    package init(path: String, hook: @escaping @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void) {
+    /// The same, with a hook before and after every step of replacing `checkpoint`, and on a disk of the test's.
+    package init(
+        path: String, freeByteCount: @escaping @Sendable (String) -> UInt64? = Self.freeByteCount,
+        hook: @escaping @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void = { _, _ throws(FileFault) in }
+    ) {
         self.path = path
         self.hook = hook
+        self.freeByteCount = freeByteCount
     }
+
+    /// So many bytes of the disk are left to evidence, checkpoints and others.
+    package static let reservedByteCount: UInt64 = 256 << 20
+
+    private let freeByteCount: @Sendable (String) -> UInt64?
 
     private let hook: @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void
     private var home: HomeFolder { HomeFolder(path: path) }
@@ -50,7 +59,10 @@ public struct AuditFolder: Sendable {
     }
 
     /// Keeps an entry bundle. A reader sees all of it or nothing, but a crash may take it: then it is fetched again.
+    ///
+    /// - Throws: `FileFault`; ``FileFault/noSpace`` while there is still room for evidence: no log fills the disk.
     func keep(_ bytes: [UInt8], of tile: Tile) throws(FileFault) {
+        guard freeByteCount(path) ?? .max >= Self.reservedByteCount + UInt64(bytes.count) else { throw .noSpace }
         let file = URL(filePath: name(of: tile))
         do {
             try FileManager.default.createDirectory(
@@ -63,7 +75,7 @@ public struct AuditFolder: Sendable {
     func remove(_ tile: Tile) { try? FileManager.default.removeItem(atPath: name(of: tile)) }
 
     /// The names of all files of evidence, in order.
-    func evidenceNames() -> [String] {
+    public func evidenceNames() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { $0.hasPrefix("evidence-") && !$0.hasSuffix(".new") }.sorted()
     }
@@ -87,6 +99,11 @@ public struct AuditFolder: Sendable {
             }
         }
         throw .noSpace
+    }
+
+    /// Puts stronger evidence of the same fault in the place of weaker.
+    func replace(evidenceAt path: String, with evidence: Evidence) throws(FileFault) {
+        try DurableFile(path: path).replace(with: evidence.encoded)
     }
 
     private func name(of tile: Tile) -> String { path + "/" + String(decoding: tile.path, as: UTF8.self) }

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import HummingbirdCore
 import Logging
 import NIOCore

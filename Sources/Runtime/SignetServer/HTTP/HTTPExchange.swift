@@ -1,3 +1,4 @@
+import ConnectionLimits
 import HTTPTypes
 import HummingbirdCore
 import NIOCore

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import KeyDirectory
 import KeyTransparency
 import SignetAPI

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import Synchronization
 
 /// Counts the bytes of long bodies that are read or worked on, over all clients and of each.

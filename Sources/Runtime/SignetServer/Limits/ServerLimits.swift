@@ -1,3 +1,4 @@
+import ConnectionLimits
 import SignetAPI
 
 /// What one client, and all of them together, may take of the server.
@@ -58,18 +59,10 @@ public struct RequestRate: Hashable, Sendable {
     }
 }
 
-/// A limit that a client ran into. The raw value is the label in the metrics.
-enum Limit: String, CaseIterable {
-    case connections
-    case connectionsPerAddress = "connections_per_address"
-    case connectionRate = "connection_rate"
-    case handshakeTime = "handshake_time"
-    case headTime = "head_time"
-    case bodyTime = "body_time"
-    case answerTime = "answer_time"
-    case idleTime = "idle_time"
-    case bodySize = "body_size"
-    case bodiesInFlight = "bodies_in_flight"
-    case addressRate = "address_rate"
-    case accountRate = "account_rate"
+extension ConnectionProgress.Times {
+    init(_ limits: ServerLimits) {
+        self.init(
+            handshake: limits.handshake, firstHead: limits.firstHead, idle: limits.idle, body: limits.body,
+            answer: limits.answer)
+    }
 }

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import CoreMetrics
 import Metrics
 

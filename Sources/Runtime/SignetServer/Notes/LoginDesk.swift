@@ -1,3 +1,4 @@
+import ConnectionLimits
 import KeyTransparency
 package import NoteStore
 import SignetAPI

@@ -1,3 +1,4 @@
+package import ConnectionLimits
 package import KeyDirectory
 package import SignetAPI
 

@@ -1,3 +1,4 @@
+import ConnectionLimits
 import HummingbirdCore
 public import KeyDirectory
 public import Logging

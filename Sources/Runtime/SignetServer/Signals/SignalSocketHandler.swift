@@ -1,4 +1,5 @@
 import CallSignalling
+import ConnectionLimits
 import NIOCore
 import NIOWebSocket
 import SignalBroker

@@ -1,4 +1,5 @@
 import CallSignalling
+import ConnectionLimits
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket

@@ -1,4 +1,5 @@
 import CanonicalCoding
+import ConnectionLimits
 import HTTPTypes
 import HummingbirdCore
 import LogWitness

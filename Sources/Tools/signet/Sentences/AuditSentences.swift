@@ -62,6 +62,8 @@ extension AuditorError {
                 "Check this machine's clock. If it is right, the log hides what is new, or its clock is wrong: it is not "
                     + "cosigned while that is so. Ask whoever runs it.")
         case .tooLarge(let size): Sentence("A log of \(size) entries does not fit into memory.", "")
+        case .paused(let read, let size):
+            Sentence("\(read) of \(size) entries have been read; the audit goes on.", "Wait for it.")
         case .source(.transport(let error)): error.sentence("the log")
         case .source(.unexpectedStatus(let status)):
             Sentence("The log's server answers with HTTP status \(status).", again)

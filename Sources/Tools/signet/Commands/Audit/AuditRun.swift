@@ -1,5 +1,6 @@
 import ArgumentParser
 import CanonicalCoding
+import Foundation
 import KeyTransparency
 import LogAuditor
 import SignetClient
@@ -23,9 +24,12 @@ extension Audit {
         var cosign: String?
         @Option(
             help: ArgumentHelp(
-                "Where the log can ask for cosignatures, as plain HTTP for a proxy that adds TLS.",
+                "Where the log can ask for cosignatures, as plain HTTP for a proxy that adds TLS. On the loopback interface "
+                    + "only, unless --listen-beyond-loopback.",
                 valueName: "host:port"))
         var listen: String?
+        @Flag(help: "Listen at other addresses too: a proxy on another machine adds TLS.")
+        var listenBeyondLoopback = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -41,6 +45,7 @@ extension Audit {
 
         func run() async throws {
             let (policy, source) = try log.open()
+            tellOfEarlierEvidence(besides: folder(of: policy))
             let auditor: Auditor
             do {
                 auditor = try Auditor(
@@ -67,6 +72,7 @@ extension Audit {
                     case .guilty, .evidenceNotKept: throw failure(error)
                     // What is published may lag behind what was cosigned.
                     case .older: break
+                    case .paused: continue
                     default:
                         if error != complaint { failure(error).report(asJSON: false) }
                         complaint = error
@@ -81,13 +87,23 @@ extension Audit {
         }
 
         private func audit(_ auditor: Auditor) async throws -> LogSignedCheckpoint {
-            do { return try await auditor.auditPublished() } catch { throw failure(error) }
+            while true {
+                do throws(AuditorError) { return try await auditor.auditPublished() } catch {
+                    if case .paused = error { continue }
+                    throw failure(error)
+                }
+            }
         }
 
         private func serve(_ auditor: Auditor, _ policy: Policy) async throws -> CosignerServer? {
             guard let cosign, let listen else { return nil }
             guard let address = Self.address(listen) else {
                 throw CommandFailure(.usage, "\(listen) is not host:port.", "Say, for example, 127.0.0.1:8445.")
+            }
+            guard listenBeyondLoopback || Self.isLoopback(address.host) else {
+                throw CommandFailure(
+                    .usage, "\(listen) can be reached by others, and what they send there is not encrypted.",
+                    "Listen at 127.0.0.1 behind a proxy that adds TLS, or add --listen-beyond-loopback.")
             }
             let cosigner: AuditCosigner
             do {
@@ -104,6 +120,10 @@ extension Audit {
             return server
         }
 
+        private static func isLoopback(_ host: String) -> Bool {
+            ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
+        }
+
         /// Host and port; port 0 for any free one.
         private static func address(_ text: String) -> (host: String, port: Int)? {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -117,6 +137,17 @@ extension Audit {
             if let state { return AuditFolder(path: state) }
             let name = policy.logs.first.map { String(decoding: Hex.encode($0.keyID.bytes), as: UTF8.self) }
             return AuditFolder(path: home.folder.path + "/audit-" + (name ?? "none"))
+        }
+
+        /// A log that changes its key or hands over has another folder from then on, and what was found of it stays found.
+        private func tellOfEarlierEvidence(besides own: AuditFolder) {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: home.folder.path)) ?? []
+            for name in names.sorted() where name.hasPrefix("audit-") {
+                let folder = AuditFolder(path: home.folder.path + "/" + name)
+                guard folder.path != own.path, !folder.evidenceNames().isEmpty else { continue }
+                Output.error(
+                    "There is evidence against a log in \(folder.path); is it the one that this one goes on from?")
+            }
         }
 
         private func emit(_ auditor: Auditor, _ sound: LogSignedCheckpoint) async {

@@ -1,9 +1,9 @@
 /// What a connection is waiting for and until when: a value, so that tests need no clock.
 ///
 /// Every wait ends at a fixed time after it began. Bytes that drip in do not move it.
-struct ConnectionProgress: Sendable {
+package struct ConnectionProgress: Sendable {
     /// What happened on the connection.
-    enum Event: Sendable {
+    package enum Event: Sendable {
         case handshakeCompleted
         case headRead
         case requestRead
@@ -11,12 +11,30 @@ struct ConnectionProgress: Sendable {
     }
 
     /// How long each wait may be, in nanoseconds.
-    struct Times: Sendable {
+    package struct Times: Sendable {
         var handshake: UInt64
         var firstHead: UInt64
         var idle: UInt64
         var body: UInt64
         var answer: UInt64
+
+        /// Times of these lengths in nanoseconds.
+        package init(handshake: UInt64, firstHead: UInt64, idle: UInt64, body: UInt64, answer: UInt64) {
+            self.handshake = handshake
+            self.firstHead = firstHead
+            self.idle = idle
+            self.body = body
+            self.answer = answer
+        }
+
+        /// Times of these lengths.
+        package init(handshake: Duration, firstHead: Duration, idle: Duration, body: Duration, answer: Duration) {
+            self.handshake = handshake.wholeNanoseconds
+            self.firstHead = firstHead.wholeNanoseconds
+            self.idle = idle.wholeNanoseconds
+            self.body = body.wholeNanoseconds
+            self.answer = answer.wholeNanoseconds
+        }
     }
 
     private enum Wait {
@@ -29,15 +47,15 @@ struct ConnectionProgress: Sendable {
     private var isReadingBody = false
 
     /// When the connection is to be closed, in nanoseconds of the clock that the events are timed by.
-    private(set) var deadline: UInt64
+    package private(set) var deadline: UInt64
 
-    init(_ times: Times, at now: UInt64) {
+    package init(_ times: Times, at now: UInt64) {
         self.times = times
         deadline = now + times.handshake
     }
 
     /// Takes note of what happened.
-    mutating func note(_ event: Event, at now: UInt64) {
+    package mutating func note(_ event: Event, at now: UInt64) {
         switch event {
         case .handshakeCompleted:
             begin(.firstHead, times.firstHead, now)
@@ -56,7 +74,7 @@ struct ConnectionProgress: Sendable {
     }
 
     /// The limit that is broken at `now`, or nil.
-    func brokenLimit(at now: UInt64) -> Limit? {
+    package func brokenLimit(at now: UInt64) -> Limit? {
         guard now >= deadline else { return nil }
         return switch wait {
         case .handshake: .handshakeTime
@@ -73,18 +91,9 @@ struct ConnectionProgress: Sendable {
     }
 }
 
-extension ConnectionProgress.Times {
-    init(_ limits: ServerLimits) {
-        self.init(
-            handshake: limits.handshake.wholeNanoseconds, firstHead: limits.firstHead.wholeNanoseconds,
-            idle: limits.idle.wholeNanoseconds, body: limits.body.wholeNanoseconds,
-            answer: limits.answer.wholeNanoseconds)
-    }
-}
-
 extension Duration {
     /// The duration in nanoseconds; 0 if negative, a century if longer.
-    var wholeNanoseconds: UInt64 {
+    package var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0 else { return 0 }
         return UInt64(min(seconds, 3_155_760_000)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Counts open connections, over all clients and of each.
-final class ConnectionLedger: Sendable {
+package final class ConnectionLedger: Sendable {
     private struct Counts {
         var total = 0
         var byAddress: [ClientAddress: Int] = [:]
@@ -11,18 +11,18 @@ final class ConnectionLedger: Sendable {
     private let perAddress: Int
     private let counts = Mutex(Counts())
 
-    init(total: Int, perAddress: Int) {
+    package init(total: Int, perAddress: Int) {
         self.total = total
         self.perAddress = perAddress
     }
 
     /// The connections open now.
-    var openCount: Int { counts.withLock { $0.total } }
+    package var openCount: Int { counts.withLock { $0.total } }
 
     /// Counts a connection, unless there are enough.
     ///
     /// - Returns: nil, or the limit that keeps it out; then it is not counted.
-    func open(_ address: ClientAddress) -> Limit? {
+    package func open(_ address: ClientAddress) -> Limit? {
         counts.withLock { counts in
             guard counts.total < total else { return .connections }
             let own = counts.byAddress[address, default: 0]
@@ -34,7 +34,7 @@ final class ConnectionLedger: Sendable {
     }
 
     /// Forgets a connection that ``open(_:)`` counted.
-    func close(_ address: ClientAddress) {
+    package func close(_ address: ClientAddress) {
         counts.withLock { counts in
             guard let own = counts.byAddress[address] else { return }
             counts.total -= 1

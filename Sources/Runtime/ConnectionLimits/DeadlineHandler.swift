@@ -1,14 +1,14 @@
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 import NIOTLS
 
 /// Closes a connection that keeps the server waiting. Sits right behind the HTTP decoder, so that only whole
 /// heads count as progress.
-final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
+package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
 
     private let times: ConnectionProgress.Times
     private let socket: SocketHandler
@@ -16,37 +16,37 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var progress: ConnectionProgress?
     private var timer: Scheduled<Void>?
 
-    init(_ times: ConnectionProgress.Times, socket: SocketHandler, report: @escaping (Limit) -> Void) {
+    package init(_ times: ConnectionProgress.Times, socket: SocketHandler, report: @escaping (Limit) -> Void) {
         self.times = times
         self.socket = socket
         self.report = report
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         let progress = ConnectionProgress(times, at: Self.now)
         self.progress = progress
         schedule(progress.deadline, context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
         context.fireChannelInactive()
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
             note(.handshakeCompleted, context)
         }
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head: note(.headRead, context)
         case .body: break
@@ -55,7 +55,7 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard case .end = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
         let taken = promise ?? context.eventLoop.makePromise()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -67,13 +67,13 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// TLS says farewell and waits for the client's; this waits no longer than ``farewell``.
-    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         context.close(mode: mode, promise: promise)
         guard case .all = mode else { return }
         socket.close(after: Self.farewell)
     }
 
-    static let farewell = TimeAmount.milliseconds(500)
+    package static let farewell = TimeAmount.milliseconds(500)
 
     private func note(_ event: ConnectionProgress.Event, _ context: ChannelHandlerContext) {
         guard let before = progress?.deadline else { return }

@@ -1,14 +1,14 @@
-import NIOCore
+package import NIOCore
 
 /// A client as the limits count it: one IPv4 address, or the 64-bit network of an IPv6 address, which is what
 /// one customer gets. Kept in memory only, never written anywhere.
 package struct ClientAddress: Hashable, Sendable {
     private let bits: UInt64
     private let isVersion6: Bool
-    let isLoopback: Bool
+    package let isLoopback: Bool
 
     /// The address of a socket; every client without an IP address is one client.
-    init(_ address: SocketAddress?) {
+    package init(_ address: SocketAddress?) {
         switch address {
         case .v4:
             self.init(version4: Self.bytes(of: address, at: 4..<8))

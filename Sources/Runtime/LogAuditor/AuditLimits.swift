@@ -1,0 +1,8 @@
+/// How much of a log an auditor reads, so that a log without an end keeps nobody from an answer.
+public struct AuditLimits: Hashable, Sendable {
+    /// An audit pauses behind so many bytes of entries; the next one goes on there.
+    public var stepByteCount: UInt64 = 1 << 30
+
+    /// The limits that `signet audit` starts with.
+    public init() {}
+}
