@@ -13,10 +13,18 @@ import VRF
     private struct Successor: DirectoryTransport {
         let chain: [UInt8]
         let log: LogCopy
+        /// How the old log grew; nil: not shown.
+        let former: FormerResponse?
 
         func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
-            guard request.path == Route.succession.path else { return try await log.send(request) }
-            return DirectoryResponse(status: 200, mediaType: nil, body: chain)
+            switch request.path {
+            case Route.succession.path: return DirectoryResponse(status: 200, mediaType: nil, body: chain)
+            case FormerRoute.former.path:
+                let word = Array(#"{"error":"not_found"}"#.utf8)
+                return DirectoryResponse(
+                    status: former == nil ? 404 : 200, mediaType: Route.nativeMediaType, body: former?.encoded ?? word)
+            default: return try await log.send(request)
+            }
         }
     }
 
@@ -60,14 +68,27 @@ import VRF
         (0..<count).map { [UInt8($0 / 256), UInt8($0 % 256), $0 == changed ? 1 : 0] }
     }
 
+    /// How an old log grew from 300 entries to the end that ``link(size:changing:by:to:)`` gives it.
+    private static func growth(
+        to size: Int, from known: Int = 300, changing changed: Int? = nil
+    ) throws -> FormerResponse {
+        let record = SuccessionRecord(
+            kind: .log, number: 1, vrfKey: try heir().vrf.publicKey, policy: try policy(of: heir()))
+        var tree = MerkleTree()
+        for entry in entries(size - 2, changing: changed) + [record.entry, [0]] { tree.append(.leaf(entry)) }
+        return FormerResponse(
+            consistency: try tree.consistencyProof(from: UInt64(min(known, size)), to: UInt64(size)), history: [])
+    }
+
     /// What the client says to a successor, after it has seen 300 entries.
     private static func follow(
-        _ directory: TestDirectory, remembering store: InMemoryStore, ending link: SuccessionLink, first: [UInt8]
+        _ directory: TestDirectory, remembering store: InMemoryStore, ending link: SuccessionLink, first: [UInt8],
+        grown former: FormerResponse?
     ) async throws -> VerifiedSuccession? {
         let known = try LogCopy(entries(300), keys: directory.keys)
         _ = try await directory.client(nil, over: known, remembering: store).logTail(1)
         let served = Successor(
-            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, [1]], keys: heir()))
+            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, [1]], keys: heir()), former: former)
         return try await directory.client(nil, over: served, remembering: store).succession()
     }
 
@@ -76,9 +97,9 @@ import VRF
             let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
             let found = try await Self.follow(
                 directory, remembering: InMemoryStore(), ending: link,
-                first: PredecessorRecord(note: link.note).entry)
+                first: PredecessorRecord(note: link.note).entry, grown: Self.growth(to: 302))
             #expect(found?.trust.policy == link.record.policy)
-            #expect(found?.ends.map(\.checkpoint.head.size) == [302])
+            #expect(found?.formerLogs.map(\.end.checkpoint.head.size) == [302])
             #expect(found?.weakensQuorum == true, "the clock has another key")
         }
     }
@@ -92,11 +113,42 @@ import VRF
             let link = try Self.link(size: size, changing: changed, by: directory.keys, to: Self.heir())
             let error = await #expect(throws: ClientError.self) {
                 try await Self.follow(
-                    directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry)
+                    directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
+                    grown: Self.growth(to: size))
             }
             guard case .log(.contradiction(let evidence)) = error else { throw Unexpected(error as Any) }
             #expect(LogFault(evidence.fault) == fault)
             #expect(try await store.evidence() == [evidence])
+        }
+    }
+
+    /// The operator flashed a key: what this client saw was taken back before the log ended, at a larger size.
+    @Test func anEndThatDoesNotExtendWhatWasSeenIsRefusedAndKept() async throws {
+        try await TestDirectory.run { directory in
+            let store = InMemoryStore()
+            let link = try Self.link(size: 310, changing: 7, by: directory.keys, to: Self.heir())
+            let error = await #expect(throws: ClientError.self) {
+                try await Self.follow(
+                    directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
+                    grown: Self.growth(to: 310, changing: 7))
+            }
+            guard case .log(.contradiction(let evidence)) = error, case .inconsistent = evidence.fault else {
+                throw Unexpected(error as Any)
+            }
+            #expect(try await store.evidence() == [evidence])
+        }
+    }
+
+    @Test func anEndWhoseGrowthIsNotShownIsRefusedAndProvesNothing() async throws {
+        try await TestDirectory.run { directory in
+            let store = InMemoryStore()
+            let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
+            await #expect(throws: ClientError.former(nil, .withheld)) {
+                try await Self.follow(
+                    directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
+                    grown: nil)
+            }
+            #expect(try await store.evidence().isEmpty)
         }
     }
 
@@ -106,13 +158,15 @@ import VRF
             let other = try Self.link(size: 301, by: directory.keys, to: Self.heir())
             for first in [PredecessorRecord(note: other.note).entry, [1]] {
                 await #expect(throws: ClientError.succession(.firstEntry)) {
-                    try await Self.follow(directory, remembering: InMemoryStore(), ending: link, first: first)
+                    try await Self.follow(
+                        directory, remembering: InMemoryStore(), ending: link, first: first,
+                        grown: Self.growth(to: 302))
                 }
             }
         }
     }
 
-    @Test func aStoreForgetsHistoriesOfTheOtherLogOnceAndNothingElse() async throws {
+    @Test func aStoreForgetsHistoriesOfALogWhoseEndWasNotKept() async throws {
         try await withTemporaryFolder { folder in
             let (peer, view) = (try StoreSample.peer("alice@example.org"), try StoreSample.view(size: 3))
             let next = try StoreSample.view(size: 1, origin: "example.org/next")
@@ -134,6 +188,40 @@ import VRF
             #expect(try await moved.advance(to: next, from: nil))
             #expect(try await moved.pin(peer, replacing: forgotten))
             #expect(try await SQLiteStore.open(at: folder + "/store", of: next.origin).pinnedPeer(peer.handle) == peer)
+        }
+    }
+
+    /// The same store when the end of the log was kept: what was known of it is put aside until it is compared.
+    @Test func aStoreCarriesHistoriesOfALogWhoseEndWasKept() async throws {
+        try await TestDirectory.run { directory in
+            try await withTemporaryFolder { folder in
+                let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
+                let followed = try SuccessionVerifier(trust: directory.profile.trust).follow(
+                    SuccessionChain(links: [link]))
+                let logs = try #require(followed?.formerLogs)
+                let origin = try #require(directory.profile.trust.policy.logs.first?.name)
+                let peer = try StoreSample.peer("alice@example.org")
+                let view = LogView(uncheckedOrigin: origin, head: TreeHead(size: 300, root: .leaf([1])), note: [])
+                let store = try SQLiteStore.open(at: folder + "/store", of: origin)
+                #expect(try await store.advance(to: view, from: nil))
+                #expect(try await store.pin(peer, replacing: nil))
+                try await store.keep(logs)
+                try await store.keep(logs)
+                #expect(try await store.formerLogs() == logs)
+
+                let moved = try SQLiteStore.open(at: folder + "/store", of: try KeyName("example.org/next".utf8))
+                let former = FormerHistory(handle: peer.handle, origin: origin, history: peer.history)
+                #expect(try await moved.formerHistory(of: peer.handle) == former)
+                let pinned = try #require(try await moved.pinnedPeer(peer.handle))
+                #expect(pinned.history == LabelHead(.empty))
+                #expect(try await !moved.settle(former, pinning: peer, replacing: peer))
+                #expect(try await moved.formerHistory(of: peer.handle) == former, "nothing was changed")
+                #expect(try await moved.settle(former, pinning: peer, replacing: pinned))
+                #expect(try await moved.formerHistory(of: peer.handle) == nil)
+                #expect(try await moved.pinnedPeer(peer.handle) == peer)
+                #expect(try await moved.settle(former, pinning: pinned, replacing: peer), "done is done")
+                #expect(try await moved.pinnedPeer(peer.handle) == peer)
+            }
         }
     }
 }

@@ -90,6 +90,7 @@ struct Run: AsyncParsableCommand {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 heartbeat: UInt64(heartbeat), witnessRoots: try roots(), logger: logger)
+            try stored.demandGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         let parts: [any PartAnswering]
         let server: HTTPSServer
@@ -115,7 +116,8 @@ struct Run: AsyncParsableCommand {
         if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
         let notes = try await StoredNotes.open(data, login: login, logger: logger)
         let recovery = try MailboxStore(at: data.recovery)
-        return [notes, RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)]
+        let letters = RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)
+        return [notes, FormerAnswering(beside: directory), letters]
     }
 
     private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {

@@ -19,12 +19,13 @@ struct Succeed: AsyncParsableCommand {
             Clients follow by themselves if the new quorum demands what the old one did: independent witnesses do, the \
             server's own clock does not, for its key is new. Else people say `signet directory update --accept`.
 
-            1. Stop the old server. Run this; with --bind if auditors are among the witnesses. Whatever interrupts it, \
-            the same command again completes it. Until it is done, guard the folder NEW.heir: it holds the only keys \
-            that can go on.
+            1. Stop the old server. Run this; with --bind if auditors are among the witnesses. Disks, room and databases \
+            are tried before the log ends; whatever interrupts it afterwards, the same command again completes it. Until it \
+            is done, guard the folder NEW.heir: it holds the only keys that can go on. Notes, letters of guardians and \
+            inboxes move along; to another disk they are copied, and those left in the old directory may be deleted then.
             2. Tell the witnesses of the new log's key (`signetd witness add-log`), and auditors of the new \
             directory.signet.
-            3. Start the new server with `signetd run`; never start the old one again, but keep its data: it is what \
+            3. Start the new server with `signetd run`; the old one does not start again, but keep its data: it is what \
             proves the past.
 
             Handles of erased people can be registered again: nobody knows any more which they were.

@@ -91,7 +91,38 @@ struct Verdict {
                 .notMade,
                 "that is the old log's name, or another successor was begun here; say the same as then. Nothing was changed"
             )
+        case .handover(let error): of(error)
         }
+    }
+
+    private static func of(_ error: HandoverError) -> Verdict {
+        switch error {
+        case .notWritable(let failure):
+            Verdict(.notMade, "\(sentence(failure)); make it writable, or choose another --data. Nothing was changed")
+        case .tooLittleSpace(let needed, let free):
+            Verdict(
+                .notMade,
+                "the new directory needs \(needed >> 20) MiB on its disk, and \(free >> 20) MiB are free; make room, "
+                    + "then the same again")
+        case .inUse(let path): Verdict(.tryAgain, "another program uses \(path); stop it, then the same again")
+        case .recovery:
+            Verdict(.damaged, "recovery.sqlite of the old directory cannot be read; bring back a copy of it")
+        case .signals(let code):
+            Verdict(.damaged, "signals.sqlite of the old directory cannot be read, SQLite's code \(code)")
+        }
+    }
+
+    private static func ended(by keys: [VerifierKey]) -> Verdict {
+        guard let key = keys.first else {
+            return Verdict(
+                .notMade,
+                "this log is about to end, and its last record is not cosigned yet; "
+                    + "the same `signetd succeed` as before completes it")
+        }
+        return Verdict(
+            .notMade,
+            "this log has ended; \(String(decoding: key.encoded, as: UTF8.self)) goes on. Serve that one's data directory; "
+                + "if it is not there yet, the same `signetd succeed` as before completes it")
     }
 
     private static func of(_ error: StoredDirectoryError) -> Verdict {
@@ -107,6 +138,8 @@ struct Verdict {
                 .damaged,
                 "the log's key is not the one in directory.signet; if a rotation was interrupted, do it again")
         case .directory(let error): of(error)
+        case .ended(let keys): ended(by: keys)
+        case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; bring back a copy of it")
         }
     }
 

@@ -51,6 +51,15 @@ public struct VerifiedHistory: Hashable, Sendable {
     /// The moment for which it holds.
     public var epoch: VerifiedEpoch { answer.epoch }
 
+    /// The same history as whoever knew its first entries sees it; as it is when it does not begin with them.
+    package func since(_ frontier: MerkleFrontier) -> VerifiedHistory {
+        guard known.size == 0, head(count: frontier.size) == LabelHead(frontier.head) else { return self }
+        let count = Int(frontier.size)
+        return VerifiedHistory(
+            answer, label, known: frontier, entries: Array(entries.dropFirst(count)),
+            leaves: Array(leaves.dropFirst(count)), frontier: self.frontier, loggedIn: loggedIn)
+    }
+
     /// The history when it had so many entries; nil for fewer than were known before, and for more than there are.
     public func head(count: UInt64) -> LabelHead? {
         guard count >= known.size, count <= frontier.size else { return nil }

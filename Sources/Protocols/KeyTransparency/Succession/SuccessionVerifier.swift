@@ -7,8 +7,8 @@ public struct VerifiedSuccession: Hashable, Sendable {
     public let trust: DirectoryTrust
     /// The changes that were new, oldest first.
     public let changes: [SuccessionRecord]
-    /// The last checkpoint of each log that ended with one of them, oldest first; empty if the log is the same.
-    public let ends: [VerifiedCheckpoint]
+    /// Each log that ended with one of them, oldest first; empty if the log is the same.
+    public let formerLogs: [FormerLog]
     /// Whether a checkpoint may now be accepted that the quorum of before would have refused: fewer or other witnesses.
     /// Then the user must agree.
     public let weakensQuorum: Bool
@@ -35,20 +35,20 @@ public struct SuccessionVerifier: Sendable {
         var trust = trust
         let known = chain.links.lastIndex { $0.record.policy == trust.policy && $0.record.vrfKey == trust.vrfKey }
         var number = known.map { chain.links[$0].record.number } ?? 0
-        var (changes, ends): ([SuccessionRecord], [VerifiedCheckpoint]) = ([], [])
+        var (changes, ended): ([SuccessionRecord], [FormerLog]) = ([], [])
         for (place, link) in chain.links.enumerated().dropFirst((known ?? -1) + 1) {
             try checkNumber(link.record, after: number, place)
             let checkpoint = try checkCheckpoint(link, trust, place)
             try checkInclusion(link, checkpoint, place)
             try checkKind(link.record, checkpoint, trust, place)
+            if link.record.kind == .log { ended.append(FormerLog(trust: trust, end: checkpoint)) }
             trust = DirectoryTrust(policy: link.record.policy, vrfKey: link.record.vrfKey, freshness: trust.freshness)
             number = link.record.number
             changes.append(link.record)
-            if link.record.kind == .log { ends.append(checkpoint) }
         }
         guard !changes.isEmpty else { return nil }
         return VerifiedSuccession(
-            trust: trust, changes: changes, ends: ends,
+            trust: trust, changes: changes, formerLogs: ended,
             weakensQuorum: !trust.policy.quorumImplies(self.trust.policy))
     }
 

@@ -18,8 +18,8 @@ extension Directory {
     ///   - keys: the heir's keys.
     /// - Throws: ``DirectoryError``; `versionConflict`: this log has not ended, or in favor of another one.
     public func bequeath(to path: String, _ keys: DirectoryKeys) async throws(DirectoryError) {
-        guard let chain = try succession(), let end = chain.links.last?.record, end.kind == .log,
-            end.vrfKey == keys.vrf.publicKey, end.policy.logs.contains(keys.log.verifierKey)
+        guard let chain = try succession(), let link = chain.links.last, link.record.kind == .log,
+            link.record.vrfKey == keys.vrf.publicKey, link.record.policy.logs.contains(keys.log.verifierKey)
         else { throw .refused(.versionConflict) }
         let paths = DirectoryPaths(root: path)
         let heir: DirectoryDatabase
@@ -31,6 +31,7 @@ extension Directory {
                 try Inheritance(old: old, new: new, vrf: vrf) { log.index(ofLeaf: $0) != nil }.copy()
             }
         }
+        try await bequeathPast(to: heir, paths, ending: link)
         do { try SuccessionFile(path: paths.succession).write(chain) } catch { throw .database }
     }
 }
@@ -67,6 +68,9 @@ private struct Inheritance {
             [account, Data(handle.bytes), Data(label.bytes), Data(proof.bytes), Data(LabelIndex(label).bytes)])
         try copy(state, of: account, under: label)
         try copyDevices(of: account, at: Int64(clamping: state.version), under: label)
+        for row in try old.rows("SELECT log, answer FROM former WHERE account = ?", [account]) {
+            try FormerRows.insert(row.bytes(1), of: account, log: UInt64(clamping: row.integer(0)), in: new)
+        }
     }
 
     private func copy(_ state: StateRow, of account: Int64, under label: VRFHash) throws {

@@ -10,6 +10,20 @@ extension Directory {
     /// - Throws: ``DirectoryError``; `tooLarge`: more entries than an answer may have: ask from a later count.
     public func history(_ request: HistoryRequest) async throws(DirectoryError) -> HistoryResponse {
         let (lookup, size) = try await sizedLookup(request.lookup)
+        return try await history(request, lookup, size)
+    }
+
+    /// The same under a checkpoint of our choice, as ``lookup(_:endingWith:)``.
+    func history(
+        _ request: HistoryRequest, endingWith note: SignedNote
+    ) async throws(DirectoryError) -> HistoryResponse {
+        let (lookup, size) = try await lookup(request.lookup, endingWith: note)
+        return try await history(request, lookup, size)
+    }
+
+    private func history(
+        _ request: HistoryRequest, _ lookup: LookupResponse, _ size: UInt64
+    ) async throws(DirectoryError) -> HistoryResponse {
         guard case .present(let label) = lookup.answer else {
             return HistoryResponse(lookup: lookup.encoded, entries: [])
         }

@@ -26,6 +26,20 @@ extension Directory {
         return (try response(account, request, published, epoch), published.head.size)
     }
 
+    /// The same, showing this note of the published head: the end of a log is shown as its succession shows it, whatever
+    /// was cosigned anew since.
+    ///
+    /// - Throws: ``DirectoryError``; `versionConflict`: the note is of another head.
+    func lookup(
+        _ request: LookupRequest, endingWith note: SignedNote
+    ) async throws(DirectoryError) -> (response: LookupResponse, size: UInt64) {
+        let (published, epoch) = try publishedEpoch()
+        guard (try? Checkpoint(decoding: note.text))?.head == published.head else { throw .refused(.versionConflict) }
+        let account = try await account(request.handle, size: published.head.size)
+        let ended = PublishedCheckpoint(head: published.head, note: note)
+        return (try response(account, request, ended, epoch), published.head.size)
+    }
+
     /// Answers with the latest state whose record is among the first `size` entries, as only a liar would.
     package func lookup(
         _ request: LookupRequest, stateWithin size: UInt64

@@ -4,6 +4,9 @@ import SignetAPI
 import TransparencyLog
 
 extension Directory {
+    /// Whether the log has its last record: another one goes on. Also before that record is cosigned.
+    public var hasEnded: Bool { epochs.hasEnded }
+
     /// Every change of this directory's keys, as clients read it; nil before the first.
     ///
     /// - Throws: ``DirectoryError/database``: the file cannot be read.

@@ -47,6 +47,8 @@ struct Reconciliation: Sendable {
         }
         guard mark.vrfKey == keys.vrf.publicKey.bytes else { throw .databaseOfOtherVRFKey }
         try await checkLog(from: mark.checkedSize)
+        // What the database took when the log had ended already, no log gets any more.
+        guard !epochs.hasEnded else { return }
         let newest = try await appendPendingStates(after: mark.checkedState)
         try await closeErased()
         try remember(size: log.published.head.size, state: newest)

@@ -68,16 +68,24 @@ extension Client {
 
     /// A verified answer whose view of the log has been stored.
     package func verifiedAnswer(_ handle: Handle) async throws(ClientError) -> StoredAnswer {
+        let inheritance = try await inheritance(of: handle)
         for _ in 0..<8 {
-            let (known, history) = (try await logView(), try await pinnedPeer(handle)?.history)
+            let (known, pinned) = (try await logView(), try await pinnedPeer(handle)?.history)
             let request = LookupRequest(
-                handle: handle, knownSize: known?.head.size ?? 0, knownCount: history?.count ?? 0)
+                handle: handle, knownSize: known?.head.size ?? 0,
+                knownCount: inheritance?.lookup.inheritedCount ?? pinned?.count ?? 0)
             let bytes = try await response(to: request)
-            let answer = try await verify(bytes, handle, known, history)
+            let history = inheritance.map { verifier.inheritance(of: $0.lookup, in: bytes) } ?? pinned
+            let answer: VerifiedAnswer
+            do { answer = try await verify(bytes, handle, known, history) } catch {
+                throw inheritance == nil ? error : error.afterHandover
+            }
             let isStored = try await stored { () throws(StoreError) in
                 try await store.advance(to: answer.epoch.view, from: known)
             }
-            if isStored { return StoredAnswer(answer: answer, known: known, response: bytes) }
+            guard isStored else { continue }
+            if let inheritance { try await settle(inheritance, answer) }
+            return StoredAnswer(answer: answer, known: known, response: bytes)
         }
         throw .viewKeepsMoving
     }

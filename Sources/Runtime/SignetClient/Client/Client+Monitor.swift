@@ -31,6 +31,8 @@ extension Client {
     public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
         guard let owner else { throw .misuse(.noAccount) }
         guard try await isConfirmed(owner) else { throw .misuse(.deviceNotAddedYet) }
+        let former = try await formerAlarms(isAccepting: isAccepting)
+        guard former.isEmpty || isAccepting else { return .former(owner.handle, former) }
         for _ in 0..<8 {
             let record = try await ownRecord()
             let watch = record.watch ?? .beginning
@@ -152,6 +154,13 @@ extension Client {
 }
 
 extension MonitorReport {
+    /// What was found in a log that has ended.
+    fileprivate static func former(_ handle: Handle, _ alarms: [MonitorAlarm]) -> MonitorReport {
+        MonitorReport(
+            handle: handle, alarms: alarms, epoch: 0, version: 0, entryCount: 0, milestoneCount: 0, isFirst: false,
+            isAccepted: false)
+    }
+
     fileprivate static func vanished(_ handle: Handle, _ watch: OwnWatch) -> MonitorReport {
         MonitorReport(
             handle: handle, alarms: [.vanished], epoch: 0, version: watch.version, entryCount: 0,

@@ -5,8 +5,9 @@ import TransparencyLog
 extension Client {
     /// Asks whether the directory has changed its keys since this client's profile was made, and follows the changes.
     ///
-    /// Nothing is stored: whoever calls this keeps ``SignetAPI/DirectoryProfile/following(_:)`` and makes a new client
-    /// of it, after asking the user if the quorum is weakened.
+    /// Nothing of the changes is stored: whoever calls this keeps them with ``remember(_:)``, then
+    /// ``SignetAPI/DirectoryProfile/following(_:)``, and makes a new client of it, after asking the user if the quorum is
+    /// weakened.
     ///
     /// - Returns: nil if nothing has changed.
     /// - Throws: ``ClientError``; ``ClientError/succession(_:)``: a change does not hold under the trust before it;
@@ -21,18 +22,14 @@ extension Client {
         return succession
     }
 
-    /// A log must not have ended before what this client saw of it, and the log that goes on must name that end itself,
-    /// in its first entry, for everyone to see.
+    /// A log must have grown from what this client saw of it to its end, and the log that goes on must name that end
+    /// itself, in its first entry, for everyone to see.
     private func checkHandover(_ succession: VerifiedSuccession) async throws(ClientError) {
-        guard let end = succession.ends.first, let last = succession.ends.last else { return }
-        let known = try await logView()
-        do throws(LogContradiction) { try known?.checkNoContradiction(end) } catch {
-            guard let fault = await keep(error) else { throw .log(.contradiction(error)) }
-            throw .log(.contradictionNotKept(error, fault))
-        }
+        guard let ended = succession.formerLogs.first, let last = succession.formerLogs.last else { return }
+        try await checkGrowth(to: ended)
         let first = try await firstEntry(under: succession.trust)
         guard let note = try? PredecessorRecord(decoding: first).note,
-            (try? Checkpoint(decoding: note.text)) == last.checkpoint
+            (try? Checkpoint(decoding: note.text)) == last.end.checkpoint
         else { throw .succession(.firstEntry) }
     }
 

@@ -39,6 +39,9 @@ public enum ClientError: Error, Hashable, Sendable {
     case log(LogReadError)
     /// A change of the directory's keys does not hold.
     case succession(SuccessionError)
+    /// After a handover: what the log that ended showed of somebody, nil for the log itself, is not how it ended, or not
+    /// how the next one begins.
+    case former(Handle?, FormerFault)
     /// Other processes moved the stored view again and again.
     case viewKeepsMoving
     /// The store.
@@ -58,7 +61,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .transport(let error): error.family
         case .refused(let code, _): Self.family(of: code)
         case .unexpectedStatus, .malformedAnswer, .lookup, .history, .withheld, .notWhatWasSent, .ownAccountChanged,
-            .contradicted, .log, .succession:
+            .contradicted, .log, .succession, .former:
             .peer
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
@@ -67,6 +70,12 @@ public enum ClientError: Error, Hashable, Sendable {
         case .submission, .misuse, .notRegistered, .accountClosed, .peerChanged: .caller
         case .account: .bug
         }
+    }
+
+    /// The same when the answer had to go on from the end of another log.
+    var afterHandover: ClientError {
+        guard case .lookup(let refusal) = self, case .history(let error) = refusal.error else { return self }
+        return .former(refusal.handle, .notTakenOver(error))
     }
 
     private static func family(of code: ErrorCode) -> ErrorFamily {

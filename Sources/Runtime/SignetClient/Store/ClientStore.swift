@@ -60,6 +60,32 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
 
     /// Keeps the look in the place of the one before.
     func keep(_ look: PeerLook) async throws(StoreError)
+
+    /// Keeps logs that ended, in their order; each is kept once.
+    func keep(_ logs: [FormerLog]) async throws(StoreError)
+
+    /// The logs that ended, in their order.
+    func formerLogs() async throws(StoreError) -> [FormerLog]
+
+    /// What was known of somebody pinned in a log that ended, and was not compared yet; nil when there is nothing.
+    func formerHistory(of handle: Handle) async throws(StoreError) -> FormerHistory?
+
+    /// Pins a peer whose former history was compared, and forgets that history, in one step.
+    ///
+    /// - Returns: false if something else is pinned by now; nothing was changed.
+    func settle(
+        _ former: FormerHistory, pinning peer: PinnedPeer, replacing expected: PinnedPeer
+    ) async throws(StoreError) -> Bool
+
+    /// How far the own account was watched in a log that ended; nil when that is done.
+    func formerWatch() async throws(StoreError) -> FormerWatch?
+
+    /// Replaces the own record when the former watch has ended, in one step.
+    ///
+    /// - Returns: false if it has changed meanwhile; nothing was changed.
+    func settle(
+        _ former: FormerWatch, with record: OwnRecord, replacing expected: OwnRecord
+    ) async throws(StoreError) -> Bool
 }
 
 extension ClientStore {

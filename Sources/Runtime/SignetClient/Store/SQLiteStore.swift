@@ -17,8 +17,8 @@ public struct SQLiteStore: ClientStore {
     /// Opens the file, or makes it.
     ///
     /// - Parameter origin: the log that is trusted now. If the store has only ever seen other ones, the directory has
-    ///   handed over: the histories of labels, which were the other log's, are forgotten in one transaction; whom the user
-    ///   trusts with which keys, and what the owner did, stays. nil: whatever log it is.
+    ///   handed over: the histories of labels, which were the other log's, are put aside in one transaction, until they are
+    ///   compared with how that log ended; whom the user trusts with which keys, and what the owner did, stays. nil: whatever log it is.
     /// - Throws: ``StoreError``.
     public static func open(at path: String, of origin: KeyName? = nil) throws(StoreError) -> SQLiteStore {
         do { try DurableFile(path: path).makeEmptyUnlessThere() } catch { throw .file(error) }
@@ -27,17 +27,6 @@ public struct SQLiteStore: ClientStore {
             if let origin { try queue.write { try moveToLog(origin.bytes, in: $0) } }
             return SQLiteStore(queue: queue)
         }
-    }
-
-    /// A view of a log is stored before anything is pinned of it: without one, every history is of another log.
-    private static func moveToLog(_ origin: [UInt8], in db: Database) throws {
-        let seen = try Data.fetchAll(db, sql: "SELECT origin FROM log_view")
-        guard !seen.isEmpty, !seen.contains(Data(origin)) else { return }
-        try db.execute(
-            sql: "UPDATE pinned_peer SET history = ?", arguments: [Data(StoreRow.encode(LabelHead(.empty)))])
-        guard let watch = try ownRecord(in: db).watch else { return }
-        try db.execute(
-            sql: "UPDATE own_record SET watch = ?", arguments: [Data(StoreRow.encode(watch.movedToNextLog()))])
     }
 
     private init(queue: DatabaseQueue) { self.queue = queue }
@@ -67,13 +56,7 @@ public struct SQLiteStore: ClientStore {
     public func pin(_ peer: PinnedPeer, replacing expected: PinnedPeer?) async throws(StoreError) -> Bool {
         try await write { db in
             guard try Self.pinnedPeer(peer.handle, in: db) == expected else { return false }
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO pinned_peer VALUES (?, ?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    Data(peer.handle.bytes), Data(peer.identityKey), Int64(bitPattern: peer.version),
-                    Data(peer.stateHash), Data(StoreRow.encode(peer.devices)),
-                    Int64(bitPattern: peer.pinnedAt), Data(StoreRow.encode(peer.history)),
-                ])
+            try Self.pin(peer, in: db)
             return true
         }
     }
@@ -163,12 +146,7 @@ public struct SQLiteStore: ClientStore {
     ) async throws(StoreError) -> Bool {
         try await write { db in
             guard try Self.ownRecord(in: db) == expected else { return false }
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO own_record VALUES (1, ?, ?, ?, ?)",
-                arguments: [
-                    record.pending.map { Data($0) }, Int64(record.highestDeviceNumber),
-                    Data(StoreRow.encode(record.acts)), record.watch.map { Data(StoreRow.encode($0)) },
-                ])
+            try Self.setOwnRecord(record, in: db)
             return true
         }
     }
@@ -180,7 +158,26 @@ public struct SQLiteStore: ClientStore {
 }
 
 extension SQLiteStore {
-    private static func pinnedPeer(_ handle: Handle, in db: Database) throws -> PinnedPeer? {
+    static func pin(_ peer: PinnedPeer, in db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO pinned_peer VALUES (?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(peer.handle.bytes), Data(peer.identityKey), Int64(bitPattern: peer.version),
+                Data(peer.stateHash), Data(StoreRow.encode(peer.devices)), Int64(bitPattern: peer.pinnedAt),
+                Data(StoreRow.encode(peer.history)),
+            ])
+    }
+
+    static func setOwnRecord(_ record: OwnRecord, in db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO own_record VALUES (1, ?, ?, ?, ?)",
+            arguments: [
+                record.pending.map { Data($0) }, Int64(record.highestDeviceNumber),
+                Data(StoreRow.encode(record.acts)), record.watch.map { Data(StoreRow.encode($0)) },
+            ])
+    }
+
+    static func pinnedPeer(_ handle: Handle, in db: Database) throws -> PinnedPeer? {
         try Row.fetchOne(
             db, sql: "SELECT * FROM pinned_peer WHERE handle = ?", arguments: [Data(handle.bytes)]
         ).map(peer)
@@ -204,7 +201,7 @@ extension SQLiteStore {
         return view
     }
 
-    private static func ownRecord(in db: Database) throws -> OwnRecord {
+    static func ownRecord(in db: Database) throws -> OwnRecord {
         guard let row = try Row.fetchOne(db, sql: "SELECT * FROM own_record") else { return .initial }
         guard let highest = UInt16(exactly: try row.number("highest_device_number")) else {
             throw StoreError.damaged

@@ -92,6 +92,26 @@ enum StoreSchema {
         """
         CREATE TABLE peer_look (handle BLOB PRIMARY KEY NOT NULL, epoch_time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """,
+        // Logs that ended, in their order: what they were trusted by, and their last checkpoint.
+        """
+        CREATE TABLE former_log (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, origin BLOB NOT NULL UNIQUE, vrf_key BLOB NOT NULL,
+            policy BLOB NOT NULL, maximum_age INTEGER NOT NULL, warning_age INTEGER NOT NULL,
+            clock_skew INTEGER NOT NULL, note BLOB NOT NULL
+        ) STRICT;
+        """,
+        // What was known of people in a log that ended, until it is compared with how it ended.
+        """
+        CREATE TABLE former_history (
+            handle BLOB PRIMARY KEY NOT NULL, origin BLOB NOT NULL, history BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """,
+        // The same of the own account.
+        """
+        CREATE TABLE former_watch (
+            one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), origin BLOB NOT NULL, watch BLOB NOT NULL
+        ) STRICT;
+        """,
     ]
 }
 

@@ -14,7 +14,8 @@ extension KeyRotation {
     /// the same URL, TLS identity and pins.
     ///
     /// Until it is whole, the new directory is in a folder next to its place, whose name ends in `.heir`. From the moment
-    /// the old log has ended, the keys in there are the only ones that can go on.
+    /// the old log has ended, the keys in there are the only ones that can go on. So everything that can fail is tried
+    /// before that. On another disk, notes, letters and inboxes are copied, and those in the old directory stay.
     ///
     /// - Parameters:
     ///   - heir: where the new data directory is to be.
@@ -27,17 +28,41 @@ extension KeyRotation {
         to heir: DataDirectory, origin: KeyName, witnesses: [UInt8]?, at now: UInt64
     ) async throws(KeyRotationError) -> DirectoryProfile {
         guard access(heir.path, F_OK) != 0 else { throw .setup(.exists) }
+        try tryEverything(for: heir)
         let draft = DataDirectory(path: heir.path + ".heir")
         let made = try await draftProfile(draft, origin, witnesses, at: now)
+        try interruption(.drafted)
         let profile = try inheritPins(made, draft)
+        try interruption(.pinned)
         let keys: DirectoryKeys
         do { keys = try StoredDirectory.readKeys(draft, profile) } catch { throw .stored(error) }
-        try await log(.log, profile.trust) { (directory) throws(DirectoryError) in
-            try await directory.bequeath(to: draft.records, keys)
+        try await log(.log, profile.trust) { (directory) throws(KeyRotationError) in
+            try interruption(.ended)
+            do throws(DirectoryError) { try await directory.bequeath(to: draft.records, keys) } catch {
+                throw .directory(error)
+            }
         }
-        guard rename(data.notes, draft.notes) == 0 || errno == ENOENT else { throw .file(FileFailure(data.notes)) }
+        try interruption(.bequeathed)
+        try await moveParts(to: draft)
         do { try draft.rename(to: heir) } catch { throw .setup(error) }
+        try interruption(.named)
         return profile
+    }
+
+    /// What could fail later is tried while the old log goes on.
+    private func tryEverything(for heir: DataDirectory) throws(KeyRotationError) {
+        do throws(HandoverError) {
+            try HandoverGround(old: data, heir: heir, disks: disks).check()
+            for part in InheritedPart.allCases { try part.settle(in: data) }
+        } catch { throw .handover(error) }
+    }
+
+    private func moveParts(to draft: DataDirectory) async throws(KeyRotationError) {
+        for part in InheritedPart.allCases {
+            do { try part.settle(in: data) } catch { throw .handover(error) }
+            do { try part.move(from: data, to: draft, disks) } catch { throw .file(error) }
+            try interruption(part.step)
+        }
     }
 
     /// Makes the draft, or reads the one that was made before.

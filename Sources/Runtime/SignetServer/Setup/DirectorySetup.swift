@@ -56,6 +56,8 @@ public struct DirectorySetup: Sendable {
             try draft.rename(to: data)
             return profile
         } catch {
+            // Not a folder that somebody else of this number is filling.
+            if case .file(let failure) = error, failure.path == draft.path, failure.code == EEXIST { throw error }
             try? FileManager.default.removeItem(atPath: draft.path)
             throw error
         }

@@ -23,6 +23,9 @@ public struct KeyRotation: Sendable {
     private let witnessRoots: [UInt8]
     private let serving: HTTPSServer.Configuration?
     let logger: Logger
+    let disks: HandoverDisks
+    /// Called after each step of a handover: where it throws, a process would have been killed.
+    let interruption: @Sendable (HandoverStep) throws(KeyRotationError) -> Void
 
     /// A rotation in a data directory whose server is not running.
     ///
@@ -32,6 +35,18 @@ public struct KeyRotation: Sendable {
     public init(
         _ data: DataDirectory, witnessRoots: [UInt8] = [], serving: HTTPSServer.Configuration? = nil, logger: Logger
     ) {
+        self.init(data, witnessRoots: witnessRoots, serving: serving, logger: logger, disks: .system) {
+            _ throws(KeyRotationError) in
+        }
+    }
+
+    /// The same on disks that fail, and interrupted.
+    package init(
+        _ data: DataDirectory, witnessRoots: [UInt8] = [], serving: HTTPSServer.Configuration? = nil, logger: Logger,
+        disks: HandoverDisks, interruption: @escaping @Sendable (HandoverStep) throws(KeyRotationError) -> Void
+    ) {
+        self.disks = disks
+        self.interruption = interruption
         self.data = data
         self.witnessRoots = witnessRoots
         self.serving = serving
@@ -99,18 +114,29 @@ public struct KeyRotation: Sendable {
     /// Logs the change, waits until witnesses have cosigned it, and then does something with the directory.
     func log(
         _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust,
-        then body: (Directory) async throws(DirectoryError) -> Void = { _ in }
+        then body: (Directory) async throws(KeyRotationError) -> Void = { _ in }
     ) async throws(KeyRotationError) {
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(data, witnessRoots: witnessRoots, logger: logger)
         } catch { throw .stored(error) }
-        var outcome = await whileServing(stored) { await Self.log(kind, trust, in: stored.directory) }
+        var outcome = await logged(kind, trust, in: stored)
         if case .success = outcome {
-            do throws(DirectoryError) { try await body(stored.directory) } catch { outcome = .failure(error) }
+            do throws(KeyRotationError) { try await body(stored.directory) } catch { outcome = .failure(error) }
         }
         await stored.directory.close()
-        do { try outcome.get() } catch { throw .directory(error) }
+        try outcome.get()
+    }
+
+    private func logged(
+        _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust, in stored: StoredDirectory
+    ) async -> Result<Void, KeyRotationError> {
+        // Only the handover itself goes on with a log that has ended.
+        if kind == .keys {
+            do { try stored.demandGoingOn() } catch { return .failure(.stored(error)) }
+        }
+        return await whileServing(stored) { await Self.log(kind, trust, in: stored.directory) }
+            .mapError(KeyRotationError.directory)
     }
 
     /// Logs the change, and waits until witnesses have cosigned it.
@@ -183,4 +209,6 @@ public enum KeyRotationError: Error, Sendable {
     case setup(SetupError)
     /// A successor with another name or other witnesses was begun in the same place.
     case otherSuccessor
+    /// The disks would not let a handover end.
+    case handover(HandoverError)
 }

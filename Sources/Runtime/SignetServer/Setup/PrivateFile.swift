@@ -11,12 +11,7 @@ enum PrivateFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileFailure(path) }
         defer { close(descriptor) }
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 || (count < 0 && errno == EINTR) else { throw FileFailure(path) }
-            rest = rest.dropFirst(max(0, count))
-        }
+        try write(Array(bytes)[...], descriptor, path)
         guard fsync(descriptor) == 0 else { throw FileFailure(path) }
     }
 
@@ -43,6 +38,34 @@ enum PrivateFile {
         guard descriptor >= 0 else { throw FileFailure(path) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw FileFailure(path) }
+    }
+
+    /// Copies a file to a name that is not there yet, durably; its owner alone may use the copy.
+    static func copy(_ source: String, to target: String) throws(FileFailure) {
+        let (from, to) = (
+            open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
+            open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        )
+        let failure = FileFailure(from < 0 ? source : target)
+        defer { for descriptor in [from, to] where descriptor >= 0 { close(descriptor) } }
+        guard from >= 0, to >= 0 else { throw failure }
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { systemRead(from, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { throw FileFailure(source) }
+            if count == 0 { break }
+            if count > 0 { try write(buffer[..<count], to, target) }
+        }
+        guard fsync(to) == 0 else { throw FileFailure(target) }
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, _ descriptor: Int32, _ path: String) throws(FileFailure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || (count < 0 && errno == EINTR) else { throw FileFailure(path) }
+            rest = rest.dropFirst(max(0, count))
+        }
     }
 
     /// The bytes of a whole file.

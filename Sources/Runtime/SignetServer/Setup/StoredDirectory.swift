@@ -3,7 +3,7 @@ import KeyTransparency
 import LogWitness
 public import Logging
 public import SignetAPI
-import TransparencyLog
+public import TransparencyLog
 
 #if canImport(Glibc)
     import Glibc
@@ -50,6 +50,21 @@ public struct StoredDirectory: Sendable {
                 heartbeat: heartbeat, witnessing: witnessing)
         } catch { throw .directory(error) }
         return StoredDirectory(profile: profile, directory: directory, identity: identity)
+    }
+
+    /// Refuses a directory whose log has handed over: nothing can be logged any more, and what was served and kept under
+    /// it would be lost.
+    ///
+    /// - Throws: ``StoredDirectoryError/ended(by:)``, ``StoredDirectoryError/successionUnreadable``.
+    public func demandGoingOn() throws(StoredDirectoryError) {
+        let last: SuccessionRecord?
+        do { last = try directory.succession()?.links.last?.record } catch { throw .successionUnreadable }
+        // An heir has the chain that led to it.
+        let own = profile.trust.policy.logs.first?.name
+        if let last, last.kind == .log, !last.policy.logs.contains(where: { $0.name == own }) {
+            throw .ended(by: last.policy.logs)
+        }
+        guard !directory.hasEnded else { throw .ended(by: []) }
     }
 
     /// Reads what clients need to trust the server.
@@ -100,4 +115,9 @@ public enum StoredDirectoryError: Error, Sendable {
     case witnessRoots
     /// The log or the database was not opened.
     case directory(DirectoryOpenError)
+    /// The log has ended, and one of these keys goes on; none: its end was not cosigned yet, so that the handover is to be
+    /// completed.
+    case ended(by: [VerifierKey])
+    /// The file of the directory's changes of keys cannot be read.
+    case successionUnreadable
 }

@@ -23,6 +23,9 @@ package actor InMemoryStore: ClientStore {
     private var checkedAt: UInt64?
     private var shown: [KeyName: [ShownKeys]] = [:]
     private var looks: [Handle: PeerLook] = [:]
+    private var logs: [FormerLog] = []
+    private var past: [Handle: FormerHistory] = [:]
+    private var watched: FormerWatch?
     private var fault: Fault?
 
     /// An empty store.
@@ -118,6 +121,54 @@ package actor InMemoryStore: ClientStore {
     package func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? { looks[handle] }
 
     package func keep(_ look: PeerLook) async throws(StoreError) { try write { looks[look.handle] = look } }
+
+    package func keep(_ logs: [FormerLog]) async throws(StoreError) {
+        try write { self.logs += logs.filter { log in !self.logs.contains { $0.origin == log.origin } } }
+    }
+
+    package func formerLogs() async throws(StoreError) -> [FormerLog] { logs }
+
+    package func formerHistory(of handle: Handle) async throws(StoreError) -> FormerHistory? {
+        peers[handle] == nil ? nil : past[handle]
+    }
+
+    package func settle(
+        _ former: FormerHistory, pinning peer: PinnedPeer, replacing expected: PinnedPeer
+    ) async throws(StoreError) -> Bool {
+        guard past[former.handle] == former else { return true }
+        guard peers[peer.handle] == expected else { return false }
+        try write {
+            peers[peer.handle] = peer
+            past[former.handle] = nil
+        }
+        return true
+    }
+
+    package func formerWatch() async throws(StoreError) -> FormerWatch? { watched }
+
+    package func settle(
+        _ former: FormerWatch, with record: OwnRecord, replacing expected: OwnRecord
+    ) async throws(StoreError) -> Bool {
+        guard own == expected else { return false }
+        try write {
+            own = record
+            if watched?.origin == former.origin { watched = nil }
+        }
+        return true
+    }
+
+    /// Does what opening a store on the disk does when the log is another one than before.
+    package func moveToLog(from origin: KeyName) {
+        for (handle, peer) in peers where peer.history.count > 0 {
+            past[handle] = past[handle] ?? FormerHistory(handle: handle, origin: origin, history: peer.history)
+            peers[handle] = peer.extended(to: LabelHead(.empty))
+        }
+        guard let watch = own.watch else { return }
+        if watch.history.size > 0 { watched = FormerWatch(origin: origin, watch: watch) }
+        own = OwnRecord(
+            pending: own.pending, highestDeviceNumber: own.highestDeviceNumber, acts: own.acts,
+            watch: watch.movedToNextLog())
+    }
 
     private func write(_ change: () -> Void) throws(StoreError) {
         defer { fault = nil }

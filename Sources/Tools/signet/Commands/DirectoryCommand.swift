@@ -26,10 +26,16 @@ struct DirectoryUpdate: AsyncParsableCommand {
 
     func run() async throws {
         let session = try Session(home)
-        guard let succession = try await session.run({ (client) throws(ClientError) in try await client.succession() })
-        else { return try finish([], needsWord: false, policy: session.profile.trust.policy) }
+        // The own account is looked at under the keys that are trusted in the end, not under those before.
+        let found = try await session.run(isWatching: false) { (client) throws(ClientError) in
+            try await client.succession()
+        }
+        guard let succession = found else {
+            OwnAccountWatch.arm(session.client)
+            return try finish([], needsWord: false, policy: session.profile.trust.policy)
+        }
         let needsWord = succession.weakensQuorum && !accept
-        if !needsWord { _ = try session.adopt(succession) }
+        if !needsWord { OwnAccountWatch.arm(try await session.adopt(succession).client) }
         try finish(succession.changes, needsWord: needsWord, policy: succession.trust.policy)
     }
 

@@ -76,6 +76,7 @@ extension ClientError {
         case .contradicted(let contradiction): contradiction.sentence
         case .log(let error): error.sentence(alarm)
         case .succession(let error): error.sentence
+        case .former(let handle, let fault): fault.sentence(handle, alarm)
         case .viewKeepsMoving:
             Sentence("Other signets on this machine were faster eight times in a row.", "Try again.")
         case .store(let error): error.sentence("the store")

@@ -1,4 +1,5 @@
 import KeyTransparency
+import SignetClient
 import TransparencyLog
 
 extension SuccessionError {
@@ -19,6 +20,26 @@ extension SuccessionError {
         case .sameLog(let link): "change \(link + 1) ends the log and names it again"
         case .firstEntry: "the new log does not begin with the end of the old one"
         case .otherVRFKey(let link): "change \(link + 1) changes the key behind every label"
+        }
+    }
+}
+
+extension FormerFault {
+    /// - Parameter handle: whom it is about; nil for the log itself.
+    func sentence(_ handle: Handle?, _ alarm: String) -> Sentence {
+        let whose = handle.map { " of \($0)" } ?? ""
+        return switch self {
+        case .withheld:
+            Sentence(
+                "The directory has a new log, and does not show what the old one held last\(whose).",
+                "If they closed their account, nobody can show it any more; if not, the directory hides its past. Ask them, by "
+                    + "another way, and whoever runs the directory.")
+        case .refused(.rewritten):
+            Sentence("Before it ended, the directory's old log took back what it had shown you\(whose).", alarm)
+        case .refused:
+            Sentence("What the directory shows as the end of its old log\(whose) does not hold.", alarm)
+        case .notTakenOver:
+            Sentence("The directory's new log does not begin with what the old one ended with\(whose).", alarm)
         }
     }
 }

@@ -122,7 +122,7 @@ struct Session {
                 "The directory has changed its keys, and other or fewer witnesses would suffice from now on.",
                 "Look at the change with 'signet directory update', and ask whoever runs it.")
         }
-        return try adopt(succession)
+        return try await adopt(succession)
     }
 
     /// Whether the user compared the identity key that is pinned for somebody.
@@ -131,7 +131,10 @@ struct Session {
     }
 
     /// Keeps the directory's new keys, and goes on with them.
-    func adopt(_ succession: VerifiedSuccession) throws -> Session {
+    func adopt(_ succession: VerifiedSuccession) async throws -> Session {
+        do throws(ClientError) { try await client.remember(succession) } catch {
+            throw CommandFailure(error, session: self)
+        }
         do { try home.directory.replace(with: profile.following(succession).encoded) } catch {
             throw CommandFailure(error, path: home.directory.path)
         }

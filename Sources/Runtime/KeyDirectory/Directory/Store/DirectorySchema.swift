@@ -10,6 +10,9 @@ enum DirectorySchema {
         migrator.registerMigration("1: accounts, states, devices, friends") { database in
             try database.execute(sql: first)
         }
+        migrator.registerMigration("2: what earlier logs held last") { database in
+            try database.execute(sql: second)
+        }
         return migrator
     }
 
@@ -71,5 +74,14 @@ enum DirectorySchema {
             event TEXT NOT NULL,
             account INTEGER NOT NULL
         ) STRICT;
+        """
+
+    private static let second = """
+        CREATE TABLE former (            -- what a log that ended held last for an account, proofs and all
+            account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            log INTEGER NOT NULL,        -- number of the change of keys that ended it
+            answer BLOB NOT NULL,        -- the history under the log's last checkpoint
+            PRIMARY KEY (account, log)
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -1,0 +1,88 @@
+import Foundation
+import RecoveryStore
+import SignalBroker
+
+/// What a directory keeps beside its log and its accounts, and hands over as it is.
+enum InheritedPart: CaseIterable, Sendable {
+    case notes, recovery, signals
+
+    /// Where it is in a data directory: a folder for notes, else a file.
+    func path(in data: DataDirectory) -> String {
+        switch self {
+        case .notes: data.notes
+        case .recovery: data.recovery
+        case .signals: data.signals
+        }
+    }
+
+    var step: HandoverStep {
+        switch self {
+        case .notes: .notes
+        case .recovery: .recovery
+        case .signals: .signals
+        }
+    }
+
+    /// Its size in bytes; 0 when there is none.
+    func byteCount(in data: DataDirectory) -> UInt64 {
+        let path = path(in: data)
+        guard self == .notes else { return HandoverGround.byteCount(of: path) }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.map { HandoverGround.byteCount(of: "\(path)/\($0)") }.reduce(0, +)
+    }
+
+    /// Puts everything into the database file itself, so that it can be moved alone. Notes are a folder and take their
+    /// write-ahead file along.
+    ///
+    /// - Throws: ``HandoverError``: it cannot be read, or another program has it open.
+    func settle(in data: DataDirectory) throws(HandoverError) {
+        let path = path(in: data)
+        guard self != .notes, access(path, F_OK) == 0 else { return }
+        switch self {
+        case .notes: return
+        case .recovery: do { try MailboxStore(at: path).close() } catch { throw .recovery }
+        case .signals: do { try SignalStore(at: path).close() } catch { throw .signals(code: error.code) }
+        }
+        // Whoever closes a database last empties its write-ahead file.
+        guard HandoverGround.byteCount(of: path + "-wal") == 0 else { throw .inUse(path: path) }
+    }
+
+    /// Gives it to the heir, durably; on another disk a copy, which has the name only when all of it is there. What the
+    /// heir has is never replaced: by then the old directory is the past.
+    func move(from old: DataDirectory, to heir: DataDirectory, _ disks: HandoverDisks) throws(FileFailure) {
+        let (source, target) = (path(in: old), path(in: heir))
+        guard access(target, F_OK) != 0, access(source, F_OK) == 0 else { return }
+        let code = disks.rename(source, target)
+        if code == EXDEV {
+            try copy(source, to: target)
+        } else if code != 0 {
+            throw FileFailure(source, code: code)
+        }
+        for folder in [old.path, heir.path] { try PrivateFile.synchronize(folder: folder) }
+    }
+
+    private func copy(_ source: String, to target: String) throws(FileFailure) {
+        let part = target + ".part"
+        // What an interrupted copy left.
+        try? FileManager.default.removeItem(atPath: part)
+        if self == .notes {
+            try PrivateFile.makeFolder(part)
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: source)) ?? [] {
+                try PrivateFile.copy("\(source)/\(name)", to: "\(part)/\(name)")
+            }
+            try PrivateFile.synchronize(folder: part)
+        } else {
+            try PrivateFile.copy(source, to: part)
+        }
+        guard rename(part, target) == 0 else { throw FileFailure(target) }
+    }
+}
+
+extension SignalStoreError {
+    fileprivate var code: Int32 {
+        switch self {
+        case .file(let code), .busy(let code), .disk(let code), .failed(let code): code
+        case .notDurable: 0
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Crypto
+import KeyTransparency
+import KeyTransparencyTesting
+import Testing
+import TransparencyLog
+import VRF
+
+/// What a log ended with must be what it had shown, and what the next one begins with.
+@Suite struct FormerVerifierTests {
+    let scene: WatchScene
+    init() throws { scene = try WatchScene() }
+
+    private func log(_ scene: WatchScene? = nil) throws -> FormerLog {
+        let directory = (scene ?? self.scene).directory
+        return try FormerLog(trust: directory.trust(), note: directory.note(at: WatchScene.now))
+    }
+
+    private func answer(_ scene: WatchScene? = nil) throws -> [UInt8] {
+        FormerResponse(consistency: ConsistencyProof(hashes: []), history: try (scene ?? self.scene).answer()).encoded
+    }
+
+    private func verify(
+        _ bytes: [UInt8], in log: FormerLog, beginning: FormerBeginning
+    ) throws(FormerRefusal) -> VerifiedHistory {
+        try FormerVerifier(log).verify(bytes, for: scene.alice.handle, beginning: beginning)
+    }
+
+    private func known(_ count: Int, _ scene: WatchScene? = nil) throws -> FormerBeginning {
+        .known(LabelHead(try (scene ?? self.scene).frontier(count).head))
+    }
+
+    private func last(_ history: VerifiedHistory) throws -> VerifiedLookup {
+        guard case .registered(let lookup) = history.answer else { throw PaperFault.notThere }
+        return lookup
+    }
+
+    @Test(arguments: 1...5) func whateverWasKnownIsFoundAgain(_ count: Int) throws {
+        let history = try verify(answer(), in: log(), beginning: known(count))
+        #expect(history.entries.count == 5)
+        #expect(try last(history).state.version == 2)
+        #expect(try history.since(scene.frontier(count)).entries == Array(history.entries.dropFirst(count)))
+    }
+
+    /// The attack: a key was shown for an epoch, the index was put right, and the log was ended.
+    @Test func whatWasTakenBackBeforeTheEndIsRefused() throws {
+        var flashed = try WatchScene()
+        let mallory = try flashed.alice.next(
+            identity: P256.Signing.PrivateKey(rawRepresentation: Array(repeating: 99, count: 32)))
+        try flashed.publish(mallory, onDay: 3)
+        let seen = try LabelHead(flashed.tree().head(size: 6))
+        #expect(throws: FormerRefusal.rewritten(known: 6, received: 5)) {
+            try verify(answer(), in: log(), beginning: .known(seen))
+        }
+        let shorter = try LabelHead(flashed.tree().head(size: 4))
+        let other = LabelHead(TreeHead(size: 4, root: .leaf([1])))
+        #expect(try verify(answer(), in: log(), beginning: .known(shorter)).entries.count == 5)
+        #expect(throws: FormerRefusal.rewritten(known: 4, received: 5)) {
+            try verify(answer(), in: log(), beginning: .known(other))
+        }
+    }
+
+    @Test func anotherMomentThanTheEndIsRefused() throws {
+        let end = try log()
+        var later = scene
+        try later.publish(PaperPerson("eve@example.org", seed: 50), onDay: 3)
+        let sizes = (later.directory.tree.size, scene.directory.tree.size)
+        #expect(throws: FormerRefusal.anotherEnd(size: sizes.0, expected: sizes.1)) {
+            try verify(answer(later), in: end, beginning: known(5))
+        }
+        #expect(try verify(answer(later), in: log(later), beginning: known(5)).entries.count == 5)
+    }
+
+    @Test func anotherLogsHistoryIsRefused() throws {
+        var stranger = scene
+        stranger.directory.log = try PaperDirectory.signer(PaperDirectory.origin, .ed25519, seed: 77)
+        #expect { _ = try verify(answer(stranger), in: log(), beginning: known(5)) } throws: { error in
+            if case FormerRefusal.history(.lookup(.logSignature)) = error { true } else { false }
+        }
+    }
+
+    @Test func theEndMayBeYearsOld() throws {
+        // The verifier has no clock: the end is judged as of the end.
+        #expect(try verify(answer(), in: log(), beginning: known(0)).entries.count == 5)
+    }
+
+    @Test func aNoteOfAnotherPolicyIsNoEnd() throws {
+        var stranger = scene
+        stranger.directory.log = try PaperDirectory.signer(PaperDirectory.origin, .ed25519, seed: 77)
+        #expect(throws: CheckpointVerificationError.self) {
+            _ = try FormerLog(trust: scene.directory.trust(), note: stranger.directory.note(at: WatchScene.now))
+        }
+    }
+
+    // MARK: The log that goes on
+
+    /// The next directory, which has other labels, and begins alice's with these people's states.
+    private func heir(_ people: [PaperPerson]) throws -> WatchScene {
+        var heir = scene
+        heir.directory = try PaperDirectory()
+        heir.directory.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
+        for person in people { try heir.publish(person, onDay: 3) }
+        return heir
+    }
+
+    @Test func theNextLogBeginsWithWhatTheLastOneHeld() throws {
+        let end = try last(verify(answer(), in: log(), beginning: known(5)))
+        let next = try heir([scene.alice, scene.alice.next()])
+        let label = try next.directory.label(scene.alice.handle).hash
+        #expect(end.inherited(under: label) == LabelHead(try next.tree().head(size: end.inheritedCount)))
+        let found = try verify(
+            FormerResponse(
+                consistency: ConsistencyProof(hashes: []), history: next.answer(last: scene.alice.next())
+            ).encoded, in: log(next), beginning: .inherited(end))
+        #expect(found.entries.count == 5)
+    }
+
+    /// The attack: a handover as the occasion for another state, another device or another version.
+    @Test func aNextLogThatBeginsOtherwiseIsRefused() throws {
+        let end = try last(verify(answer(), in: log(), beginning: known(5)))
+        let others = [
+            scene.aliceBefore, try scene.alice.next(),
+            try scene.aliceBefore.next(devices: scene.aliceBefore.devices + [PaperPerson.device(3, seed: 14)]),
+        ]
+        for other in others {
+            let next = try heir([other])
+            let verifier = LookupVerifier(trust: try next.directory.trust())
+            var answer = try next.directory.answer(
+                about: other, knowing: (0, min(end.inheritedCount, next.tree().size)))
+            answer.note = try next.directory.note(at: WatchScene.now).encoded
+            let bytes = answer.response.encoded
+            let error = #expect(throws: LookupError.self) {
+                _ = try verifier.verify(
+                    bytes, for: other.handle, knowing: nil, history: verifier.inheritance(of: end, in: bytes),
+                    at: WatchScene.now)
+            }
+            guard case .history = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    // MARK: Messages
+
+    @Test func messagesAreReadAsTheyArePrinted() throws {
+        for handle in [nil, scene.alice.handle] {
+            let request = FormerRequest(origin: try KeyName("example.org/log".utf8), knownSize: 300, handle: handle)
+            #expect(try FormerRequest(decoding: request.encoded) == request)
+            for count in 0..<request.encoded.count - (handle?.bytes.count ?? 0) {
+                #expect(throws: LookupMessageError.self) {
+                    _ = try FormerRequest(decoding: Array(request.encoded.prefix(count)))
+                }
+            }
+        }
+        let response = FormerResponse(
+            consistency: ConsistencyProof(hashes: [.leaf([1]), .leaf([2])]), history: [1, 2, 3])
+        #expect(try FormerResponse(decoding: response.encoded) == response)
+        for count in 0..<response.encoded.count - 3 {
+            #expect(throws: LookupMessageError.self) {
+                _ = try FormerResponse(decoding: Array(response.encoded.prefix(count)))
+            }
+        }
+    }
+
+    @Test func anAnswerThatIsNoneIsRefused() throws {
+        #expect(throws: FormerRefusal.self) { try verify([], in: log(), beginning: known(5)) }
+        let empty = FormerResponse(consistency: ConsistencyProof(hashes: []), history: []).encoded
+        #expect(throws: FormerRefusal.self) { try verify(empty, in: log(), beginning: known(5)) }
+    }
+}

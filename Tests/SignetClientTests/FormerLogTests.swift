@@ -1,0 +1,217 @@
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import Logging
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Synchronization
+import Testing
+import TransparencyLog
+import VRF
+
+/// After a handover: what the old log showed of a person must be how it ended, and how the new one begins.
+@Suite struct FormerLogTests {
+    private static let bob = "bob@example.org"
+
+    /// The directory that goes on, asked without sockets.
+    private final class Heir: DirectoryTransport {
+        let directory: Directory
+        private let logs: FormerLogs
+        /// Whether it shows what the log before it held last.
+        let showsPast = Mutex(true)
+
+        init(_ directory: Directory) {
+            self.directory = directory
+            logs = FormerLogs(of: directory)
+        }
+
+        func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+            do {
+                guard let body = try await body(request) else { return Self.notFound }
+                return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
+            } catch { return Self.notFound }
+        }
+
+        private static let notFound = DirectoryResponse(
+            status: 404, mediaType: "application/json", body: Array(#"{"error":"not_found"}"#.utf8))
+
+        private func body(_ request: DirectoryRequest) async throws -> [UInt8]? {
+            switch request.path {
+            case Route.lookup.path: return try await directory.lookup(LookupRequest(decoding: request.body)).encoded
+            case Route.history.path: return try await directory.history(HistoryRequest(decoding: request.body)).encoded
+            case Route.milestones.path:
+                return try await directory.milestones(MilestonesRequest(decoding: request.body)).encoded
+            case Route.succession.path: return try directory.succession()?.encoded
+            case FormerRoute.former.path:
+                let question = try FormerRequest(decoding: request.body)
+                guard question.handle == nil || showsPast.withLock({ $0 }) else { return nil }
+                return try await logs.answer(question).encoded
+            default: return try await file(request.path)
+            }
+        }
+
+        private func file(_ path: String) async throws -> [UInt8]? {
+            let size = directory.log.published.head.size
+            if path == Route.logPrefix + "/checkpoint" { return directory.log.published.bytes }
+            for tile in Tile.added(from: 0, to: size)
+            where path == Route.logPrefix + "/" + String(decoding: tile.path, as: UTF8.self) {
+                switch tile.content {
+                case .hashes(let level):
+                    return try directory.log.tile(level: level, index: tile.index, width: tile.width)
+                case .entries: return try await directory.log.entryBundle(index: tile.index, width: tile.width)
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func heirKeys() throws -> DirectoryKeys {
+        let name = try KeyName("example.org/next".utf8)
+        return DirectoryKeys(
+            log: try NoteSigner(name: name, algorithm: .ed25519, seed: [UInt8](repeating: 3, count: 32)),
+            cosigners: [
+                try NoteSigner(
+                    name: DirectoryKeys.clockName(of: name), algorithm: .cosignatureV1,
+                    seed: [UInt8](repeating: 4, count: 32))
+            ],
+            vrf: try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31)))
+    }
+
+    private static func policy(of keys: DirectoryKeys) throws -> Policy {
+        let name = try #require(Policy.Name(Array("clock".utf8)))
+        return try Policy(
+            logs: [.init(key: keys.log.verifierKey)],
+            witnesses: keys.cosigners.map { .init(name: name, key: $0.verifierKey) }, groups: [], quorum: .member(name))
+    }
+
+    /// Alice, who knows bob, at the moment when the directory has handed over.
+    private struct Scene {
+        let old: TestDirectory
+        let heir: Heir
+        let store: InMemoryStore
+        let alice: DeviceSecrets
+
+        /// Her client under the old trust, which asks the heir.
+        func before() throws -> Client<InMemoryStore> { try client(old.profile) }
+
+        private func client(_ profile: DirectoryProfile) throws -> Client<InMemoryStore> {
+            try Client(
+                of: profile, over: heir, remembering: store,
+                owner: .init(handle: alice.handle, deviceKey: alice.keys.signing))
+        }
+
+        /// Her client once she has followed the handover.
+        func after() async throws -> Client<InMemoryStore> {
+            let succession = try #require(try await before().succession())
+            try await before().remember(succession)
+            await store.moveToLog(from: try #require(old.profile.trust.policy.logs.first?.name))
+            return try client(old.profile.following(succession))
+        }
+    }
+
+    private func withScene(_ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
+        try await TestDirectory.run { old in
+            let store = InMemoryStore()
+            _ = try await old.person(Self.bob)
+            let (client, alice) = try await old.person("alice@example.org", remembering: store)
+            let bob = try Handle(typed: Array(Self.bob.utf8))
+            try await store.remember(Person(handle: bob, since: 1))
+            _ = try await client.lookup(bob).verdict
+            _ = try await client.checkOwnAccount()
+            try await withTemporaryFolder { folder in
+                let keys = try Self.heirKeys()
+                let path = folder + "/heir"
+                let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+                try await Directory.create(at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)
+                _ = try await old.directory.succeed(
+                    SuccessionRecord(kind: .log, number: 1, vrfKey: keys.vrf.publicKey, policy: Self.policy(of: keys)))
+                try await old.directory.bequeath(to: path, keys)
+                let heir = try await Directory.open(at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)
+                try await body(Scene(old: old, heir: Heir(heir), store: store, alice: alice))
+                await heir.close()
+            }
+        }
+    }
+
+    private static func handle() throws -> Handle { try Handle(typed: Array(bob.utf8)) }
+
+    @Test func whoWasKnownIsComparedOnceAndKnownAgain() async throws {
+        try await withScene { scene in
+            let client = try await scene.after()
+            let bob = try Self.handle()
+            #expect(try await scene.store.formerHistory(of: bob)?.history.count == 2)
+            guard case .matched = try await client.lookup(bob).verdict.outcome else { throw Unexpected("no match") }
+            #expect(try await scene.store.formerHistory(of: bob) == nil)
+            #expect(try await scene.store.pinnedPeer(bob)?.history.count == 2, "the new log's, from its beginning")
+            scene.heir.showsPast.withLock { $0 = false }
+            _ = try await client.lookup(bob).verdict
+            let end = try #require(try await scene.store.formerLogs().first?.end)
+            let view = try await scene.store.logView(origin: end.checkpoint.origin.bytes)
+            #expect(view?.head == end.checkpoint.head, "the old log's growth was proved to its end")
+        }
+    }
+
+    @Test func aPastThatIsNotShownIsRefused() async throws {
+        try await withScene { scene in
+            let client = try await scene.after()
+            scene.heir.showsPast.withLock { $0 = false }
+            let bob = try Self.handle()
+            await #expect(throws: ClientError.former(bob, .withheld)) { _ = try await client.lookup(bob) }
+            #expect(try await scene.store.formerHistory(of: bob) != nil, "asked again the next time")
+        }
+    }
+
+    /// The attack: bob had another key for an epoch, which alice saw; the index was put right, and the log was ended.
+    @Test func aKeyThatWasTakenBackBeforeTheEndIsNamed() async throws {
+        try await withScene { scene in
+            let bob = try Self.handle()
+            let pinned = try #require(try await scene.store.pinnedPeer(bob))
+            let seen = LabelHead(TreeHead(size: 3, root: .leaf(Array("flash".utf8))))
+            #expect(try await scene.store.pin(Self.peer(pinned, seen), replacing: pinned))
+            let client = try await scene.after()
+            await #expect(throws: ClientError.former(bob, .refused(.rewritten(known: 3, received: 2)))) {
+                _ = try await client.lookup(bob)
+            }
+        }
+    }
+
+    private static func peer(_ peer: PinnedPeer, _ history: LabelHead) -> PinnedPeer {
+        PinnedPeer(
+            uncheckedHandle: peer.handle, identityKey: peer.identityKey, version: peer.version,
+            stateHash: peer.stateHash, devices: peer.devices, history: history, pinnedAt: peer.pinnedAt)
+    }
+
+    @Test func theOwnersWatchIsEndedAndGoesOn() async throws {
+        try await withScene { scene in
+            let client = try await scene.after()
+            #expect(try await scene.store.formerWatch() != nil)
+            #expect(try await client.checkOwnAccount().alarms == [])
+            #expect(try await scene.store.formerWatch() == nil)
+            #expect(try await client.checkOwnAccount().alarms == [])
+        }
+    }
+
+    @Test func anOwnerWhosePastIsNotShownIsNotToldThatAllIsWell() async throws {
+        try await withScene { scene in
+            let client = try await scene.after()
+            scene.heir.showsPast.withLock { $0 = false }
+            await #expect(throws: ClientError.former(scene.alice.handle, .withheld)) {
+                _ = try await client.checkOwnAccount()
+            }
+        }
+    }
+
+    @Test func anErasedPersonsPastGoesWithThem() async throws {
+        try await withScene { scene in
+            let logs = FormerLogs(of: scene.heir.directory)
+            let bob = try Self.handle()
+            let origin = try #require(scene.old.profile.trust.policy.logs.first?.name)
+            #expect(try await !logs.answer(FormerRequest(origin: origin, handle: bob)).history.isEmpty)
+            try await scene.heir.directory.erase(bob)
+            await #expect(throws: DirectoryError.refused(.notFound)) {
+                _ = try await logs.answer(FormerRequest(origin: origin, handle: bob))
+            }
+        }
+    }
+}

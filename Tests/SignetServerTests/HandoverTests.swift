@@ -1,0 +1,278 @@
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import NoteDrafting
+import NoteStore
+import RecoveryStore
+import SignetAPI
+import Synchronization
+import Testing
+import TransparencyLog
+
+@testable import SignetServer
+
+/// `signetd succeed`: nothing is lost, whatever interrupts it is completed, and what cannot be completed is not begun.
+@Suite struct HandoverTests {
+    private static let file = RecoveryFile(
+        commitment: [UInt8](repeating: 7, count: 32), bytes: [UInt8](repeating: 9, count: RecoveryFile.paddingStep))
+
+    // MARK: Nothing is lost
+
+    @Test func everythingThatTheServerKeepsGoesAlong() async throws {
+        try await withFilledDirectory { old in
+            try await Self.handOver(old)
+            try await Self.expectEverything(in: Self.heir(of: old))
+            for path in [old.notes, old.recovery, old.signals] { #expect(!exists(path), "\(path)") }
+        }
+    }
+
+    @Test func toAnotherDiskItIsCopied() async throws {
+        var disks = HandoverDisks.system
+        disks.rename = { _, _ in EXDEV }
+        disks.areOne = { _, _ in false }
+        try await withFilledDirectory { old in
+            let heir = Self.heir(of: old)
+            // What an earlier copy left half done.
+            let killed = try await Self.interrupt(at: .bequeathed, old, disks)
+            try FileManager.default.createDirectory(atPath: killed.notes + ".part", withIntermediateDirectories: false)
+            try Data([1]).write(to: URL(filePath: killed.recovery + ".part"))
+            try await Self.handOver(old, disks)
+            try await Self.expectEverything(in: heir)
+            #expect(
+                FileManager.default.contents(atPath: old.loginKey)
+                    == FileManager.default.contents(atPath: heir.loginKey))
+            let names = try FileManager.default.contentsOfDirectory(atPath: heir.path)
+            #expect(!names.contains { $0.hasSuffix(".part") })
+            for path in [heir.loginKey, heir.notesDatabase, heir.recovery, heir.signals] {
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+                #expect(mode == 0o600, "\(path)")
+            }
+        }
+    }
+
+    // MARK: Whatever interrupts it is completed
+
+    @Test(arguments: HandoverStep.allCases) func theSameAgainCompletesIt(after step: HandoverStep) async throws {
+        try await withFilledDirectory { old in
+            _ = try await Self.interrupt(at: step, old)
+            try await Self.startOldServer(old, after: step)
+            if step == .named {
+                await #expect { try await Self.handOver(old) } throws: { error in
+                    if case KeyRotationError.setup(.exists) = error { true } else { false }
+                }
+            } else {
+                try await Self.handOver(old)
+            }
+            try await Self.expectEverything(in: Self.heir(of: old))
+        }
+    }
+
+    /// What `signetd run` of an earlier version did: it served, and made empty notes where they had gone.
+    @Test(arguments: [HandoverStep.notes, .recovery, .signals])
+    func anOldServerThatMadeEverythingAnewStopsNothing(after step: HandoverStep) async throws {
+        try await withFilledDirectory { old in
+            _ = try await Self.interrupt(at: step, old)
+            let key = FileManager.default.contents(atPath: Self.draft(of: old).loginKey)
+            try await Self.serveParts(of: old)
+            try await Self.handOver(old)
+            #expect(FileManager.default.contents(atPath: Self.heir(of: old).loginKey) == key)
+            try await Self.expectEverything(in: Self.heir(of: old))
+        }
+    }
+
+    // MARK: An ended directory does not serve
+
+    @Test func anEndedDirectoryNamesTheKeyThatGoesOn() async throws {
+        try await withFilledDirectory { old in
+            let profile = try await Self.handOver(old)
+            let stored = try await StoredDirectory.open(old, logger: silent)
+            #expect { try stored.demandGoingOn() } throws: { error in
+                if case StoredDirectoryError.ended(let keys) = error {
+                    keys == profile.trust.policy.logs
+                } else {
+                    false
+                }
+            }
+            await stored.directory.close()
+        }
+    }
+
+    @Test func anEndedDirectoryHasNoMoreChangesOfKeys() async throws {
+        try await withFilledDirectory { old in
+            let profile = try await Self.handOver(old)
+            await #expect { _ = try await KeyRotation(old, logger: silent).rotateLogKey() } throws: { error in
+                if case KeyRotationError.stored(.ended(let keys)) = error {
+                    keys == profile.trust.policy.logs
+                } else {
+                    false
+                }
+            }
+        }
+    }
+
+    // MARK: What cannot be completed is not begun
+
+    @Test func aDiskWithTooLittleRoomEndsNothing() async throws {
+        var disks = HandoverDisks.system
+        disks.freeByteCount = { _ in HandoverGround.reserve }
+        try await expectNothingEnded(disks) { if case .tooLittleSpace = $0 { true } else { false } }
+    }
+
+    @Test func aDiskThatDoesNotSayItsRoomEndsNothing() async throws {
+        var disks = HandoverDisks.system
+        disks.freeByteCount = { _ in nil }
+        try await expectNothingEnded(disks) { if case .notWritable = $0 { true } else { false } }
+    }
+
+    @Test func anotherDiskNeedsRoomForTheNotesToo() async throws {
+        try await withFilledDirectory { old in
+            let needed = Mutex<[UInt64]>([])
+            for areOne in [true, false] {
+                var disks = HandoverDisks.system
+                disks.areOne = { _, _ in areOne }
+                disks.freeByteCount = { _ in 0 }
+                do { try await Self.handOver(old, disks) } catch KeyRotationError.handover(
+                    .tooLittleSpace(let bytes, _))
+                {
+                    needed.withLock { $0.append(bytes) }
+                }
+            }
+            let bytes = needed.withLock { $0 }
+            try #require(bytes.count == 2)
+            #expect(bytes[1] >= bytes[0] + HandoverGround.byteCount(of: old.notesDatabase))
+        }
+    }
+
+    @Test func aPlaceThatIsNotThereEndsNothing() async throws {
+        try await withFilledDirectory { old in
+            let nowhere = DataDirectory(path: old.path + "/missing/heir")
+            await #expect { try await Self.handOver(old, to: nowhere) } throws: { error in
+                if case KeyRotationError.handover(.notWritable(let failure)) = error {
+                    failure.code == ENOENT
+                } else {
+                    false
+                }
+            }
+            try await Self.expectGoingOn(old)
+        }
+    }
+
+    @Test func lettersThatCannotBeReadEndNothing() async throws {
+        try await withFilledDirectory { old in
+            try Data("no database, but long enough to be looked at".utf8).write(to: URL(filePath: old.recovery))
+            await #expect { try await Self.handOver(old) } throws: { error in
+                if case KeyRotationError.handover(.recovery) = error { true } else { false }
+            }
+            try await Self.expectGoingOn(old)
+        }
+    }
+
+    @Test func inboxesThatCannotBeReadEndNothing() async throws {
+        try await withFilledDirectory { old in
+            try Data("no database, but long enough to be looked at".utf8).write(to: URL(filePath: old.signals))
+            await #expect { try await Self.handOver(old) } throws: { error in
+                if case KeyRotationError.handover(.signals) = error { true } else { false }
+            }
+            try await Self.expectGoingOn(old)
+        }
+    }
+
+    private func expectNothingEnded(
+        _ disks: HandoverDisks, _ isExpected: @escaping @Sendable (HandoverError) -> Bool
+    )
+        async throws
+    {
+        try await withFilledDirectory { old in
+            await #expect { try await Self.handOver(old, disks) } throws: { error in
+                if case KeyRotationError.handover(let error) = error { isExpected(error) } else { false }
+            }
+            #expect(!exists(Self.draft(of: old).path) && !exists(Self.heir(of: old).path))
+            try await Self.expectGoingOn(old)
+        }
+    }
+}
+
+// MARK: Doing it
+
+extension HandoverTests {
+    private static func heir(of old: DataDirectory) -> DataDirectory { DataDirectory(path: old.path + "-heir") }
+    private static func draft(of old: DataDirectory) -> DataDirectory { DataDirectory(path: old.path + "-heir.heir") }
+
+    @discardableResult
+    private static func handOver(
+        _ old: DataDirectory, _ disks: HandoverDisks = .system, to heir: DataDirectory? = nil,
+        killedAt step: HandoverStep? = nil
+    ) async throws -> DirectoryProfile {
+        let rotation = KeyRotation(old, logger: silent, disks: disks) { done throws(KeyRotationError) in
+            if done == step { throw .otherSuccessor }
+        }
+        return try await rotation.handOver(
+            to: heir ?? Self.heir(of: old), origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil,
+            at: TestPerson.now)
+    }
+
+    /// Stops a handover after a step. Returns where the heir is being made.
+    private static func interrupt(
+        at step: HandoverStep, _ old: DataDirectory, _ disks: HandoverDisks = .system
+    ) async throws -> DataDirectory {
+        await #expect { try await handOver(old, disks, killedAt: step) } throws: { error in
+            if case KeyRotationError.otherSuccessor = error { true } else { false }
+        }
+        return draft(of: old)
+    }
+
+    /// Does what an init system does: starts the old server, which serves as long as its log goes on.
+    private static func startOldServer(_ old: DataDirectory, after step: HandoverStep) async throws {
+        let stored = try await StoredDirectory.open(old, logger: silent)
+        do { try stored.demandGoingOn() } catch {
+            #expect(step != .drafted && step != .pinned)
+            return await stored.directory.close()
+        }
+        #expect(step == .drafted || step == .pinned)
+        await stored.directory.close()
+        try await serveParts(of: old)
+    }
+
+    private static func serveParts(of data: DataDirectory) async throws {
+        await (try StoredNotes.open(data, logger: silent)).close()
+        try MailboxStore(at: data.recovery).close()
+        _ = try StoredSignals.open(data)
+    }
+
+    private static func expectGoingOn(_ old: DataDirectory) async throws {
+        let stored = try await StoredDirectory.open(old, logger: silent)
+        #expect(throws: Never.self) { try stored.demandGoingOn() }
+        await stored.directory.close()
+    }
+
+    private static func expectEverything(in heir: DataDirectory) async throws {
+        let store = try MailboxStore(at: heir.recovery)
+        let bytes = try await store.file(under: file.commitment, of: Writer("alice").handle)
+        store.close()
+        #expect(bytes == file.bytes)
+        let notes = try NoteArchive(at: heir.notesDatabase, clock: { 1 }, logger: silent)
+        let hasRegistrations = try await notes.hasRegistrations()
+        notes.close()
+        #expect(hasRegistrations)
+        #expect(exists(heir.loginKey) && exists(heir.signals))
+        let stored = try await StoredDirectory.open(heir, logger: silent)
+        #expect(throws: Never.self) { try stored.demandGoingOn() }
+        await stored.directory.close()
+    }
+
+    private func withFilledDirectory(_ body: (DataDirectory) async throws -> Void) async throws {
+        try await withDataDirectory { data in
+            try await Self.serveParts(of: data)
+            let notes = try NoteArchive(at: data.notesDatabase, clock: { 1 }, logger: silent)
+            _ = try await notes.register(
+                RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1]), of: Writer("alice").handle)
+            notes.close()
+            let store = try MailboxStore(at: data.recovery)
+            try await store.keep(Self.file, of: Writer("alice").handle, at: TestPerson.now)
+            store.close()
+            try await body(data)
+        }
+    }
+}
+
+private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
