@@ -138,7 +138,7 @@ import Testing
                 expect(0, try await town.signet("bob", "monitor"), "bob's own doing")
                 let seen = try await town.signet("phone", "monitor")
                 expect(5, seen, "the phone did not add the tablet")
-                #expect(seen.output.contains("version 3"))
+                #expect(seen.output.contains("Version 3"))
                 expect(5, try await town.signet("phone", "monitor"), "an alarm does not wear off")
                 expect(0, try await town.signet("phone", "monitor", "--accept"))
                 expect(0, try await town.signet("phone", "monitor"))

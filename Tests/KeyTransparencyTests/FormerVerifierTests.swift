@@ -43,7 +43,7 @@ import VRF
 
     /// The attack: a key was shown for an epoch, the index was put right, and the log was ended.
     @Test func whatWasTakenBackBeforeTheEndIsRefused() throws {
-        var flashed = try WatchScene()
+        var flashed = scene
         let mallory = try flashed.alice.next(
             identity: P256.Signing.PrivateKey(rawRepresentation: Array(repeating: 99, count: 32)))
         try flashed.publish(mallory, onDay: 3)
@@ -96,7 +96,7 @@ import VRF
     /// The next directory, which has other labels, and begins alice's with these people's states.
     private func heir(_ people: [PaperPerson]) throws -> WatchScene {
         var heir = scene
-        heir.directory = try PaperDirectory()
+        heir.directory = try PaperDirectory(after: scene.directory.note(at: WatchScene.now))
         heir.directory.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
         for person in people { try heir.publish(person, onDay: 3) }
         return heir

@@ -72,9 +72,13 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         try checkNothingElse(state)
         guard let file = try await post.find(.file, hash + state.handle.bytes) else { throw .notRecoverable }
         guard let contents = try? RecoveryContents(decoding: file) else { throw .malformedAnswer }
-        guard let scope = RecoveryScope(label: LabelIndex(lookup.label), epoch: contents.commitment.epoch),
-            let identityKey = post.secrets.identityKey
-        else { throw .identityElsewhere }
+        // The account's state vouches for the commitment, and that for the bundle and the label in it: the one of the log in
+        // which the guardians were chosen, which may have ended since.
+        let scope: RecoveryScope
+        do throws(RecoveryBundleError) {
+            scope = try RecoveryBundle(decoding: contents.bundle, commitment: contents.commitment).scope
+        } catch { throw .attempt(.bundle(error)) }
+        guard let identityKey = post.secrets.identityKey else { throw .identityElsewhere }
         let (now, seed) = (post.now(), post.client.surroundings.randomBytes(SpokenNumbers.seedByteCount))
         let request: RecoveryRequest
         do throws(RecoveryRequestError) {

@@ -38,6 +38,7 @@ package struct PaperDirectory: Sendable {
             Self.signer("witness.example/two", .cosignatureV1, seed: 3),
         ]
         vrf = try VRFPrivateKey([7] + [UInt8](repeating: 0, count: 31))
+        if let end { try log(PredecessorRecord(note: end).entry) }
         for number in 0..<filler { try logStranger(UInt8(truncatingIfNeeded: number)) }
         try endEpoch(at: start * 1000)
     }
