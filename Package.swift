@@ -443,7 +443,7 @@ let runtimeTargets: [Target] = [
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains",
-            crypto, arguments,
+            crypto, cryptoExtras, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(

@@ -23,6 +23,7 @@ import ArgumentParser
             LookupSuite.self,
             LimboSuite.self,
             HPKESuite.self,
+            WycheproofSuite.self,
             Generate.self,
         ])
 }

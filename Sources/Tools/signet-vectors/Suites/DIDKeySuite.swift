@@ -8,7 +8,10 @@ struct DIDKeySuite: VectorSuite {
     static let configuration = CommandConfiguration(
         commandName: "did-key",
         abstract: "did:key: each identifier is read to the key its document names, and printed again.",
-        discussion: "An identifier of a key kind that Signet does not speak passes when it is refused by its codec.")
+        discussion: """
+            An identifier of a key kind that Signet does not speak passes when it is refused by its codec, one with \
+            "valid": false when it is refused at all.
+            """)
 
     @Argument(help: "The JSON file.") var path: String
 
@@ -21,10 +24,15 @@ struct DIDKeySuite: VectorSuite {
     }
 
     struct Entry: Decodable {
-        let verificationMethod: Method
+        /// Absent where there must be none.
+        let verificationMethod: Method?
+        /// False for an identifier that must be refused.
+        let valid: Bool?
 
         /// What is wrong with our reading; nil when it is the expected one.
         func failure(for text: [UInt8]) -> String? {
+            if valid == false { return (try? KeyDID(decoding: text)) == nil ? nil : "accepted, must be refused" }
+            guard let verificationMethod else { return "has no verification method to compare with" }
             do throws(KeyDIDError) {
                 let did = try KeyDID(decoding: text)
                 guard did.encoded == text else { return "prints another text" }

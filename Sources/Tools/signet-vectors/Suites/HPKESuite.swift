@@ -36,6 +36,8 @@ struct HPKESuite: VectorSuite {
         let info, skRm, pkRm, enc: HexField
         let encryptions: [Encryption]
         let exports: [Export]?
+        /// False when the encapsulated key or the first message must be refused.
+        let valid: Bool?
 
         /// RFC 9180, section 7; X-Wing of draft-connolly-cfrg-xwing-kem.
         var suite: HPKE.Ciphersuite? {
@@ -58,6 +60,7 @@ struct HPKESuite: VectorSuite {
         }
 
         func check(_ name: String, _ suite: HPKE.Ciphersuite, _ report: inout VectorReport) {
+            if valid == false { return report.add(name, valid: false, refusal: refusal(suite)) }
             do {
                 var recipient = try recipient(suite, name, &report)
                 for (number, encryption) in encryptions.enumerated() {
@@ -74,6 +77,17 @@ struct HPKESuite: VectorSuite {
             } catch {
                 report.add(name, failure: "refused, must be accepted: \(error)")
             }
+        }
+
+        /// Why the first message does not open; nil when it does.
+        private func refusal(_ suite: HPKE.Ciphersuite) -> String? {
+            var unused = VectorReport()
+            do {
+                var recipient = try recipient(suite, "", &unused)
+                guard let first = encryptions.first else { return nil }
+                _ = try recipient.open(first.ct.bytes, authenticating: first.aad.bytes)
+                return nil
+            } catch { return "\(error)" }
         }
 
         private func recipient(
