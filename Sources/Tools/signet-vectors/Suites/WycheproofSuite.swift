@@ -127,7 +127,8 @@ extension WycheproofSuite.Test {
         ]
         guard let `public`, let `private`, let shared, `public`.bytes.starts(with: prefix) else { return nil }
         let scalar = [UInt8](repeating: 0, count: 32) + `private`.bytes
-        guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: Array(scalar.suffix(32))) else { return nil }
+        let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: Array(scalar.suffix(32)))
+        guard let key else { return nil }
         let point = Array(`public`.bytes.dropFirst(prefix.count))
         guard let peer = try? P256.KeyAgreement.PublicKey(x963Representation: point),
             let secret = try? key.sharedSecretFromKeyAgreement(with: peer)
@@ -164,7 +165,8 @@ extension WycheproofSuite.Test {
         guard let pem, let msg, let ct, label?.bytes.isEmpty != false,
             let key = try? _RSA.Encryption.PrivateKey(pemRepresentation: pem)
         else { return nil }
-        guard let opened = try? key.decrypt(ct.bytes, padding: .PKCS1_OAEP_SHA256) else { return .wrong("does not open") }
+        let opened = try? key.decrypt(ct.bytes, padding: .PKCS1_OAEP_SHA256)
+        guard let opened else { return .wrong("does not open") }
         return Verdict(Array(opened) == msg.bytes, "opens to another message")
     }
 
