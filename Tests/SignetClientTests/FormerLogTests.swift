@@ -98,7 +98,8 @@ import VRF
         private func client(_ profile: DirectoryProfile) throws -> Client<InMemoryStore> {
             try Client(
                 of: profile, over: heir, remembering: store,
-                owner: .init(handle: alice.handle, deviceKey: alice.keys.signing))
+                owner: .init(
+                    handle: alice.handle, deviceKey: alice.keys.signing, identityKey: alice.identityKey))
         }
 
         /// Her client once she has followed the handover.

@@ -31,7 +31,9 @@ package struct PaperDirectory: Sendable {
     package private(set) var lastRecord: EpochRecord?
 
     /// A directory with this many people who do not matter, whose first epoch ended at `start`, in seconds since 1970.
-    package init(filler: Int = 12, from start: UInt64 = now) throws {
+    ///
+    /// - Parameter end: the last checkpoint of the log that this one goes on from; nil: of none.
+    package init(filler: Int = 12, from start: UInt64 = now, after end: SignedNote? = nil) throws {
         log = try Self.signer(Self.origin, .ed25519, seed: 1)
         witnesses = try [
             Self.signer("witness.example/one", .cosignatureV1, seed: 2),

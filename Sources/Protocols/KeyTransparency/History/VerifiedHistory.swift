@@ -57,7 +57,8 @@ public struct VerifiedHistory: Hashable, Sendable {
         let count = Int(frontier.size)
         return VerifiedHistory(
             answer, label, known: frontier, entries: Array(entries.dropFirst(count)),
-            leaves: Array(leaves.dropFirst(count)), frontier: self.frontier, loggedIn: loggedIn)
+            leaves: Array(leaves.dropFirst(count)), frontier: self.frontier,
+            loggedIn: loggedIn.filter { $0.key > frontier.size })
     }
 
     /// The history when it had so many entries; nil for fewer than were known before, and for more than there are.
