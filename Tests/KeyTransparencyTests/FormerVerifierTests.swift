@@ -83,6 +83,22 @@ import VRF
         #expect(try verify(answer(), in: log(), beginning: known(0)).entries.count == 5)
     }
 
+    /// A handover that was interrupted, or whose witnesses could not be reached, is completed a day later: nothing came
+    /// after the end that the age of its epoch could hide.
+    @Test func anEndMayHaveWaitedForItsWitnesses() throws {
+        for (seen, isTaken) in [(WatchScene.now + 86_400, true), (WatchScene.now - 301, false)] {
+            let end = try FormerLog(trust: scene.directory.trust(), note: scene.directory.note(at: seen))
+            let bytes = FormerResponse(
+                consistency: ConsistencyProof(hashes: []), history: try scene.answer(at: seen)
+            ).encoded
+            if isTaken {
+                #expect(try verify(bytes, in: end, beginning: known(5)).entries.count == 5)
+            } else {
+                #expect(throws: FormerRefusal.self) { try verify(bytes, in: end, beginning: known(5)) }
+            }
+        }
+    }
+
     @Test func aNoteOfAnotherPolicyIsNoEnd() throws {
         var stranger = scene
         stranger.directory.log = try PaperDirectory.signer(PaperDirectory.origin, .ed25519, seed: 77)

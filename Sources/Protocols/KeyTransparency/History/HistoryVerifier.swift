@@ -11,6 +11,9 @@ public struct HistoryVerifier: Sendable {
     /// A verifier for one directory.
     public init(trust: DirectoryTrust) { lookup = LookupVerifier(trust: trust) }
 
+    /// A verifier for a log that has ended, whose last epoch may have waited for the quorum.
+    init(_ log: FormerLog) { lookup = LookupVerifier(trust: log.trust, hasEnded: true) }
+
     /// Checks an answer to the question "what does the log hold for `handle`?".
     ///
     /// - Parameters:

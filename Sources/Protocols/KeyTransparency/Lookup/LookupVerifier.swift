@@ -11,8 +11,16 @@ public struct LookupVerifier: Sendable {
     /// What is pinned about the directory.
     public let trust: DirectoryTrust
 
+    /// Whether the log is known to have ended: then nothing came after its last epoch, however old that is.
+    let hasEnded: Bool
+
     /// A verifier for one directory.
-    public init(trust: DirectoryTrust) { self.trust = trust }
+    public init(trust: DirectoryTrust) { self.init(trust: trust, hasEnded: false) }
+
+    init(trust: DirectoryTrust, hasEnded: Bool) {
+        self.trust = trust
+        self.hasEnded = hasEnded
+    }
 
     /// Checks an answer to the question "which keys has `handle`?".
     ///

@@ -41,7 +41,7 @@ public struct FormerVerifier: Sendable {
         _ response: FormerResponse, _ handle: Handle
     ) throws(FormerRefusal) -> VerifiedHistory {
         do {
-            return try HistoryVerifier(trust: log.trust).verify(
+            return try HistoryVerifier(log).verify(
                 response.history, for: handle, knowing: nil, since: MerkleFrontier(), at: log.end.quorumTime ?? 0)
         } catch { throw .history(error) }
     }
