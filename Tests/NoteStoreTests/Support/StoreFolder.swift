@@ -14,10 +14,7 @@ final class StoreFolder: Sendable {
     let path: String
     let store: NoteArchive
 
-    init(
-        _ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none,
-        isFull: @escaping @Sendable () -> Bool = { false }
-    ) throws {
+    init(_ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none) throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         path = folder + "/notes.sqlite"
@@ -25,7 +22,7 @@ final class StoreFolder: Sendable {
         store = try NoteArchive(
             at: path, limits: limits, clock: { clock.time },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            faults: faults, reserve: DiskReserve(isReached: isFull))
+            faults: faults)
         self.clock = clock
     }
 

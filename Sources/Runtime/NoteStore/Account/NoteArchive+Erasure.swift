@@ -22,7 +22,7 @@ extension NoteArchive {
                 try transaction.run("DELETE FROM accounts WHERE id = ?", [account])
             }
         }
-        try await database.giveBackSpace()
+        try await database.truncateWriteAheadFile()
     }
 }
 

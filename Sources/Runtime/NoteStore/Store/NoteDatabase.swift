@@ -8,13 +8,10 @@ final class NoteDatabase: Sendable {
     private let pool: DatabasePool
     private let logger: Logger
     private let faults: WriteFaults
-    private let reserve: DiskReserve
     private let hasStopped = Mutex(false)
 
     /// Opens the file, or makes it, and brings its form up to date.
-    init(
-        at path: String, logger: Logger, faults: WriteFaults, reserve: DiskReserve
-    ) throws(NoteStoreOpenError) {
+    init(at path: String, logger: Logger, faults: WriteFaults) throws(NoteStoreOpenError) {
         try Self.makePrivate(path)
         let pool = try Self.opening { try DatabasePool(path: path, configuration: Self.configuration) }
         let migrator = NoteSchema.migrator
@@ -28,18 +25,9 @@ final class NoteDatabase: Sendable {
             }
         }
         guard synchronous == 2 else { throw .notDurable(synchronous: synchronous) }
-        Self.makeShrinkable(pool, logger)
         self.pool = pool
         self.logger = logger
         self.faults = faults
-        self.reserve = reserve
-    }
-
-    /// Files of earlier versions give no space back; they are written anew, once. One for which there is no room stays.
-    private static func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
-        let mode = try? pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }
-        guard mode == 0 else { return }
-        do { try pool.vacuum() } catch { logger.warning("notes: there is no room to write the database anew") }
     }
 
     /// Reads one consistent state.
@@ -54,11 +42,10 @@ final class NoteDatabase: Sendable {
         at now: UInt64, _ body: @Sendable (NoteTransaction) throws -> Value
     ) async throws(NoteStoreError) -> (value: Value, changed: Set<Int64>) {
         guard !hasStopped.withLock({ $0 }) else { throw .stopped }
-        let (faults, isFull) = (faults, reserve.isReached())
+        let faults = faults
         do {
             let result = try await pool.write { database in
-                let transaction = NoteTransaction(
-                    database, at: now, isFull: isFull, beforeStatement: faults.beforeStatement)
+                let transaction = NoteTransaction(database, at: now, beforeStatement: faults.beforeStatement)
                 return (value: try body(transaction), changed: transaction.changed)
             }
             try faults.afterCommit()
@@ -66,13 +53,10 @@ final class NoteDatabase: Sendable {
         } catch { throw failure(error) }
     }
 
-    /// Gives the pages that nothing is in any more back to the file system.
-    func giveBackSpace() async throws(NoteStoreError) {
+    /// Empties the write-ahead file into the database, while nobody reads or writes.
+    func truncateWriteAheadFile() async throws(NoteStoreError) {
         do {
-            _ = try await pool.barrierWriteWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA incremental_vacuum")
-                try database.checkpoint(.truncate)
-            }
+            _ = try await pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
         } catch { throw failure(error) }
     }
 
@@ -121,8 +105,6 @@ final class NoteDatabase: Sendable {
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA secure_delete = ON")
-            // Has an effect on a new file only; a connection that reads may not say it.
-            if !database.configuration.readonly { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             #if canImport(Darwin)
                 try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
             #endif
