@@ -20,7 +20,8 @@ import TransparencyLog
         let key = Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
         return .init(
             key: try VerifierKey(
-                name: KeyName(Array("log\(number).example/a-name-that-takes-so-much-room-here".utf8)), algorithm: .ed25519,
+                name: KeyName(Array("log\(number).example/a-name-that-takes-so-much-room-here".utf8)),
+                algorithm: .ed25519,
                 publicKey: key))
     }
 

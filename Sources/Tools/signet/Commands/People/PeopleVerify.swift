@@ -106,7 +106,8 @@ extension People {
 
         private func json(_ identities: ComparedIdentities, _ state: ComparisonState) -> JSONValue {
             JSONValue.object([
-                "handle": .string(identities.peer.description), "number": .string(groups(identities).joined(separator: " ")),
+                "handle": .string(identities.peer.description),
+                "number": .string(groups(identities).joined(separator: " ")),
             ]).adding(state.json)
         }
 
