@@ -68,7 +68,7 @@ struct SignalTests {
 
     @Test func undefinedNumbersAreRefusedByName() throws {
         let cast = try Cast()
-        let body = 21 + 16 + 32 + 32 + 4 + 8 + 8 + 1
+        let body = 21 + 16 + 32 + 32 + 4 + 8 + 8 + 2 + 1
         func change(_ kind: Int, _ offset: Int, _ value: UInt8) throws -> SignalDecodingError? {
             var bytes = try cast.host.sign(cast.content(try cast.bodies()[kind])).encoded
             bytes[body + offset] = value
