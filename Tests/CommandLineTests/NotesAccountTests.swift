@@ -123,7 +123,7 @@ extension Town {
     /// Makes a further device of alice's and adds it.
     func addDeviceOfAlice(_ home: String) async throws {
         let code = try await makeCard(home, Self.alice)
-        expect(0, try await signet("alice", "devices", "add", "\(home).card", "--code", code))
+        try await link(home, to: "alice", code: code)
         expect(0, try await signet(home, "account", "show"))
     }
 }

@@ -120,12 +120,13 @@ import VRF
 
     @Test func theNextLogBeginsWithWhatTheLastOneHeld() throws {
         let end = try last(verify(answer(), in: log(), beginning: known(5)))
-        let next = try heir([scene.alice, scene.alice.next()])
+        let later = try scene.alice.next()
+        let next = try heir([scene.alice, later])
         let label = try next.directory.label(scene.alice.handle).hash
         #expect(end.inherited(under: label) == LabelHead(try next.tree().head(size: end.inheritedCount)))
         let found = try verify(
             FormerResponse(
-                consistency: ConsistencyProof(hashes: []), history: next.answer(last: scene.alice.next())
+                consistency: ConsistencyProof(hashes: []), history: next.answer(last: later)
             ).encoded, in: log(next), beginning: .inherited(end))
         #expect(found.entries.count == 5)
     }

@@ -146,9 +146,9 @@ struct Town: Sendable {
         try await link(home, code: makeCard(home, Self.bob))
     }
 
-    /// Adds the device whose card lies beside its home to bob's account, and confirms the account there.
-    func link(_ home: String, code: String) async throws {
-        let added = try await signet("bob", "devices", "add", "\(home).card", "--code", code, "--json")
+    /// Adds the device whose card lies beside its home to somebody's account, and confirms the account there.
+    func link(_ home: String, to owner: String = "bob", code: String) async throws {
+        let added = try await signet(owner, "devices", "add", "\(home).card", "--code", code, "--json")
         try #require(added.status == 0, "\(added.errors)")
         let digits = try #require(try added.object()["confirmation"] as? String)
         let confirmed = try await signet(home, "devices", "confirm", "--code", digits)
