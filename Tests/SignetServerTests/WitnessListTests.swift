@@ -17,10 +17,11 @@ import TransparencyLog
     }
 
     private func entry(_ number: Int) throws -> WitnessedLogs.Entry {
+        let rest = String(repeating: "a-name-that-takes-some-room-", count: 3)
         let key = Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
         return .init(
             key: try VerifierKey(
-                name: KeyName(Array("log\(number).example/a-name-that-takes-so-much-room-here".utf8)),
+                name: KeyName(Array("log\(number).example/\(rest)".utf8)),
                 algorithm: .ed25519,
                 publicKey: key))
     }
