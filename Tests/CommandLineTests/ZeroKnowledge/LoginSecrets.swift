@@ -31,7 +31,7 @@ struct LoginSecrets {
             client.request, record: RegistrationRecord(decoding: Array(record)), credential: handle.bytes, keys: keys,
             parameters: parameters)
         let outcome = try client.finish(
-            answer.response, password: password.bytes.span, parameters: parameters, stretching: .standard)
+            answer.response, password: password.bytes.span, parameters: parameters, stretching: .strong)
         // It is the key that the row opens with.
         _ = try AccountKeyWrap(decoding: Array(wrap)).open(exportKey: outcome.exportKey, of: handle)
         canaries = [Canary("export key", outcome.exportKey.withUnsafeBytes { Array($0) })]
