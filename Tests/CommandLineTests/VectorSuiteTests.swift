@@ -117,13 +117,28 @@ struct VectorSuiteTests {
         }
     }
 
-    @Test func ourOwnLookupsPassAndFailWithOppositeVerdicts() throws {
-        let file = Self.ours.appending(path: "lookup/lookup.json")
+    @Test(arguments: [("lookup", 80), ("milestones", 27), ("recovery-delay", 21)])
+    func ourOwnLookupsPassAndFailWithOppositeVerdicts(name: String, count: Int) throws {
+        let file = Self.ours.appending(path: "lookup/\(name).json")
         let report = try run(LookupSuite.self, file.path())
-        #expect(report.passed == 80 && report.failed == 0)
+        #expect(report.passed == count && report.failed == 0)
         let opposite = try String(contentsOf: file, encoding: .utf8)
             .replacing("\"outcome\":\"", with: "\"outcome\":\"not ")
-        #expect(try run(LookupSuite.self, temporaryFile(opposite)).failed == 80)
+        #expect(try run(LookupSuite.self, temporaryFile(opposite)).failed == count)
+    }
+
+    @Test func aFolderOfLookupsIsRunFileByFile() throws {
+        let report = try run(LookupSuite.self, Self.ours.appending(path: "lookup").path())
+        #expect(report.passed == 128 && report.failed == 0)
+    }
+
+    @Test func aKindOfCasesThatIsNotKnownIsRefusedByName() throws {
+        let path = try temporaryFile("[{\"kind\":\"handover\"}]")
+        #expect {
+            try run(LookupSuite.self, path)
+        } throws: { error in
+            (error as? VectorFileError)?.message.contains("cases of kind \"handover\" are not known here") == true
+        }
     }
 
     @Test func whatIsNotThereIsAnError() throws {

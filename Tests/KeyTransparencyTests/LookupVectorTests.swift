@@ -4,11 +4,12 @@ import KeyTransparency
 import KeyTransparencyTesting
 import Testing
 
-/// The published set of lookups: made again, and put to the verifier as a client of another make would.
+/// The published sets of lookups, milestones and recoveries: made again, and put to the verifiers as a client of another
+/// make would.
 @Suite struct LookupVectorTests {
-    static let file = URL(filePath: #filePath)
+    static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Vectors/lookup/lookup.json")
+        .appending(path: "Vectors/lookup")
 
     @Test func eachBadCaseIsRefusedByTheCheckItNamesAndEachGoodOneAccepted() throws {
         let cases = try LookupVectorSet.cases()
@@ -30,17 +31,54 @@ import Testing
         }
     }
 
+    @Test func eachWalkAndEachRecoveryHasTheVerdictItWasMadeFor() throws {
+        let (walks, recoveries) = (try LookupVectorSet.milestones(), try LookupVectorSet.recoveryDelays())
+        #expect(Set(walks.map(\.name)).count == walks.count)
+        #expect(Set(recoveries.map(\.name)).count == recoveries.count)
+        for test in walks { #expect(try test.found() == test.verdict, "\(test.name): \(test.why)") }
+        for test in recoveries { #expect(try test.found() == test.verdict, "\(test.name): \(test.why)") }
+    }
+
+    @Test func theWalksHaveEveryFault() throws {
+        let verdicts = try LookupVectorSet.milestones().map(\.verdict)
+        #expect(Set(verdicts.map(\.outcome)) == ["accepted", "refused"])
+        #expect(
+            Set(verdicts.compactMap(\.check)) == [
+                "envelope", "order", "notRightBefore", "skipsDays", "notFirstOfDay", "missesMark", "surplus", "missing",
+                "inclusion", "index", "anotherHistory",
+            ])
+    }
+
+    @Test func theRecoveriesHaveEveryOutcomeAndEveryFaultOfAStep() throws {
+        let verdicts = try LookupVectorSet.recoveryDelays().map(\.verdict)
+        #expect(Set(verdicts.map(\.outcome)) == ["recovered", "rushed", "unexplained", "refused"])
+        #expect(
+            Set(verdicts.compactMap(\.check)) == [
+                "step: noSuchEntry", "step: entry", "step: epoch", "step: anotherEpoch",
+            ])
+    }
+
     /// Only where Ed25519 is deterministic can the signatures come out the same: CryptoKit adds randomness.
     #if !canImport(Darwin)
-        @Test func theCheckedInSetIsWhatTheGeneratorMakes() throws {
-            let stored = FileManager.default.contents(atPath: Self.file.path())
-            #expect(try stored.map(Array.init) == LookupVectorSet.text())
+        @Test func theCheckedInSetsAreWhatTheGeneratorMakes() throws {
+            for (name, bytes) in try LookupVectorSet.files() {
+                let stored = FileManager.default.contents(atPath: Self.folder.appending(path: name).path())
+                #expect(stored.map(Array.init) == bytes, "\(name)")
+            }
         }
     #endif
 
-    @Test func theCheckedInSetHasItsVerdicts() throws {
-        let cases = try JSONDecoder().decode([LookupVector].self, from: Data(contentsOf: Self.file))
-        #expect(cases.count > 60)
-        for test in cases { #expect(try test.found() == test.verdict, "\(test.name): \(test.why)") }
+    @Test func theCheckedInSetsHaveTheirVerdicts() throws {
+        #expect(try check(LookupVector.self, "lookup.json") > 60)
+        #expect(try check(MilestoneVector.self, "milestones.json") > 20)
+        #expect(try check(RecoveryDelayVector.self, "recovery-delay.json") > 20)
+    }
+
+    /// How many cases the file has.
+    private func check<Vector: DirectoryVector>(_ type: Vector.Type, _ name: String) throws -> Int {
+        let file = Self.folder.appending(path: name)
+        let cases = try JSONDecoder().decode([Vector].self, from: Data(contentsOf: file))
+        for test in cases { #expect(try test.disagreement() == nil, "\(test.name): \(test.why)") }
+        return cases.count
     }
 }

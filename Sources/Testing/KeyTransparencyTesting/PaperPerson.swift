@@ -85,7 +85,7 @@ package struct PaperPerson: Sendable {
 
     private func sign(_ body: AccountStateBody, by key: P256.Signing.PrivateKey) throws -> AccountState {
         try AccountState(signing: body) {
-            try recorded[Array(SHA256.hash(data: $0))] ?? Array(key.signature(for: $0).rawRepresentation)
+            try recorded.signature(of: $0, by: key)
         }
     }
 }

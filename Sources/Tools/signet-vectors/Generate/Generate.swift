@@ -27,16 +27,21 @@ struct GenerateTlogProof: ParsableCommand {
     }
 }
 
-/// Writes the lookup set into a folder.
+/// Writes the sets of lookups, milestones and recoveries into a folder.
 struct GenerateLookup: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Good answers to lookups and bad ones with one fault each.")
+        commandName: "lookup",
+        abstract: "Good answers to lookups, milestones and recoveries, and bad ones with one fault each.")
 
-    @Argument(help: "The folder, made when missing. A file named lookup.json is replaced.") var path: String
+    @Argument(
+        help: "The folder, made when missing. lookup.json, milestones.json and recovery-delay.json are replaced.")
+    var path: String
 
     func run() throws {
         let folder = URL(filePath: path)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(LookupVectorSet.text()).write(to: folder.appending(path: "lookup.json"))
+        for (name, bytes) in try LookupVectorSet.files() {
+            try Data(bytes).write(to: folder.appending(path: name))
+        }
     }
 }

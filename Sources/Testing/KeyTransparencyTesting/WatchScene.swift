@@ -1,43 +1,49 @@
-import KeyTransparency
-import KeyTransparencyTesting
-import TransparencyLog
+package import KeyTransparency
+package import TransparencyLog
 import VerifiableMap
 
 /// Alice's name in a directory over four days: she registers on the first, adds a device on the second, and others come on
 /// the third and fourth.
-struct WatchScene {
-    static let day: UInt64 = 86_400
+package struct WatchScene {
+    /// In seconds.
+    package static let day: UInt64 = 86_400
     /// The fourth day.
-    static let now = PaperDirectory.now + 3 * day
+    package static let now = PaperDirectory.now + 3 * day
 
-    let aliceBefore: PaperPerson
-    let alice: PaperPerson
-    var directory: PaperDirectory
+    /// Alice on the first day.
+    package let aliceBefore: PaperPerson
+    /// Alice from the second day on.
+    package let alice: PaperPerson
+    /// The directory.
+    package var directory: PaperDirectory
 
-    /// - Parameter flash: on this day the index says something else of alice, and the truth again the day after.
-    init(flashingOnDay flash: UInt64? = nil) throws {
-        aliceBefore = try PaperPerson("alice@example.org", seed: 10)
+    /// - Parameters:
+    ///   - flash: on this day the index says something else of alice, and the truth again the day after.
+    ///   - recorded: signatures made earlier, as in ``PaperPerson/recorded``.
+    package init(flashingOnDay flash: UInt64? = nil, recorded: [[UInt8]: [UInt8]] = [:]) throws {
+        aliceBefore = try PaperPerson("alice@example.org", seed: 10, recorded: recorded)
         alice = try aliceBefore.next(devices: aliceBefore.devices + [PaperPerson.device(3, seed: 13)])
         directory = try PaperDirectory()
         try publish(aliceBefore, onDay: 0)
         try publish(alice, onDay: 1)
         let (key, value) = (try directory.key(alice.handle), LabelHead(try tree().head(size: 5)).value)
-        try directory.log(PaperPerson("bob@example.org", seed: 20))
+        try directory.log(PaperPerson("bob@example.org", seed: 20, recorded: recorded))
         let lie = LabelHead(try tree().head(size: 4)).value
         try directory.endEpoch(
             at: (PaperDirectory.now + 2 * Self.day) * 1000, lieInIndex: { $0[key] = flash == 2 ? lie : value })
-        try directory.log(PaperPerson("carol@example.org", seed: 30))
+        try directory.log(PaperPerson("carol@example.org", seed: 30, recorded: recorded))
         try directory.endEpoch(at: Self.now * 1000, lieInIndex: { $0[key] = value })
-        try publish(PaperPerson("dave@example.org", seed: 40), onDay: 3)
+        try publish(PaperPerson("dave@example.org", seed: 40, recorded: recorded), onDay: 3)
     }
 
-    mutating func publish(_ person: PaperPerson, onDay day: UInt64) throws {
+    /// Logs somebody in an epoch that ends on a day, counted from 0.
+    package mutating func publish(_ person: PaperPerson, onDay day: UInt64) throws {
         try directory.log(person)
         try directory.endEpoch(at: (PaperDirectory.now + day * Self.day) * 1000)
     }
 
     /// Logs anything under alice's label, with an index that covers it.
-    mutating func force(_ entries: [[UInt8]], onDay day: UInt64 = 3) throws {
+    package mutating func force(_ entries: [[UInt8]], onDay day: UInt64 = 3) throws {
         for entry in entries { directory.logUnseen(entry) }
         let key = try directory.key(alice.handle)
         let value = LabelHead(try tree().head(size: tree().size)).value
@@ -48,7 +54,7 @@ struct WatchScene {
     // MARK: What the log has of alice
 
     /// Her entries, in order.
-    func logged() throws -> [LogEntry] {
+    package func logged() throws -> [LogEntry] {
         let label = try LabelIndex(directory.label(alice.handle).hash)
         return try directory.entries.map { try LogEntry(decoding: $0) }.filter { entry in
             switch entry {
@@ -60,19 +66,20 @@ struct WatchScene {
     }
 
     /// Where her entries stand.
-    func places() throws -> [UInt64] {
+    package func places() throws -> [UInt64] {
         let own = try logged().map(\.entry)
         return directory.entries.indices.filter { own.contains(directory.entries[$0]) }.map { UInt64($0) }
     }
 
-    func tree() throws -> MerkleTree {
+    /// Her history.
+    package func tree() throws -> MerkleTree {
         var tree = MerkleTree()
         for entry in try logged() { tree.append(.leaf(entry.entry)) }
         return tree
     }
 
     /// What somebody knows who has seen so many of her entries.
-    func frontier(_ count: Int) throws -> MerkleFrontier {
+    package func frontier(_ count: Int) throws -> MerkleFrontier {
         var frontier = MerkleFrontier()
         for entry in try logged().prefix(count) { frontier.append(.leaf(entry.entry)) }
         return frontier
@@ -85,7 +92,7 @@ struct WatchScene {
     /// - Parameters:
     ///   - last: what her last entry commits to.
     ///   - shown: whose states are shown.
-    func answer(
+    package func answer(
         since known: Int = 0, last: PaperPerson? = nil, showing shown: [PaperPerson]? = nil,
         at now: UInt64 = now, steps: [LoggedStep] = [], _ edit: (inout [HistoryResponse.Entry]) -> Void = { _ in }
     ) throws -> [UInt8] {
@@ -113,13 +120,14 @@ struct WatchScene {
         }
     }
 
-    func verify(_ bytes: [UInt8], since known: Int = 0, at now: UInt64 = now) throws -> VerifiedHistory {
+    /// What the verifier makes of such an answer.
+    package func verify(_ bytes: [UInt8], since known: Int = 0, at now: UInt64 = now) throws -> VerifiedHistory {
         try HistoryVerifier(trust: directory.trust()).verify(
             bytes, for: alice.handle, knowing: nil, since: frontier(known), at: now)
     }
 
     /// What she did herself.
-    func act(_ person: PaperPerson) throws -> OwnAct {
+    package func act(_ person: PaperPerson) throws -> OwnAct {
         let state = try AccountState(decoding: person.encodedState)
         return OwnAct(
             version: state.version, stateHash: state.hash,
@@ -130,7 +138,7 @@ struct WatchScene {
     // MARK: Milestones
 
     /// The honest answer about the milestones before the log's last entry.
-    func milestones(after index: UInt64) throws -> MilestoneDraft {
+    package func milestones(after index: UInt64) throws -> MilestoneDraft {
         guard let last = directory.lastRecord else { throw PaperFault.notThere }
         var (answers, wanted) = ([MilestoneAnswer](), Optional(last.milestone))
         while let place = wanted, place > index, answers.count < MilestonesResponse.maximumCount {
@@ -141,21 +149,23 @@ struct WatchScene {
         return MilestoneDraft(before: try epoch(rightBefore: last), answers: answers)
     }
 
-    func epoch(at place: UInt64) throws -> PlacedEpoch { try directory.epoch(at: place) }
+    /// The epoch record that stands at a place.
+    package func epoch(at place: UInt64) throws -> PlacedEpoch { try directory.epoch(at: place) }
 
-    func epoch(rightBefore record: EpochRecord) throws -> PlacedEpoch? {
+    /// The one before a record; nil before the first.
+    package func epoch(rightBefore record: EpochRecord) throws -> PlacedEpoch? {
         record.number == 1 ? nil : try epoch(at: record.start - 1)
     }
 
     /// Where the epochs of the log end.
-    func epochs() throws -> [UInt64] {
+    package func epochs() throws -> [UInt64] {
         try directory.entries.indices.filter {
             if case .epoch = try LogEntry(decoding: directory.entries[$0]) { true } else { false }
         }.map { UInt64($0) }
     }
 
     /// What an honest directory would say of an epoch as a milestone.
-    func milestone(at place: UInt64) throws -> MilestoneAnswer {
+    package func milestone(at place: UInt64) throws -> MilestoneAnswer {
         let (then, epoch) = (try replay(until: place), try epoch(at: place))
         let before = try self.epoch(rightBefore: epoch.record)
         let proof = then.index.proof(of: try directory.key(alice.handle))
@@ -181,15 +191,19 @@ struct WatchScene {
 }
 
 /// An answer about milestones of which every part can be replaced.
-struct MilestoneDraft {
-    var before: PlacedEpoch?
-    var answers: [MilestoneAnswer]
+package struct MilestoneDraft {
+    /// The epoch right before the last one.
+    package var before: PlacedEpoch?
+    /// The milestones, the newest first.
+    package var answers: [MilestoneAnswer]
 
-    var response: MilestonesResponse { MilestonesResponse(before: before, answers: answers) }
+    /// The answer as it is sent.
+    package var response: MilestonesResponse { MilestonesResponse(before: before, answers: answers) }
 }
 
 extension MilestoneAnswer {
-    func with(
+    /// The answer with some parts replaced.
+    package func with(
         index: UInt64? = nil, record: EpochRecord? = nil, before: PlacedEpoch?? = nil, present: Presence?? = nil
     ) -> MilestoneAnswer {
         MilestoneAnswer(

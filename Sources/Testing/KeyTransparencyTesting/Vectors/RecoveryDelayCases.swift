@@ -1,0 +1,138 @@
+import KeyTransparency
+import TransparencyLog
+
+/// Recoveries as a contact finds them who pinned the person with their guardians: honest ones, and ones with one fault each.
+enum RecoveryDelayCases {
+    static func all() throws -> [RecoveryDelayVector] {
+        let story = try RecoveryStory(recorded: LookupVectorSignatures.table())
+        return try good(story) + rushed(story) + steps(story) + unexplained(story)
+    }
+
+    private static func make(
+        _ story: RecoveryStory, _ outcome: String, _ name: String, _ why: String, check: String? = nil,
+        _ change: (inout RecoveryDelayDraft) throws -> Void
+    ) throws -> RecoveryDelayVector {
+        var draft = try RecoveryDelayDraft(story)
+        try change(&draft)
+        let time = outcome == "recovered" ? RecoveryStory.ended : nil
+        return try draft.vector("\(outcome)-\(name)", why, .init(outcome: outcome, check: check, at: time))
+    }
+
+    private static let least = UInt64(RecoveryStory.delay) - RecoveryDelay.tolerance
+
+    private static func good(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        let (started, tolerance) = (RecoveryStory.started, RecoveryDelay.tolerance)
+        return [
+            try make(story, "recovered", "after-its-delay", "the log shows twice the delay") { _ in },
+            try make(story, "recovered", "with-the-least-delay", "less than the delay by what clocks may be apart") {
+                $0.times[3] = started + least
+            },
+            try make(story, "recovered", "after-a-look-then", "asked for in the epoch of the contact's last look") {
+                $0.lookedAt = started
+            },
+            try make(
+                story, "recovered", "by-a-slow-clock",
+                "the request claims to be older than the last look, by no more "
+                    + "than clocks may be apart"
+            ) {
+                ($0.times[2], $0.times[3]) = (started + tolerance, RecoveryStory.ended)
+                $0.lookedAt = started + tolerance
+            },
+        ]
+    }
+
+    private static func rushed(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        let (now, started) = (PaperDirectory.now, RecoveryStory.started)
+        return [
+            try make(story, "rushed", "at-once", "request and takeover were logged in the same second") {
+                ($0.times[2], $0.times[3]) = (now, now)
+            },
+            try make(story, "rushed", "a-second-too-soon", "the takeover was logged a second before it may be") {
+                $0.times[3] = started + least - 1
+            },
+            try make(story, "rushed", "epochs-not-shown", "nothing shows in which epochs request and takeover came") {
+                $0.editSteps = { steps, _ in steps = [] }
+            },
+            try make(story, "rushed", "request-not-shown", "nothing shows in which epoch the request came") {
+                $0.editSteps = { steps, _ in steps.removeFirst() }
+            },
+            try make(story, "rushed", "takeover-not-shown", "nothing shows in which epoch the takeover came") {
+                $0.editSteps = { steps, _ in steps.removeLast() }
+            },
+            try make(
+                story, "rushed", "logged-before-the-last-look",
+                "the request was logged a second before the contact saw the person without it"
+            ) { $0.lookedAt = started + 1 },
+            try make(
+                story, "rushed", "claims-to-be-older-than-the-last-look",
+                "logged after the contact's last look, the request claims a time before it"
+            ) {
+                ($0.times[2], $0.times[3]) = (started + 1500, started + 2000)
+                $0.lookedAt = started + RecoveryDelay.tolerance + 1
+            },
+        ]
+    }
+
+    /// What is said of the epochs of the steps: entries 4 (the request) and 6 (the takeover, after its device).
+    private static func steps(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        func bad(
+            _ check: String, _ name: String, _ why: String,
+            _ edit: @escaping (inout [LoggedStep], PaperDirectory) throws -> Void
+        ) throws -> RecoveryDelayVector {
+            try make(story, "refused", name, why, check: "step: \(check)") { $0.editSteps = edit }
+        }
+        return [
+            try bad("noSuchEntry", "steps-in-another-order", "the takeover comes before the request") { steps, _ in
+                steps.reverse()
+            },
+            try bad("noSuchEntry", "step-of-no-entry", "a step of an entry that the label does not have") { steps, _ in
+                steps[1] = steps[1].with(count: steps[1].count + 1)
+            },
+            try bad("entry", "place-of-another-entry", "the request is said to stand where the takeover stands") {
+                steps, _ in steps[0] = steps[0].with(inclusion: steps[1].inclusion, epoch: steps[1].epoch)
+            },
+            try bad("epoch", "epoch-not-in-the-log", "the request's epoch has an earlier time than logged") {
+                steps, _ in
+                let epoch = steps[0].epoch
+                let earlier = epoch.record.with(time: epoch.record.time - 86_400_000)
+                steps[0] = steps[0].with(
+                    epoch: PlacedEpoch(index: epoch.index, record: earlier, path: epoch.path))
+            },
+            try bad("anotherEpoch", "earlier-epoch", "the request is said to have come in the epoch before its own") {
+                steps, directory in
+                steps[0] = steps[0].with(epoch: try directory.epoch(at: steps[0].epoch.record.start - 1))
+            },
+            try bad("anotherEpoch", "later-epoch", "the takeover is said to have come in the log's last epoch") {
+                steps, directory in
+                steps[1] = steps[1].with(epoch: try directory.epoch(at: directory.tree.size - 1))
+            },
+        ]
+    }
+
+    private static func unexplained(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        [
+            try make(story, "unexplained", "request-withheld", "the directory does not show the request") {
+                $0.hidden = 3
+            },
+            try make(story, "unexplained", "without-a-request", "nothing was logged before the takeover") {
+                $0.states = [$0.states[0], $0.states[1], try story.recovered(after: $0.states[1])]
+                $0.times.remove(at: 2)
+            },
+            try make(story, "unexplained", "time-to-come", "the takeover claims a time after the log's last epoch") {
+                let started = PaperDirectory.now - 500
+                $0.states[2] = try story.asked(at: started)
+                $0.states[3] = try story.recovered(after: $0.states[2], started: started, at: started + 1000)
+            },
+            try make(story, "unexplained", "logged-as-a-reset", "the takeover was logged as a reset") { $0.reset = 4 },
+        ]
+    }
+}
+
+extension LoggedStep {
+    /// The step with some parts replaced.
+    fileprivate func with(
+        count: UInt64? = nil, inclusion: InclusionProof? = nil, epoch: PlacedEpoch? = nil
+    ) -> LoggedStep {
+        LoggedStep(count: count ?? self.count, inclusion: inclusion ?? self.inclusion, epoch: epoch ?? self.epoch)
+    }
+}
