@@ -68,6 +68,7 @@ import TransparencyLog
                 #expect(try await store.ownRecord().highestDeviceNumber == 1)
                 #expect(try await store.comparisons().isEmpty)
                 #expect(try await store.metForks().isEmpty)
+                #expect(try await store.metFriends().isEmpty)
                 #expect(try await store.pendingLink() == nil)
                 #expect(try await store.lastCheck() == nil)
                 #expect(try await store.lastLook(at: Handle(typed: Array("bob@example.org".utf8))) == nil)

@@ -49,9 +49,15 @@ public struct ECallEntry: Codable, Hashable, Sendable {
 public struct FriendRequest: Codable, Hashable, Sendable {
     /// The other person.
     public let handle: String
+    /// Base64 of the newest checkpoint that the sender has verified, as a `CheckpointCard`: so both find out whether they see one
+    /// log. Absent where none belongs: in requests of the eCall client, and in questions.
+    public let checkpoint: String?
 
     /// A request about a person.
-    public init(handle: String) { self.handle = handle }
+    public init(handle: String, checkpoint: String? = nil) {
+        self.handle = handle
+        self.checkpoint = checkpoint
+    }
 }
 
 /// JSON answer of the friend routes.

@@ -22,6 +22,9 @@ public enum Route: Hashable, Sendable, CaseIterable {
     case acceptFriend
     /// Signed, empty body; answer JSON ``FriendList``.
     case listFriends
+    /// What somebody signed when they asked the caller, or agreed: JSON ``FriendRequest``, signed; answer
+    /// ``SignedFriendRequest``. `notFound`: they did neither, or the directory kept nothing of it.
+    case signedFriendRequest
     /// Is the process up and the log writable.
     case health
     /// Counters in the Prometheus text format.
@@ -49,6 +52,7 @@ public enum Route: Hashable, Sendable, CaseIterable {
         case .addFriend: "/v1/friends/add"
         case .acceptFriend: "/v1/friends/accept"
         case .listFriends: "/v1/friends"
+        case .signedFriendRequest: "/v1/friends/signed"
         case .health: "/health"
         case .metrics: "/metrics"
         }

@@ -76,6 +76,42 @@ import Testing
         #expect(try await refusal { try await accept(bob, by: alice) } == .notFound)
     }
 
+    /// Each direction has its own, and the last counts.
+    @Test func whatSomebodySignedIsKeptForTheOther() async throws {
+        func signed(_ route: Route, _ text: String, by person: Person) async throws -> Caller {
+            try await person.devices[0].caller(route, Array(text.utf8), at: directory, time: StandingClock.start)
+        }
+        func kept(of other: Person, to person: Person) async throws -> SignedFriendRequest {
+            let caller = try await person.caller(.signedFriendRequest, at: directory)
+            return try SignedFriendRequest(
+                decoding: await directory.signedFriendRequest(of: other.handle, to: caller))
+        }
+        for text in ["one", "two"] {
+            let caller = try await signed(.addFriend, text, by: alice)
+            _ = try await directory.addFriend(bob.handle, by: caller, saying: Array(text.utf8))
+            #expect(try await kept(of: alice, to: bob).body == Array(text.utf8))
+        }
+        #expect(try await kept(of: alice, to: bob).isSigned(forLog: directory.origin))
+        #expect(try await refusal { try await kept(of: bob, to: alice).encoded } == .notFound)
+        let caller = try await signed(.acceptFriend, "yes", by: bob)
+        _ = try await directory.acceptFriend(alice.handle, by: caller, saying: Array("yes".utf8))
+        let agreed = try await kept(of: bob, to: alice)
+        #expect(agreed.isAgreement && agreed.body == Array("yes".utf8) && agreed.isSigned(forLog: directory.origin))
+        #expect(try await kept(of: alice, to: bob).body == Array("two".utf8))
+    }
+
+    @Test func whatTheCallerDidNotSignIsNotKept() async throws {
+        let caller = try await alice.caller(at: directory)
+        #expect(
+            try await refusal { try await directory.addFriend(bob.handle, by: caller, saying: [1]) } == .badRequest)
+        let long = [UInt8](repeating: 1, count: SignedFriendRequest.maximumBodyByteCount + 1)
+        let longCaller = try await alice.devices[0].caller(.addFriend, long, at: directory, time: StandingClock.start)
+        #expect(
+            try await refusal { try await directory.addFriend(bob.handle, by: longCaller, saying: long) } == .badRequest
+        )
+        #expect(try await friends(of: alice).isEmpty)
+    }
+
     @Test func nobodyIsNotFound() async throws {
         let nobody = try Person("nobody@example.org")
         #expect(try await refusal { try await add(nobody, by: alice) } == .notFound)
@@ -97,7 +133,8 @@ import Testing
                     SELECT 1000 + n, CAST(n AS BLOB), x'', x'', CAST(n AS BLOB) FROM number
                     """)
             try database.execute(
-                sql: "INSERT INTO friends SELECT ?, id, 0 FROM accounts WHERE id > 1000", arguments: [account])
+                sql: "INSERT INTO friends (requester, invitee, accepted) SELECT ?, id, 0 FROM accounts WHERE id > 1000",
+                arguments: [account])
         }
         #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
     }

@@ -37,7 +37,8 @@ import VRF
         try await carol.register(at: old)
         let added = try alice.newDevice()
         try await alice.change(to: [alice.devices[0], added], at: old)
-        _ = try await old.addFriend(bob.handle, by: alice.caller(at: old))
+        let asking = try await alice.devices[0].caller(.addFriend, [7], at: old, time: StandingClock.start)
+        _ = try await old.addFriend(bob.handle, by: asking, saying: [7])
         _ = try await old.addFriend(carol.handle, by: alice.caller(at: old))
         try await old.erase(carol.handle)
         try await makeHeir()
@@ -64,6 +65,9 @@ import VRF
         #expect(found.state == alice.state && found.state.version == 2)
         #expect(try await next.verifiedLookup(bob.handle, at: heir).state == bob.state, "and not what came too late")
         #expect(try await heir.friends(of: alice.caller(at: heir)).friends.map(\.status) == [.requested])
+        let signed = try await SignedFriendRequest(
+            decoding: heir.signedFriendRequest(of: alice.handle, to: bob.caller(at: heir)))
+        #expect(signed.isSigned(forLog: old.origin), "what was signed for the old log is handed on")
 
         carol.state = nil
         try await carol.register(at: heir)

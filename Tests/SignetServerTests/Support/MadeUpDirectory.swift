@@ -42,12 +42,15 @@ final class MadeUpDirectory: DirectoryAnswering {
     func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt {
         throw .refused(.versionConflict)
     }
-    func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
-        throw .refused(.notFound)
-    }
-    func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
-        throw .refused(.notFound)
-    }
+    func addFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer { throw .refused(.notFound) }
+    func acceptFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer { throw .refused(.notFound) }
+    func signedFriendRequest(
+        of handle: Handle, to caller: Caller
+    ) async throws(DirectoryError) -> [UInt8] { throw .refused(.notFound) }
     func friends(of caller: Caller) async throws(DirectoryError) -> FriendList { FriendList(friends: []) }
     func checkpoint() async throws(DirectoryError) -> [UInt8] { Array("a checkpoint\n".utf8) }
     func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? { nil }

@@ -4,29 +4,63 @@ public import SignetAPI
 import TransparencyLog
 
 extension Directory {
-    /// Asks for a friendship, or accepts one that the other person asked for. Asking again changes nothing.
+    /// Asks for a friendship, or accepts one that the other person asked for. Asking again replaces what was signed, and
+    /// changes nothing else.
     ///
-    /// - Throws: ``DirectoryError``; `badRequest`: oneself; `notFound`: nobody of this handle is published;
-    ///   `notYourAccount`: the caller's account is gone; `tooLarge`: too many requests already.
-    public func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+    /// - Parameter body: what the caller's device signed, kept for the other person; empty to keep nothing.
+    /// - Throws: ``DirectoryError``; `badRequest`: oneself, or a body that is too long or that the caller did not sign; `notFound`:
+    ///   nobody of this handle is published; `notYourAccount`: the caller's account is gone; `tooLarge`: too many requests already.
+    public func addFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8] = []
+    ) async throws(DirectoryError) -> FriendAnswer {
         guard handle != caller.handle else { throw .refused(.badRequest) }
+        let signed = try signed(body, by: caller, isAgreement: false)
         return try await befriend(handle, by: caller) { database, other in
-            try FriendRows.add(other, by: caller.accountID, in: database)
+            let event = try FriendRows.add(other, by: caller.accountID, in: database)
+            try FriendRows.keep(signed, of: caller.accountID, to: other, in: database)
+            return event
         }
     }
 
-    /// Accepts a friendship that the other person asked for. Accepting again changes nothing.
+    /// Accepts a friendship that the other person asked for. Accepting again replaces what was signed, and changes nothing else.
     ///
-    /// - Throws: ``DirectoryError``; `notFound`: no such person, or they did not ask; `notYourAccount`: the caller's
-    ///   account is gone.
-    public func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
-        try await befriend(handle, by: caller) { database, other in
+    /// - Parameter body: as for ``addFriend(_:by:saying:)``.
+    /// - Throws: ``DirectoryError``; `badRequest`: a body that is too long or that the caller did not sign; `notFound`: no such
+    ///   person, or they did not ask; `notYourAccount`: the caller's account is gone.
+    public func acceptFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8] = []
+    ) async throws(DirectoryError) -> FriendAnswer {
+        let signed = try signed(body, by: caller, isAgreement: true)
+        return try await befriend(handle, by: caller) { database, other in
             let event = try FriendRows.accept(other, by: caller.accountID, in: database)
             guard try event != nil || FriendRows.isAccepted(other, caller.accountID, in: database) else {
                 throw DirectoryError.refused(.notFound)
             }
+            try FriendRows.keep(signed, of: caller.accountID, to: other, in: database)
             return event
         }
+    }
+
+    /// What somebody signed when they last asked the caller, or agreed: an encoded `SignedFriendRequest`.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`: they did neither, or signed nothing that was kept.
+    public func signedFriendRequest(of handle: Handle, to caller: Caller) async throws(DirectoryError) -> [UInt8] {
+        let found = try await database.read { database in
+            try FriendRows.signed(by: handle, to: caller.accountID, in: database)
+        }
+        guard let found else { throw .refused(.notFound) }
+        return found
+    }
+
+    /// The request as its device sent it; nil for an empty body.
+    private func signed(
+        _ body: [UInt8], by caller: Caller, isAgreement: Bool
+    ) throws(DirectoryError) -> [UInt8]? {
+        guard !body.isEmpty else { return nil }
+        guard caller.signed(body),
+            let request = try? SignedFriendRequest(isAgreement: isAgreement, signature: caller.signature, body: body)
+        else { throw .refused(.badRequest) }
+        return request.encoded
     }
 
     /// The people of the caller's account, in order of handle.

@@ -51,12 +51,13 @@ private struct Inheritance {
         while let row = try accounts.next() {
             try copyAccount(row.integer(0), Handle(canonical: row.bytes(1)))
         }
-        let friends = try Row.fetchCursor(old, sql: "SELECT requester, invitee, accepted FROM friends")
+        let friends = try Row.fetchCursor(old, sql: "SELECT requester, invitee, accepted, asked, agreed FROM friends")
         while let row = try friends.next() {
             try new.run(
                 """
-                INSERT INTO friends SELECT ?1, ?2, ?3 WHERE 2 = (SELECT COUNT(*) FROM accounts WHERE id IN (?1, ?2))
-                """, [row.integer(0), row.integer(1), row.integer(2)])
+                INSERT INTO friends (requester, invitee, accepted, asked, agreed)
+                SELECT ?1, ?2, ?3, ?4, ?5 WHERE 2 = (SELECT COUNT(*) FROM accounts WHERE id IN (?1, ?2))
+                """, [row.integer(0), row.integer(1), row.integer(2), row[3] as Data?, row[4] as Data?])
         }
     }
 

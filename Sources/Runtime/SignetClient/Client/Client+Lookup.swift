@@ -57,7 +57,7 @@ extension Client {
     }
 
     /// A lookup of somebody who must be registered, after the view of the log has been stored.
-    private func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
+    func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
         let found = try await verifiedAnswer(handle)
         switch found.answer {
         case .registered(let lookup): return StoredLookup(lookup: lookup, known: found.known, response: found.response)

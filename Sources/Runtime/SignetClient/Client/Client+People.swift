@@ -5,6 +5,8 @@ public import SignetAPI
 public struct Friendship: Sendable {
     /// The friend.
     public let handle: Handle
+    /// What came of the request that was accepted; nil for one's own.
+    public let request: MetFriendRequest?
     /// Fetches, verifies and pins the friend's keys. A program that ends waits for it.
     public let pinning: Task<Result<LookupVerdict, ClientError>, Never>
 }
@@ -19,13 +21,16 @@ extension Client {
         try await befriend(handle, .addFriend, secrets)
     }
 
-    /// Accepts somebody who asked, and pins their keys in the background.
+    /// Accepts somebody who asked, and pins their keys in the background. What they signed is demanded before, and the checkpoint in
+    /// it compared with the user's own log.
     ///
-    /// - Throws: ``ClientError``.
+    /// - Throws: ``ClientError``: ``ClientError/friendRequest(_:_:)``, and ``ClientError/forkMet(_:)``.
     public func acceptFriend(
         _ handle: Handle, by secrets: DeviceSecrets
     ) async throws(ClientError) -> Friendship {
-        try await befriend(handle, .acceptFriend, secrets)
+        guard handle != secrets.handle else { throw .misuse(.yourself) }
+        let request = try await meetRequest(of: handle, by: secrets)
+        return try await befriend(handle, .acceptFriend, secrets, request)
     }
 
     /// The directory's list of friends and requests. Nothing in it is proven.
@@ -58,10 +63,11 @@ extension Client {
     }
 
     private func befriend(
-        _ handle: Handle, _ route: Route, _ secrets: DeviceSecrets
+        _ handle: Handle, _ route: Route, _ secrets: DeviceSecrets, _ request: MetFriendRequest? = nil
     ) async throws(ClientError) -> Friendship {
         guard handle != secrets.handle else { throw .misuse(.yourself) }
-        _ = try await calls.befriend(handle, route: route, by: secrets)
+        let checkpoint = try await checkpointToSend(to: handle)
+        _ = try await calls.befriend(handle, route: route, with: checkpoint, by: secrets)
         let person = Person(handle: handle, since: surroundings.now())
         try await stored { () throws(StoreError) in try await store.remember(person) }
         let pinning = Task { () -> Result<LookupVerdict, ClientError> in
@@ -69,6 +75,6 @@ extension Client {
                 return .failure(error)
             }
         }
-        return Friendship(handle: handle, pinning: pinning)
+        return Friendship(handle: handle, request: request, pinning: pinning)
     }
 }

@@ -31,6 +31,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case linkCard(LinkCardError)
     /// What the directory proves of somebody does not fit the contact card that they gave.
     case contactCard(ContactCardMismatch)
+    /// What the directory shows as somebody's friend request is none of theirs.
+    case friendRequest(Handle, FriendRequestError)
     /// A contact's checkpoint shows that the log has two histories. The evidence was kept.
     case forkMet(ForkEvidence)
     /// A peer's state contradicts what the directory proved before.
@@ -66,7 +68,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
         case .keystore(let error): error.family
-        case .contactCard, .forkMet, .linkCard: .peer
+        case .contactCard, .friendRequest, .forkMet, .linkCard: .peer
         case .submission, .misuse, .notRegistered, .accountClosed, .peerChanged: .caller
         case .account: .bug
         }

@@ -52,14 +52,28 @@ struct DirectoryCalls: Sendable {
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
 
-    /// Asks for, or agrees to, a friendship.
+    /// Asks for, or agrees to, a friendship, with one's newest checkpoint.
     func befriend(
-        _ handle: Handle, route: Route, by device: DeviceSecrets
+        _ handle: Handle, route: Route, with checkpoint: [UInt8], by device: DeviceSecrets
     ) async throws(ClientError) -> FriendAnswer {
-        guard let body = try? JSONEncoder().encode(FriendRequest(handle: handle.description)) else {
-            throw .malformedAnswer(route)
+        let card = String(decoding: Base64.encode(checkpoint), as: UTF8.self)
+        let request = FriendRequest(handle: handle.description, checkpoint: card)
+        return try decode(try await call(route, body: try encode(request, route), signedBy: device), of: route)
+    }
+
+    /// What somebody signed when they asked the user, or agreed; nil if the directory shows nothing.
+    func signedFriendRequest(of handle: Handle, by device: DeviceSecrets) async throws(ClientError) -> [UInt8]? {
+        let route = Route.signedFriendRequest
+        let body = try encode(FriendRequest(handle: handle.description), route)
+        do { return try await call(route, body: body, signedBy: device) } catch {
+            if case .refused(.notFound, _) = error { return nil }
+            throw error
         }
-        return try decode(try await call(route, body: Array(body), signedBy: device), of: route)
+    }
+
+    private func encode(_ request: FriendRequest, _ route: Route) throws(ClientError) -> [UInt8] {
+        guard let body = try? JSONEncoder().encode(request) else { throw .malformedAnswer(route) }
+        return Array(body)
     }
 
     func friends(of device: DeviceSecrets) async throws(ClientError) -> FriendList {

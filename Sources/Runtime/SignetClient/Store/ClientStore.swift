@@ -32,6 +32,12 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
     /// Keeps a fork for ever; the same evidence is kept once.
     func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError)
 
+    /// The friends whose signed request or agreement was compared.
+    func metFriends() async throws(StoreError) -> Set<Handle>
+
+    /// Keeps that somebody's was.
+    func rememberMet(_ handle: Handle) async throws(StoreError)
+
     /// The card by which this device asked to be added to its account; nil when its person has confirmed the account, or it
     /// never asked.
     func pendingLink() async throws(StoreError) -> [UInt8]?

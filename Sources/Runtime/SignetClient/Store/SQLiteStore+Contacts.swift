@@ -56,6 +56,27 @@ extension SQLiteStore {
         }
     }
 
+    /// The friends whose signed request or agreement was compared.
+    ///
+    /// - Throws: ``StoreError``.
+    public func metFriends() async throws(StoreError) -> Set<Handle> {
+        try await read { db in
+            Set(
+                try Row.fetchAll(db, sql: "SELECT handle FROM met_friend").map { row in
+                    try Handle(canonical: row.bytes("handle"))
+                })
+        }
+    }
+
+    /// Keeps that somebody's was.
+    ///
+    /// - Throws: ``StoreError``.
+    public func rememberMet(_ handle: Handle) async throws(StoreError) {
+        try await write { db in
+            try db.execute(sql: "INSERT OR IGNORE INTO met_friend VALUES (?)", arguments: [Data(handle.bytes)])
+        }
+    }
+
     /// The card by which this device asked to be added to its account, until the account is confirmed.
     ///
     /// - Throws: ``StoreError``.

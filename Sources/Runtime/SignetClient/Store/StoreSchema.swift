@@ -112,6 +112,8 @@ enum StoreSchema {
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), origin BLOB NOT NULL, watch BLOB NOT NULL
         ) STRICT;
         """,
+        // Friends whose signed request or agreement was compared.
+        "CREATE TABLE met_friend (handle BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;",
     ]
 }
 

@@ -36,6 +36,8 @@ public struct ResponseLimit: Hashable, Sendable {
             self.init(maximumByteCount: 16_384, mediaType: "application/json")
         case .listFriends:
             self.init(maximumByteCount: 4_194_304, mediaType: "application/json")
+        case .signedFriendRequest:
+            self.init(maximumByteCount: SignedFriendRequest.maximumByteCount, mediaType: Route.nativeMediaType)
         case .eCallKeys:
             self.init(maximumByteCount: 16_777_216, mediaType: "application/json")
         case .health, .metrics:

@@ -37,12 +37,18 @@ package protocol DirectoryAnswering: Sendable {
     ) async throws(DirectoryError) -> StateReceipt
     /// The next state of the caller's account.
     func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt
-    /// Asks for a friendship.
-    func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
-    /// Accepts one.
-    func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
+    /// Asks for a friendship, with the body that the caller's device signed.
+    func addFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer
+    /// Accepts one, with the body that the caller's device signed.
+    func acceptFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer
     /// The caller's friends.
     func friends(of caller: Caller) async throws(DirectoryError) -> FriendList
+    /// What somebody signed when they asked the caller or agreed, encoded.
+    func signedFriendRequest(of handle: Handle, to caller: Caller) async throws(DirectoryError) -> [UInt8]
 
     /// The newest published checkpoint, a signed note.
     func checkpoint() async throws(DirectoryError) -> [UInt8]

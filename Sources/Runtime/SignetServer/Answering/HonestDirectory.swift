@@ -59,14 +59,22 @@ package struct HonestDirectory: DirectoryAnswering {
         try await directory.update(submission, by: caller)
     }
 
-    package func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
-        try await directory.addFriend(handle, by: caller)
+    package func addFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer {
+        try await directory.addFriend(handle, by: caller, saying: body)
     }
 
     package func acceptFriend(
-        _ handle: Handle, by caller: Caller
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
     ) async throws(DirectoryError) -> FriendAnswer {
-        try await directory.acceptFriend(handle, by: caller)
+        try await directory.acceptFriend(handle, by: caller, saying: body)
+    }
+
+    package func signedFriendRequest(
+        of handle: Handle, to caller: Caller
+    ) async throws(DirectoryError) -> [UInt8] {
+        try await directory.signedFriendRequest(of: handle, to: caller)
     }
 
     package func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {

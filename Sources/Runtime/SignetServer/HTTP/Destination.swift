@@ -18,6 +18,7 @@ enum Destination {
     enum Name: String, CaseIterable, Hashable, Sendable {
         case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", friends
+        case signedFriendRequest = "signed_friend_request"
         case health, metrics, checkpoint, tile, part, signals, other
     }
 
@@ -74,7 +75,8 @@ enum Destination {
     /// Whether only a signed request is answered. The WebSocket judges its own.
     var isSigned: Bool {
         switch self {
-        case .route(.register), .route(.updateState), .route(.addFriend), .route(.acceptFriend), .route(.listFriends):
+        case .route(.register), .route(.updateState), .route(.addFriend), .route(.acceptFriend), .route(.listFriends),
+            .route(.signedFriendRequest):
             true
         case .part(let entry): entry.route.access == .signed
         default: false
@@ -106,6 +108,7 @@ enum Destination {
         case .addFriend: .addFriend
         case .acceptFriend: .acceptFriend
         case .listFriends: .friends
+        case .signedFriendRequest: .signedFriendRequest
         case .health: .health
         case .metrics: .metrics
         }

@@ -71,6 +71,7 @@ struct RequestAnswering: Sendable {
         case .addFriend: try await addFriend(request)
         case .acceptFriend: try await acceptFriend(request)
         case .listFriends: try await friends(request)
+        case .signedFriendRequest: try await signedFriendRequest(request)
         case .health: await health()
         case .metrics: try await printMetrics(request)
         }
@@ -134,7 +135,9 @@ struct RequestAnswering: Sendable {
         let caller = try await caller(of: request)
         let handle = try JSONBody.handle(request.body)
         let friend: FriendAnswer
-        do { friend = try await directory.addFriend(handle, by: caller) } catch { throw Refusal(error) }
+        do { friend = try await directory.addFriend(handle, by: caller, saying: request.body) } catch {
+            throw Refusal(error)
+        }
         return .json(try JSONBody.encode(friend))
     }
 
@@ -142,8 +145,18 @@ struct RequestAnswering: Sendable {
         let caller = try await caller(of: request)
         let handle = try JSONBody.handle(request.body)
         let friend: FriendAnswer
-        do { friend = try await directory.acceptFriend(handle, by: caller) } catch { throw Refusal(error) }
+        do { friend = try await directory.acceptFriend(handle, by: caller, saying: request.body) } catch {
+            throw Refusal(error)
+        }
         return .json(try JSONBody.encode(friend))
+    }
+
+    private func signedFriendRequest(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller = try await caller(of: request)
+        let handle = try JSONBody.handle(request.body)
+        do { return .native(try await directory.signedFriendRequest(of: handle, to: caller)) } catch {
+            throw Refusal(error)
+        }
     }
 
     private func friends(_ request: ReceivedRequest) async throws(Refusal) -> Answer {

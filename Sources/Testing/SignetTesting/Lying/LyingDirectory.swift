@@ -92,12 +92,22 @@ package struct LyingDirectory: DirectoryAnswering {
         try await honest.update(submission, by: caller)
     }
 
-    package func addFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
-        try await honest.addFriend(handle, by: caller)
+    package func addFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer {
+        try await honest.addFriend(handle, by: caller, saying: body)
     }
 
-    package func acceptFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
-        try await honest.acceptFriend(handle, by: caller)
+    package func acceptFriend(
+        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer {
+        try await honest.acceptFriend(handle, by: caller, saying: body)
+    }
+
+    package func signedFriendRequest(
+        of handle: Handle, to caller: Caller
+    ) async throws(DirectoryError) -> [UInt8] {
+        try await honest.signedFriendRequest(of: handle, to: caller)
     }
 
     package func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {

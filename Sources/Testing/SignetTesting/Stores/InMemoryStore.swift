@@ -19,6 +19,7 @@ package actor InMemoryStore: ClientStore {
     private var own = OwnRecord.initial
     private var compared: [Handle: Comparison] = [:]
     private var forks: [ForkEvidence] = []
+    private var friends: Set<Handle> = []
     private var link: [UInt8]?
     private var checkedAt: UInt64?
     private var shown: [KeyName: [ShownKeys]] = [:]
@@ -94,6 +95,10 @@ package actor InMemoryStore: ClientStore {
     package func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError) {
         try write { if !forks.contains(fork) { forks.append(fork) } }
     }
+
+    package func metFriends() async throws(StoreError) -> Set<Handle> { friends }
+
+    package func rememberMet(_ handle: Handle) async throws(StoreError) { try write { friends.insert(handle) } }
 
     package func pendingLink() async throws(StoreError) -> [UInt8]? { link }
 

@@ -22,6 +22,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case ownRecordMovesOnlyFromWhatWasExpected
     case comparisonsAreListedInOrderAndTheLastCounts
     case metForksAreKeptOnceInOrder
+    case metFriendsAreKept
     case aPendingLinkIsReplacedAndForgotten
     case theLastCheckCounts
     case shownKeysAreKeptOncePerDayUntilSettled
@@ -191,6 +192,11 @@ package enum StoreRule: String, CaseIterable, Sendable {
                 try await store.setPendingLink(card)
                 try expect(await store.pendingLink() == card)
             }
+        case .metFriendsAreKept:
+            try expect(await store.metFriends().isEmpty)
+            let people = try ["alice@example.org", "bob@example.org"].map(StoreSample.handle)
+            for handle in people + people { try await store.rememberMet(handle) }
+            try expect(await store.metFriends() == Set(people))
         default: try await checkWatching(store)
         }
     }

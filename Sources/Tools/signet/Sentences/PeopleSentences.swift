@@ -73,6 +73,45 @@ extension CommandFailure {
     }
 }
 
+extension FriendRequestError {
+    func sentence(_ peer: Handle) -> Sentence {
+        let remedy =
+            "Ask \(peer) to run 'signet people add' with your handle once more. If nothing changes, "
+            + "the directory keeps it back."
+        return switch self {
+        case .withheld:
+            Sentence("The directory says that \(peer) asked you, and shows nothing that they signed.", remedy)
+        case .malformed: Sentence("What the directory shows as the request of \(peer) cannot be read.", remedy)
+        case .anotherDevice:
+            Sentence("The directory shows as the request of \(peer) one of a device that is not theirs.", remedy)
+        case .invalidSignature: Sentence("\(peer) did not sign what the directory shows as their request.", remedy)
+        case .forAnother: Sentence("What \(peer) signed is for somebody else.", remedy)
+        case .noCheckpoint: Sentence("The request of \(peer) says nothing of the log that they see.", remedy)
+        }
+    }
+}
+
+extension MetFriendRequest {
+    /// A name that scripts may rely on.
+    var name: String {
+        switch met {
+        case .oneHistory: "one-log"
+        case .fork: "fork"
+        case .noProof: "not-proved"
+        case .otherLog: "other-log"
+        case .notCompared: "not-compared"
+        }
+    }
+
+    /// Says what is no good sign.
+    func warn() {
+        guard met == .noProof else { return }
+        Output.error(
+            "\(Paint.error.warning("not proved:")) that \(handle) and you see one log of the directory. Try again later."
+        )
+    }
+}
+
 extension IdentityCodeError {
     var status: ExitStatus { if case .malformed = self { .badFile } else { .notProven } }
 

@@ -13,6 +13,9 @@ enum DirectorySchema {
         migrator.registerMigration("2: what earlier logs held last") { database in
             try database.execute(sql: second)
         }
+        migrator.registerMigration("3: what friends signed to each other") { database in
+            try database.execute(sql: third)
+        }
         return migrator
     }
 
@@ -83,5 +86,11 @@ enum DirectorySchema {
             answer BLOB NOT NULL,        -- the history under the log's last checkpoint
             PRIMARY KEY (account, log)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Encoded `SignedFriendRequest`, for the other of the two: of who asked, and of who agreed. NULL where nothing was kept.
+    private static let third = """
+        ALTER TABLE friends ADD COLUMN asked BLOB;
+        ALTER TABLE friends ADD COLUMN agreed BLOB;
         """
 }

@@ -25,6 +25,27 @@ enum FriendRows {
         return database.changesCount > 0 ? .friendAccepted : nil
     }
 
+    /// Keeps what `account` signed to `other`, in the place of what it signed before.
+    static func keep(_ signed: [UInt8]?, of account: Int64, to other: Int64, in database: Database) throws {
+        guard let signed else { return }
+        try database.run(
+            "UPDATE friends SET asked = ? WHERE requester = ? AND invitee = ?", [Data(signed), account, other])
+        try database.run(
+            "UPDATE friends SET agreed = ? WHERE requester = ? AND invitee = ? AND accepted = 1",
+            [Data(signed), other, account])
+    }
+
+    /// What somebody signed to `account`; nil for nothing.
+    static func signed(by handle: Handle, to account: Int64, in database: Database) throws -> [UInt8]? {
+        let rows = try database.rows(
+            """
+            SELECT IIF(invitee = ?1, asked, agreed) AS signed FROM friends
+            JOIN accounts ON accounts.id = requester + invitee - ?1
+            WHERE (requester = ?1 OR invitee = ?1) AND handle = ?2 AND signed IS NOT NULL
+            """, [account, Data(handle.bytes)])
+        return try rows.first?.bytes(0)
+    }
+
     /// Whether `requester` has ever asked `invitee`.
     static func exists(_ requester: Int64, _ invitee: Int64, in database: Database) throws -> Bool {
         try database.row(

@@ -32,6 +32,7 @@ extension People {
         let friendship = try await session.run { client throws(ClientError) in
             try await body(client, handle, secrets)
         }
+        friendship.request?.warn()
         let verdict: LookupVerdict
         switch await friendship.pinning.value {
         case .success(let found): verdict = found
@@ -107,6 +108,7 @@ extension People {
             var status: FriendStatus?
             var pinned: PinnedPeer?
             var comparison = ComparisonState.none
+            var request: Result<MetFriendRequest, ClientError>?
         }
 
         func run() async throws {
@@ -131,12 +133,25 @@ extension People {
                     try await client.friends(of: secrets)
                 }
                 for (handle, status) in friends { lines[handle.description, default: Line()].status = status }
+                let met = try await session.run { client throws(ClientError) in
+                    try await client.meetFriends(friends, by: secrets)
+                }
+                for (handle, result) in met { lines[handle.description, default: Line()].request = result }
             }
             let sorted = lines.sorted { $0.key < $1.key }
             output.emit(
                 ["people": .array(sorted.map { Self.json($0.key, $0.value) })],
                 sorted.isEmpty
                     ? "Nobody yet." : sorted.map { Self.text($0.key, $0.value) }.joined(separator: "\n"))
+            try Self.finish(sorted.compactMap { $0.value.request }, session)
+        }
+
+        /// Says what friends' requests showed; a fork last, and loudest.
+        private static func finish(_ requests: [Result<MetFriendRequest, ClientError>], _ session: Session) throws {
+            for case .success(let request) in requests { request.warn() }
+            for case .failure(.forkMet(let fork)) in requests {
+                throw CommandFailure(ClientError.forkMet(fork), session: session)
+            }
         }
 
         private static func json(_ handle: String, _ line: Line) -> JSONValue {
@@ -144,7 +159,18 @@ extension People {
                 "handle": .string(handle), "status": line.status.map { .string($0.rawValue) } ?? .null,
                 "pinnedDevices": line.pinned.map { .number(UInt64($0.devices.count)) } ?? .null,
                 "pinnedVersion": line.pinned.map { .number($0.version) } ?? .null,
+                "request": line.request.map { .string(name($0)) } ?? .null,
             ]).adding(line.comparison.json)
+        }
+
+        /// How the checkpoint that came with what a friend signed compares; nil where that was done before.
+        private static func name(_ request: Result<MetFriendRequest, ClientError>) -> String {
+            switch request {
+            case .success(let request): request.name
+            case .failure(.forkMet): "fork"
+            case .failure(.friendRequest): "not-shown"
+            case .failure: "not-compared"
+            }
         }
 
         private static func text(_ handle: String, _ line: Line) -> String {
@@ -159,7 +185,8 @@ extension People {
                 line.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" }
                 ?? "nothing pinned"
             let compared = line.pinned == nil ? "" : ", \(line.comparison.brief)"
-            return "  \(Paint.output.strong(handle))  \(status), \(pinned)\(compared)"
+            let request = line.request.map(name) == "not-shown" ? ", nothing shown that they signed" : ""
+            return "  \(Paint.output.strong(handle))  \(status), \(pinned)\(compared)\(request)"
         }
     }
 
