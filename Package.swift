@@ -382,7 +382,7 @@ let runtimeTargets: [Target] = [
         name: "RecoveryClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
-            "SignetClient", crypto,
+            "SignetClient", "TransparencyLog", crypto,
         ],
         path: "Sources/Runtime/RecoveryClient", swiftSettings: strict),
     .target(
@@ -519,6 +519,7 @@ let runtimeTargets: [Target] = [
             "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", "ConnectionLimits",
             crypto,
             logging,
+            sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types"),
         ] + nio,
         swiftSettings: strict),

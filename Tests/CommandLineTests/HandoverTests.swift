@@ -168,7 +168,7 @@ import Testing
                 for name in Circle.guardians { try await circle.run(name, "guardian") }
             }
             expect(0, try await succeed(circle.town))
-            try await circle.town.serving(data: "heir") { server in
+            try await circle.town.serving(.signetd, Circle.server, data: "heir") { server in
                 for name in Circle.guardians + ["friend"] {
                     expect(0, try await circle.attempt(name, "directory", "update", "--accept"))
                 }
@@ -178,7 +178,9 @@ import Testing
                 try circle.town.point(to: server.port)
                 try await circle.run(
                     "new", "recover", "start", Circle.ming, "--directory", "new/directory", "--name", "new phone")
-                for name in ["ana", "ben", "cleo"] {
+                try await circle.letIn(by: "ana", on: "new")
+                try await circle.send("ana", heard: heard)
+                for name in ["ben", "cleo"] {
                     try await circle.run(name, "guardian")
                     let code = try await circle.code(for: name, on: "new")
                     try await circle.run(name, "guardian", "confirm", Circle.ming, "--code", code)

@@ -32,7 +32,8 @@ import Testing
 
         try FileManager.default.moveItem(at: circle.town["ming"], to: circle.town["ashes"])
         try await begin(circle, heard)
-        for name in ["ana", "ben"] { try await confirm(name, circle, heard) }
+        try await circle.send("ana", heard: heard)
+        try await confirm("ben", circle, heard)
         try await circle.lie("dan")
         let standing = try await circle.run("new", "recover", "--json", heard: heard).object()
         #expect(standing["wrong"] as? [String] == ["dan@example.org"])
@@ -82,12 +83,27 @@ import Testing
                 "new", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), "--name",
                 "Ming's new phone", heard: heard)
         }
+        let started = try await circle.run("new", "recover", heard: heard)
+        #expect(started.output.contains("No guardian has confirmed yet."))
+        #expect(try await circle.run("ana", "guardian", "--json").object()["requests"] as? [String] == [])
+        let number = try await circle.number(on: "new")
+        try await circle.run("ana", "guardian", "confirm", Circle.ming, "--request", number, heard: heard)
         for name in ["ana", "ben", "cleo", "dan"] {
+            if name == "ben" { try await letIn(number, circle, heard) }
             let screen = try await circle.run(name, "guardian", heard: heard).output
             #expect(screen.contains("ming@example.org is asking you to help recover their identity."))
             #expect(screen.contains("They added a device on") && screen.contains("call ming@example.org there first"))
             #expect(screen.contains(name == "ana" ? "You met in person on 2025-03-15." : "never compared anything"))
         }
+    }
+
+    /// The first guardian confirms, and the log takes the request.
+    private func letIn(_ number: String, _ circle: Circle, _ heard: Transcript) async throws {
+        let code = try await circle.code(for: "ana", on: "new")
+        try await circle.run(
+            "ana", "guardian", "confirm", Circle.ming, "--request", number, "--code", code, heard: heard)
+        #expect(
+            try await circle.run("new", "recover", heard: heard).output.contains("your other devices can stop this"))
     }
 
     private func confirm(_ name: String, _ circle: Circle, _ heard: Transcript) async throws {
@@ -132,7 +148,7 @@ import Testing
             try await circle.setGuardians(heard: heard)
             try await circle.run("ming", "guardians", heard: heard)
             try await begin(circle, heard)
-            let code = try await circle.code(for: "ana", on: "new")
+            let code = try await circle.code(for: "ben", on: "new")
             let alarm = try await circle.attempt("ming", "monitor")
             expect(5, alarm)
             #expect(alarm.output.contains("signet recover stop"))
@@ -140,7 +156,7 @@ import Testing
             expect(64, try await circle.attempt("ming", "recover", "stop", heard: heard))
 
             let refused = try await circle.attempt(
-                "ana", "guardian", "confirm", Circle.ming, "--code", code, heard: heard)
+                "ben", "guardian", "confirm", Circle.ming, "--code", code, heard: heard)
             expect(64, refused)
             #expect(refused.complaint == "Nobody asks for the identity of ming@example.org.")
             expect(1, try await circle.attempt("new", "recover", heard: heard))
@@ -161,12 +177,12 @@ import Testing
             try await circle.setGuardians(heard: heard)
             try await circle.run("ming", "guardians", heard: heard)
             try await begin(circle, heard)
-            _ = try await circle.code(for: "ana", on: "new")
+            _ = try await circle.code(for: "ben", on: "new")
             for (status, complaint) in [
                 (Int32(2), "That is not the code."), (64, "You do not help with this request any more."),
             ] {
                 let exit = try await circle.attempt(
-                    "ana", "guardian", "confirm", Circle.ming, "--code", "academic acid acne 00", heard: heard)
+                    "ben", "guardian", "confirm", Circle.ming, "--code", "academic acid acne 00", heard: heard)
                 expect(status, exit)
                 #expect(exit.complaint.hasPrefix(complaint))
             }

@@ -1,4 +1,6 @@
 import Crypto
+import Foundation
+import GRDB
 import KeyTransparency
 import RecoveryStore
 import SignetAPI
@@ -42,19 +44,56 @@ import Testing
         let all = try RecoveryLetterList(decoding: await call(ben, .letters, [UInt8](repeating: 0, count: 8))).letters
         #expect(all.map { $0.body[0] } == [1, 2, 3] && all.allSatisfy { $0.sender == ana.handle })
         let middle = (0..<8).reversed().map { UInt8(truncatingIfNeeded: all[1].number >> (8 * UInt64($0))) }
-        _ = try await call(ben, .drop, middle)
+        _ = try await call(ana, .drop, RecoveryDrop([all[1].number]).encoded)
+        _ = try await call(ben, .drop, RecoveryDrop([all[0].number, all[1].number]).encoded)
         let rest = try RecoveryLetterList(decoding: await call(ben, .letters, [UInt8](repeating: 0, count: 8))).letters
         #expect(rest == [all[2]])
         #expect(try RecoveryLetterList(decoding: await call(ana, .letters, middle)).letters.isEmpty)
     }
 
     @Test func oneSenderFillsNobodysBox() async throws {
-        for _ in 0..<MailboxStore.lettersPerSender { #expect(try await call(ana, .send, letter(to: ben, 1)) == [0]) }
-        #expect(try await call(ana, .send, letter(to: ben, 1)) == [RecoveryVerdict.full.rawValue])
+        for byte in 0..<UInt8(MailboxStore.lettersPerSender) {
+            #expect(try await call(ana, .send, letter(to: ben, byte)) == [0])
+        }
+        #expect(try await call(ana, .send, letter(to: ben, 200)) == [RecoveryVerdict.full.rawValue])
         #expect(try await call(ben, .send, letter(to: ben, 1)) == [0])
         village.clock.advance(MailboxStore.letterLifetime + 1)
         try await village.pass(0)
         #expect(try await call(ana, .send, letter(to: ben, 1)) == [0])
+    }
+
+    /// A signed request is taken again after a restart: the letter is there once.
+    @Test func theSameLetterTwiceIsKeptOnce() async throws {
+        for _ in 0..<2 { #expect(try await call(ana, .send, letter(to: ben, 1)) == [0]) }
+        #expect(try await village.mailbox.letters(to: ben.handle, after: 0).letters.count == 1)
+    }
+
+    /// The attack: strangers fill a guardian's box, so that nobody can appoint, refresh or warn them.
+    @Test func strangersTakeNoRoomOfFriendsAndTheGreediestLosesFirst() async throws {
+        let (mailbox, now) = (village.mailbox, village.clock.now)
+        func draft(_ byte: UInt8) -> RecoveryLetter.Draft {
+            RecoveryLetter.Draft(to: ben.handle, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount))
+        }
+        #expect(try await mailbox.keep(draft(1), from: ana.handle, isFriend: true, at: now) == .taken)
+        let honest = try Villager("honest", in: village)
+        #expect(try await mailbox.keep(draft(1), from: honest.handle, isFriend: false, at: now) == .taken)
+        for number in 0..<30 {
+            let greedy = try Villager("greedy\(number)", in: village)
+            for byte: UInt8 in 0..<8 {
+                #expect(try await mailbox.keep(draft(byte), from: greedy.handle, isFriend: false, at: now) == .taken)
+            }
+        }
+        let kept = try await mailbox.letters(to: ben.handle, after: 0).letters
+        #expect(kept.map(\.sender).prefix(2) == [ana.handle, honest.handle])
+        let rest = try await mailbox.letters(to: ben.handle, after: kept.last?.number ?? 0).letters
+        #expect(kept.count + rest.count == MailboxStore.lettersOfStrangers + 1)
+    }
+
+    /// What nobody can open does not stay in front of what somebody can.
+    @Test func junkIsDroppedByTheFirstDeviceOfTheAccount() async throws {
+        _ = try await call(ana, .send, letter(to: ben, 1))
+        #expect(try await ben.guardian.advance().isEmpty)
+        #expect(try await village.mailbox.letters(to: ben.handle, after: 0).letters.isEmpty)
     }
 
     @Test func nobodyGetsNoLetters() async throws {
@@ -63,50 +102,169 @@ import Testing
         #expect(try await code(nobody, .send, letter(to: ana, 1)) == .notYourAccount)
     }
 
-    @Test func theNewestTwoFilesAreKeptAndOnlyUnderTheirOwnersName() async throws {
-        func file(_ byte: UInt8) -> RecoveryFile {
-            RecoveryFile(
-                commitment: [UInt8](repeating: byte, count: 32),
-                bytes: [UInt8](repeating: byte, count: RecoveryFile.paddingStep))
-        }
-        for byte: UInt8 in 1...3 { _ = try await call(ana, .storeFile, file(byte).encoded) }
-        #expect(try await code(ana, .file, file(1).commitment + ana.handle.bytes) == .notFound)
-        for byte: UInt8 in 2...3 {
-            #expect(try await call(ben, .file, file(byte).commitment + ana.handle.bytes) == file(byte).bytes)
-        }
-        #expect(try await code(ben, .file, file(3).commitment + ben.handle.bytes) == .notFound)
+    /// A file as `RecoveryContents` lays it out, with a journal of these records.
+    private func file(_ byte: UInt8, records: [UInt8] = []) throws -> RecoveryFile {
+        let bundle = Array("signet-bundle/v2\n".utf8) + [UInt8](repeating: 3, count: 32) + [byte]
+        let promise = try RecoveryCommitment(
+            epoch: 1, delay: 5, recoveryKey: Array(key.publicKey.compressedRepresentation), bundle: bundle,
+            askKey: Array(askKey.publicKey.rawRepresentation))
+        let journal = Array("signet-journal/v1\n".utf8) + [UInt8](repeating: 9, count: 36) + [0, 0, 0, 0] + records
+        var bytes = Array("signet-recovery-file/v2\n".utf8) + promise.encoded + [0, 0, 0, UInt8(bundle.count)] + bundle
+        bytes += [0, 0, UInt8(journal.count >> 8), UInt8(journal.count & 255)] + journal
+        bytes += [UInt8](repeating: 0, count: RecoveryFile.paddingStep - bytes.count)
+        return RecoveryFile(commitment: promise.hash, bytes: bytes)
     }
 
-    @Test func aRequestThatTheLogDoesNotShowIsNotKept() async throws {
-        let key = P256.Signing.PrivateKey()
+    @Test func theNewestTwoFilesAreKeptAndOnlyForTheirOwner() async throws {
+        for byte: UInt8 in 1...3 { _ = try await call(ana, .storeFile, file(byte).encoded) }
+        #expect(try await code(ana, .file, file(1).commitment) == .notFound)
+        for byte: UInt8 in 2...3 { #expect(try await call(ana, .file, file(byte).commitment) == file(byte).bytes) }
+        #expect(try await code(ben, .file, file(3).commitment) == .notFound)
+    }
+
+    /// The attack: whoever has a device of the owner's stores junk, until what guardians open is gone.
+    @Test func aFileThatTheLogNamesIsNeverEvicted() async throws {
+        let mailbox = village.mailbox
+        let named = try file(1)
+        try await mailbox.keep(named, of: ana.handle, at: 1)
+        for byte: UInt8 in 2...9 {
+            try await mailbox.keep(file(byte), of: ana.handle, sparing: [named.commitment], at: 1)
+        }
+        #expect(try await mailbox.file(under: named.commitment, of: ana.handle) == named.bytes)
+        #expect(try await mailbox.file(under: file(7).commitment, of: ana.handle) == nil)
+        #expect(try await mailbox.file(under: file(8).commitment, of: ana.handle) != nil)
+    }
+
+    @Test func aFileUnderAnotherCommitmentOrWithAnotherBundleIsRefused() async throws {
+        let (one, two) = (try file(1), try file(2))
+        let mixed = RecoveryFile(commitment: one.commitment, bytes: two.bytes)
+        #expect(try await code(ana, .storeFile, mixed.encoded) == .badRequest)
+        var bytes = one.bytes
+        bytes["signet-recovery-file/v2\n".utf8.count + RecoveryCommitment.byteCount + 4] ^= 1
+        #expect(
+            try await code(ana, .storeFile, RecoveryFile(commitment: one.commitment, bytes: bytes).encoded)
+                == .badRequest)
+    }
+
+    @Test func aJournalOnlyGrows() async throws {
+        _ = try await call(ana, .storeFile, file(1, records: [1, 2, 3]).encoded)
+        for records: [UInt8] in [[], [1, 2], [1, 2, 4], [9, 1, 2, 3]] {
+            #expect(try await code(ana, .storeFile, file(1, records: records).encoded) == .versionConflict)
+        }
+        for records: [UInt8] in [[1, 2, 3], [1, 2, 3, 4]] {
+            _ = try await call(ana, .storeFile, file(1, records: records).encoded)
+        }
+    }
+
+    private let askKey = Curve25519.Signing.PrivateKey()
+    private let key = P256.Signing.PrivateKey()
+
+    private func asking(
+        _ byte: UInt8, startedBy endorser: Curve25519.Signing.PrivateKey? = nil
+    ) throws -> RecoveryAsking {
+        let identity = Array(key.publicKey.compressedRepresentation)
         let commitment = try RecoveryCommitment(
-            epoch: 1, delay: 5, recoveryKey: Array(key.publicKey.compressedRepresentation), bundle: [],
-            askKey: [UInt8](repeating: 1, count: 32))
-        let start = try RecoveryStart(
-            request: Array(SHA256.hash(data: [1])), identityKey: Array(key.publicKey.compressedRepresentation),
-            commitment: commitment, started: village.clock.now, expires: village.clock.now + 100)
+            epoch: 1, delay: 5, recoveryKey: identity, bundle: [], askKey: Array(askKey.publicKey.rawRepresentation))
+        let (request, expires) = (Array(SHA256.hash(data: [byte])), village.clock.now + 100)
+        let start = try endorser.map { endorser in
+            try RecoveryStart(
+                request: request, identityKey: identity, commitment: commitment, started: village.clock.now,
+                expires: expires,
+                endorsement: RecoveryEndorsement(
+                    of: request, identityKey: identity, commitment: commitment, expires: expires,
+                    at: village.clock.now, signing: { Array(try endorser.signature(for: $0)) }))
+        }
+        return RecoveryAsking(
+            owner: ana.handle, box: [UInt8](repeating: 1, count: 32), commitment: commitment, start: start,
+            request: [byte])
+    }
+
+    private func query(_ asking: RecoveryAsking) -> RecoveryQuery {
+        RecoveryQuery(owner: ana.handle, number: RequestNumber(ofRequest: asking.requestHash))
+    }
+
+    private func answer(
+        _ asking: RecoveryAsking, _ byte: UInt8, from sender: Villager, by signer: Curve25519.Signing.PrivateKey
+    ) -> RecoveryAnswer {
+        RecoveryAnswer(
+            to: asking.requestHash, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount),
+            from: sender.handle, signing: { (try? signer.signature(for: $0)).map(Array.init) ?? [] })
+    }
+
+    @Test func aRequestByACommitmentThatTheAccountDoesNotHaveIsNotKept() async throws {
+        #expect(try await code(ben, .ask, asking(1).encoded) == .notFound)
+        #expect(try await code(ben, .ask, asking(1, startedBy: askKey).encoded) == .notFound)
+        #expect(try await code(ben, .asked, query(asking(1)).encoded) == .notFound)
+        #expect(try await code(ben, .asked, RecoveryQuery(owner: ana.handle, number: nil).encoded) == .notFound)
+    }
+
+    /// The attack: strangers ask for the same account again and again, until there is no room.
+    @Test func theGreediestNetworkLosesItsRequestsAndNoBystander() async throws {
+        let (mailbox, now) = (village.mailbox, village.clock.now)
+        let logged = try asking(255, startedBy: askKey)
+        try await mailbox.keep(logged, from: [1], at: now)
+        let honest = try asking(254)
+        try await mailbox.keep(honest, from: [2], at: now)
+        for byte: UInt8 in 0..<100 { try await mailbox.keep(asking(byte), from: [1], at: now) }
+        #expect(try await mailbox.request(query(honest))?.request == honest.request)
+        #expect(try await mailbox.request(RecoveryQuery(owner: ana.handle, number: nil))?.start == logged.start)
+        #expect(try await mailbox.request(query(asking(99))) != nil)
+        #expect(try await mailbox.request(query(asking(0))) == nil)
+        #expect(try await mailbox.request(query(asking(100 - UInt8(MailboxStore.requestsPerAccount)))) == nil)
+        #expect(try await mailbox.request(query(asking(101 - UInt8(MailboxStore.requestsPerAccount)))) != nil)
+    }
+
+    /// The attack: sixteen accounts of strangers fill the box, and the guardian's answer finds no room.
+    @Test func whoHoldsNoPartOfTheAccountsHasNoWordInItsBox() async throws {
+        let (mailbox, now, asking) = (village.mailbox, village.clock.now, try asking(1))
+        try await mailbox.keep(asking, from: [1], at: now)
+        let stranger = Curve25519.Signing.PrivateKey()
+        #expect(
+            try await mailbox.keep(answer(asking, 1, from: ben, by: stranger), from: ben.handle, at: now)
+                == .notGuardian)
+        // Somebody else's answer under another name, either.
+        let anas = answer(asking, 1, from: ana, by: askKey)
+        #expect(try await mailbox.keep(anas, from: ben.handle, at: now) == .notGuardian)
+        #expect(try await mailbox.keep(anas, from: ana.handle, at: now) == .taken)
+    }
+
+    @Test func ofAnswersTheGreediestSenderLosesTheOldest() async throws {
+        let (mailbox, now, secret) = (village.mailbox, village.clock.now, [UInt8](repeating: 7, count: 32))
+        let template = try asking(1)
         let asking = RecoveryAsking(
-            owner: ana.handle, box: [UInt8](repeating: 1, count: 32), start: start, request: [1])
-        #expect(try await code(ben, .ask, asking.encoded) == .notFound)
-        #expect(try await code(ben, .asked, ana.handle.bytes) == .notFound)
+            owner: ana.handle, box: Array(SHA256.hash(data: secret)), commitment: template.commitment, start: nil,
+            request: [1])
+        try await mailbox.keep(asking, from: [1], at: now)
+        #expect(try await mailbox.keep(answer(asking, 1, from: ana, by: askKey), from: ana.handle, at: now) == .taken)
+        for number in 0..<40 {
+            let greedy = try Villager("greedy\(number)", in: village)
+            for byte: UInt8 in 0..<8 {
+                let more = answer(asking, byte, from: greedy, by: askKey)
+                #expect(try await mailbox.keep(more, from: greedy.handle, at: now) == .taken)
+            }
+            let much = try await mailbox.keep(answer(asking, 9, from: greedy, by: askKey), from: greedy.handle, at: now)
+            #expect(number > 0 || much == .full)
+        }
+        let collection = RecoveryCollection(request: asking.requestHash, secret: secret, after: 0, reveal: [])
+        let kept = try #require(try await mailbox.answers(collection)).letters
+        #expect(kept.count == MailboxStore.answersPerRequest && kept.first?.sender == ana.handle)
     }
 
     @Test func answersAreForWhoeverHasTheSecret() async throws {
         let collection = RecoveryCollection(
             request: [UInt8](repeating: 1, count: 32), secret: [UInt8](repeating: 2, count: 32), after: 0, reveal: [])
         #expect(try await code(ana, .answers, collection.encoded) == .notFound)
-        let body = [UInt8](repeating: 1, count: RecoveryLetter.bodyByteCount)
-        let answer = RecoveryAnswer(to: collection.request, body: body)
+        let answer = answer(try asking(7), 1, from: ana, by: askKey)
         #expect(try await call(ana, .answer, answer.encoded) == [RecoveryVerdict.nobody.rawValue])
     }
 
     /// Section 9.10: bytes cut short, left over, of other lengths; none is answered but with a refusal.
     @Test func malformedBodiesAreRefused() async throws {
         let good: [(RecoveryRoute, [UInt8])] = [
-            (.storeFile, [UInt8](repeating: 0, count: 32 + RecoveryFile.paddingStep)),
+            (.storeFile, try file(1).encoded),
             (.send, letter(to: ben, 1)), (.letters, [UInt8](repeating: 0, count: 8)),
-            (.drop, [UInt8](repeating: 0, count: 8)),
-            (.answer, [UInt8](repeating: 0, count: 32 + RecoveryLetter.bodyByteCount)),
+            (.drop, [UInt8](repeating: 1, count: 8)), (.file, try file(1).commitment),
+            (.answer, [UInt8](repeating: 0, count: RecoveryAnswer.byteCount)),
         ]
         for (route, body) in good {
             #expect(try await code(ana, route, body) == nil)
@@ -114,11 +272,28 @@ import Testing
                 #expect(try await code(ana, route, bad) == .badRequest, "\(route)")
             }
         }
-        for route in [RecoveryRoute.file, .ask, .asked, .answers] {
+        for route in [RecoveryRoute.askedFile, .commitment, .ask, .asked, .answers] {
             for bad in [[], [1], [UInt8](repeating: 0xFF, count: 200)] {
                 #expect(try await code(ana, route, bad) == .badRequest, "\(route)")
             }
         }
+    }
+
+    /// The store that the programs of the commit before this format left, with a file, a letter and a request.
+    @Test func anOldStoreKeepsItsFilesAndLetters() async throws {
+        let path = village.folder + "/old.sqlite"
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Vectors/old")
+        let sql = try String(contentsOf: folder.appending(path: "recovery-store-1.sql"), encoding: .utf8)
+        try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        let store = try MailboxStore(at: path)
+        let cleo = try Handle(typed: Array("cleo@example.org".utf8))
+        #expect(try await store.letters(to: cleo, after: 0).letters.count == 1)
+        let ming = try Handle(typed: Array("ming@example.org".utf8))
+        #expect(try await store.request(RecoveryQuery(owner: ming, number: nil)) == nil, "nobody can answer it")
+        let files = try await DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM files") }
+        #expect(files == 1)
+        store.close()
+        #expect(throws: Never.self) { try MailboxStore(at: path).close() }
     }
 
     @Test func anErasedPersonLeavesNothingInTheMailbox() async throws {

@@ -1,4 +1,5 @@
 import DeviceIdentity
+import KeyDirectory
 import KeyTransparency
 import RecoveryStore
 import SecretSharing
@@ -67,8 +68,9 @@ import Testing
         for guardian in guardians { _ = try await guardian.guardian.advance() }
         try await ming.owner.advance()
         #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
+        _ = try await guardians[0].guardian.advance()
+        #expect(try guardians[0].guardian.duties().first?.epochs == [2, 1])
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
-        try await ming.owner.advance()
         _ = try await guardians[0].guardian.advance()
         #expect(try guardians[0].guardian.duties().first?.epochs == [2])
     }
@@ -148,6 +150,7 @@ import Testing
         try await village.pass(days * 86_400)
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: Array("new".utf8))
+        try await family.confirm(guardians[1], on: device)
         let request = try #require(try await guardians[0].guardian.advance().first)
         #expect(request.newestDevice == added)
         #expect(request.followsActivity == isPointedOut)
@@ -226,8 +229,8 @@ import Testing
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
         try await family.confirm(guardians[0], on: device)
-        try await ming.owner.stopRecovery()
-        #expect(await refusal { try await ming.owner.stopRecovery() } == .nothingToStop)
+        _ = try await ming.owner.stopRecovery()
+        #expect(await refusal { _ = try await ming.owner.stopRecovery() } == .nothingToStop)
         #expect(await refusal { _ = try await device.newDevice.status() } == .stopped)
         let end = village.clock.now + 86_400
         #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .frozen(until: end))
@@ -246,13 +249,168 @@ import Testing
     @Test func aSecondDeviceWaitsUntilTheFirstRequestExpired() async throws {
         try await family.setUp()
         let first = try Villager("ming", in: village, device: "-first")
-        let expires = try await first.newDevice.start(calling: []).start.expires
+        _ = try await first.newDevice.start(calling: [])
+        try await family.confirm(guardians[0], on: first)
+        let expires = try #require(try await first.newDevice.status().start?.expires)
         let second = try Villager("ming", in: village, device: "-second")
         #expect(
             await refusal { _ = try await second.newDevice.start(calling: []) } == .anotherAsks(until: expires))
         try await village.pass(expires - village.clock.now)
         _ = try await second.newDevice.start(calling: [])
+        try await family.confirm(guardians[1], on: second)
         #expect(await refusal { _ = try await first.newDevice.status() } == .stopped)
+    }
+
+    /// A stranger gets neither the recovery key's public half nor the journal, to keep for another day.
+    @Test func theFileIsForOwnDevicesAndForTheOneWhoseRequestTheLogShows() async throws {
+        try await family.setUp()
+        let hash = try #require(try ming.owner.current()).commitment.hash
+        let device = try Villager("ming", in: village, device: "-new")
+        let progress = try await device.newDevice.start(calling: [])
+        #expect(progress.start == nil)
+        let post = RecoveryPost(try guardians[0].client, guardians[0].secrets)
+        #expect(try await post.find(.file, hash) == nil)
+        #expect(try await RecoveryPost(ming.client, ming.secrets).find(.file, hash) != nil)
+        let record = try #require(
+            try device.files.value(in: device.files.recovery) { try RecoveryRecord(decoding: $0) })
+        let own = RecoveryFetch(request: record.request.hash, secret: record.secret)
+        #expect(try await post.find(.askedFile, own.encoded) == nil, "nothing has begun")
+        try await family.confirm(guardians[0], on: device)
+        #expect(try await post.find(.askedFile, own.encoded) != nil)
+        let other = RecoveryFetch(request: record.request.hash, secret: [UInt8](repeating: 0, count: 32))
+        #expect(try await post.find(.askedFile, other.encoded) == nil)
+        _ = try await ming.owner.stopRecovery()
+        #expect(try await post.find(.askedFile, own.encoded) == nil)
+        #expect(try await post.promise(of: ming.handle, hash)?.commitment.hash == hash, "that much is public")
+        #expect(try await post.promise(of: ming.handle, [UInt8](repeating: 0, count: 32)) == nil)
+    }
+
+    /// With the owner's paper it begins at once, and no guardian has to be the first.
+    @Test func withTheOwnersPaperARecoveryBeginsAtOnce() async throws {
+        try await family.setUp()
+        let paper = try #require(AskKey(paper: ming.owner.paper()))
+        let device = try Villager("ming", in: village, device: "-new")
+        let other = try await Family()
+        try await other.setUp()
+        let others = try #require(AskKey(paper: other.ming.owner.paper()))
+        #expect(await refusal { _ = try await device.newDevice.start(calling: [], with: others) } == .anotherPaper)
+        #expect(try await device.newDevice.start(calling: [], with: paper).start != nil)
+        #expect(try await guardians[0].guardian.advance().count == 1)
+        #expect(AskKey(paper: Array("signet-paper/v1 AAAA".utf8)) == nil)
+    }
+
+    /// The attack: whoever has ming's device names guardians of their own. Those from before still help, for the delay.
+    @Test func guardiansFromBeforeHelpUntilTheirDelayHasPassed() async throws {
+        try await family.setUp()
+        _ = try await ming.owner.ask(
+            Array(family.chosen.suffix(3)), threshold: 2, delay: 0, isReplacing: true)
+        for guardian in guardians.suffix(3) { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
+        // No letter says it: their own devices see it, and whom it concerns.
+        for (position, guardian) in guardians.enumerated() {
+            var until: UInt64?
+            _ = try await guardian.guardian.advance { notice in
+                if case .replaced(_, since: _, until: let end) = notice { until = end }
+            }
+            let end = village.clock.now + UInt64(RecoveryCommitment.standardDelay)
+            #expect(until == (position < 2 ? end : nil))
+        }
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: [], withFormer: true)
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        #expect(try await device.newDevice.finish().people.count == 5)
+        let late = try Villager("ming", in: village, device: "-late")
+        #expect(
+            await refusal { _ = try await late.newDevice.start(calling: [], withFormer: true) } == .noFormerGuardians)
+    }
+
+    /// The attack: the server drops the objection, and shows guardians a log without it. Their letters, or a file, say it.
+    @Test(arguments: [true, false]) func guardiansHearOfAnObjectionThatTheServerDropped(byLetter: Bool) async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        let state = try await ming.client.lookup(ming.handle).verdict.lookup.state
+        let start = try #require(try await device.newDevice.status().start)
+        let objection = try GuardianObjection(
+            to: start.request, of: ming.handle, by: state.devices[0].number, at: village.clock.now
+        ) { try ming.secrets.sign($0) }
+        // The log never gets it; guardians do.
+        let scope = try #require(try ming.owner.current()).bundle.scope
+        for guardian in guardians.prefix(3) {
+            if byLetter {
+                let post = RecoveryPost(try ming.client, ming.secrets)
+                try await post.send(.objection(scope, objection), to: post.person(guardian.handle))
+            } else {
+                try await guardian.guardian.take(objection)
+            }
+        }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) {
+            #expect(try await guardian.guardian.advance().first?.guardianCase.stage == .stopped)
+        }
+        #expect(try await device.newDevice.status().standing.unjudged.isEmpty)
+        // Nor does it begin anew with whoever had not looked.
+        try await guardians[3].guardian.take(objection)
+        #expect(try await guardians[3].guardian.advance().first?.guardianCase.stage == .stopped)
+    }
+
+    /// The attack: in the last hours the server goes on showing guardians what it showed before.
+    @Test func noPartLeavesByAFrozenView() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay) - 3600)
+        village.clock.advance(3600)
+        for guardian in guardians.prefix(3) {
+            #expect(try await guardian.guardian.advance().first?.guardianCase.stage == .confirmed)
+        }
+        try await village.pass(0)
+        for guardian in guardians.prefix(3) {
+            #expect(try await guardian.guardian.advance().first?.guardianCase.stage == .released)
+        }
+    }
+
+    @Test func aClosedAccountStopsNobodyElsesDuties() async throws {
+        let oma = try Villager("oma", in: village)
+        _ = try await oma.client.createAccount(oma.secrets)
+        for guardian in guardians.prefix(3) {
+            try await oma.knows(guardian)
+            try await guardian.knows(oma)
+        }
+        _ = try await oma.owner.ask(Array(family.chosen.prefix(3)), threshold: 2, delay: 5, isReplacing: false)
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.setUp()
+        try await village.directory.erase(oma.handle)
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        try await family.confirm(guardians[1], on: device)
+        var failures: [Handle: RecoveryClientError] = [:]
+        let requests = try await guardians[0].guardian.advance { notice in
+            if case .failed(let owner, let error) = notice { failures[owner] = error }
+        }
+        #expect(requests.map(\.guardianCase.owner) == [ming.handle])
+        #expect(Array(failures.keys) == [oma.handle])
+    }
+
+    /// The attack of a stranger, as it was run against a live server: in the way of a recovery, for ever.
+    @Test func aStrangerIsInNobodysWay() async throws {
+        try await family.setUp()
+        let stranger = try Villager("ming", in: village, device: "-stranger")
+        let progress = try await stranger.newDevice.start(calling: [])
+        #expect(progress.start == nil, "nobody let it into the log")
+        #expect(await refusal { _ = try await stranger.newDevice.finish() } == .nobodyConfirmed)
+        #expect(try await ming.client.lookup(ming.handle).verdict.lookup.state.pendingRecovery == nil)
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        #expect(try await device.newDevice.finish().people.count == 5)
     }
 
     @Test func anAccountWithoutGuardiansCannotBeRecovered() async throws {
@@ -301,9 +459,15 @@ import Testing
         let device = try Villager("ming", in: village, device: "-new")
         try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.start(calling: []) }
         for guardian in family.guardians.prefix(3) {
+            let number = try await device.newDevice.status().number
+            try await everywhere(guardian, isLostAfter: isLostAfter) {
+                _ = try await guardian.guardian.look(at: number, for: ming.handle)
+            }
+            try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.status() }
+            try await family.match(guardian, on: device)
             try await everywhere(guardian, isLostAfter: isLostAfter) { _ = try await guardian.guardian.advance() }
             try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.status() }
-            try await family.confirm(guardian, on: device)
+            try await everywhere(guardian, isLostAfter: isLostAfter) { _ = try await guardian.guardian.advance() }
         }
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         for guardian in family.guardians.prefix(3) {

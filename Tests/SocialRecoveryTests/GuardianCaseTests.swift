@@ -27,10 +27,11 @@ import Testing
     }
 
     private func release(
-        _ guardianCase: inout GuardianCase, _ state: AccountState? = nil, at now: UInt64 = World.afterDelay
+        _ guardianCase: inout GuardianCase, _ state: AccountState? = nil, shown: UInt64? = nil,
+        at now: UInt64 = World.afterDelay
     ) throws -> ShareRelease {
         try guardianCase.release(
-            packet, state: state ?? world.asked(request, by: device), at: now,
+            packet, state: state ?? world.asked(request, by: device), shownAt: shown ?? now, at: now,
             signing: world.guardians[0].identity.rawSignature)
     }
 
@@ -66,11 +67,49 @@ import Testing
         #expect(guardianCase.stage == .confirmed)
     }
 
+    /// The attack: the server shows a guardian what it showed before somebody objected.
+    @Test func noShareLeavesByAViewFromBeforeTheDelayWasOver() throws {
+        var guardianCase = try world.confirmedCase(0, request, device)
+        for shown in [World.now, World.afterDelay - 1] {
+            #expect(throws: GuardianCaseError.viewTooOld(until: World.afterDelay)) {
+                _ = try release(&guardianCase, shown: shown, at: World.afterDelay + 1000)
+            }
+        }
+        _ = try release(&guardianCase, shown: World.afterDelay, at: World.afterDelay + 1000)
+    }
+
     @Test func theDelayRunsFromWhenTheGuardiansDeviceSawTheRequest() throws {
         // A server that lets a request begin in the past gains nothing.
         let seen = World.afterDelay + 500
         #expect(try open(at: seen).notBefore == seen + UInt64(World.delay))
         #expect(try open(at: World.now - 500).notBefore == World.afterDelay)
+    }
+
+    /// A request begins off the log, and whoever is no guardian who was read the right code cannot let it in.
+    @Test func onlyAConfirmedCaseEndorsesARequest() throws {
+        var guardianCase = try GuardianCase(
+            request, commitment: world.setup.commitment, packet: packet, state: world.state, at: World.now)
+        #expect(guardianCase.notBefore == nil)
+        _ = try offer(&guardianCase)
+        try guardianCase.compare(typed: code(guardianCase), revealed: reveal)
+        #expect(throws: GuardianCaseError.outOfOrder(.matched)) {
+            _ = try guardianCase.endorse(packet, state: world.state, at: World.now)
+        }
+        try guardianCase.confirm(grant(.confirmRecovery(of: world.owner)))
+        let endorsement = try guardianCase.endorse(packet, state: world.state, at: World.now)
+        #expect(throws: Never.self) {
+            try RecoveryStart(
+                request: request.hash, identityKey: request.identityKey, commitment: world.setup.commitment,
+                started: World.now, expires: request.expires, endorsement: endorsement)
+        }
+        #expect(try guardianCase.endorse(packet, state: world.state, at: World.now + 1) == endorsement)
+        #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase) }
+        #expect(try GuardianCase(decoding: guardianCase.encoded) == guardianCase)
+        #expect(
+            try GuardianAnswer(decoding: GuardianAnswer.endorsement(endorsement).encoded) == .endorsement(endorsement))
+        try guardianCase.logged(world.start(request), state: world.asked(request, by: device), at: World.now)
+        #expect(guardianCase.notBefore == World.afterDelay)
+        #expect(try release(&guardianCase).guardian == packet.guardian)
     }
 
     @Test func noShareLeavesAfterAnObjection() throws {
@@ -79,6 +118,31 @@ import Testing
             stopping: RecoveryStop(device: 1, time: World.now), after: world.asked(request, by: device)
         ) { Array(try world.device.signature(for: $0)) }
         #expect(throws: GuardianCaseError.notLogged) { _ = try release(&guardianCase, stopped) }
+    }
+
+    /// The attack: the server drops the objection, and shows guardians the log without it.
+    @Test func anObjectionCountsThatTheLogDoesNotShow() throws {
+        let asked = try world.asked(request, by: device)
+        func objection(
+            _ hash: [UInt8], by key: Curve25519.Signing.PrivateKey, number: UInt16 = 1
+        ) throws -> GuardianObjection {
+            try GuardianObjection(to: hash, of: world.owner, by: number, at: World.now) {
+                Array(try key.signature(for: $0))
+            }
+        }
+        var guardianCase = try world.confirmedCase(0, request, device)
+        for wrong in [
+            try objection(request.hash, by: device.signing), try objection(request.hash, by: world.device, number: 2),
+            try objection([UInt8](repeating: 1, count: 32), by: world.device),
+        ] {
+            #expect(throws: GuardianCaseError.invalidObjection) { try guardianCase.objected(wrong, state: asked) }
+        }
+        #expect(guardianCase.stage == .confirmed)
+        let right = try objection(request.hash, by: world.device)
+        #expect(try GuardianObjection(decoding: right.encoded) == right)
+        try guardianCase.objected(right, state: asked)
+        #expect(throws: GuardianCaseError.outOfOrder(.stopped)) { _ = try release(&guardianCase) }
+        #expect(try GuardianCase(decoding: guardianCase.encoded) == guardianCase)
     }
 
     @Test func noShareLeavesForARequestThatTheLogDoesNotHold() throws {
@@ -91,9 +155,7 @@ import Testing
 
     @Test func aStartOfAnotherRequestOrKeyOpensNoCase() throws {
         for (hash, asker) in [([UInt8](repeating: 1, count: 32), device), (request.hash, try NewDevice())] {
-            let start = try RecoveryStart(
-                request: hash, identityKey: asker.identity.publicBytes, commitment: world.setup.commitment,
-                started: World.now, expires: request.expires)
+            let start = try world.start(of: hash, by: asker.identity.publicBytes, expires: request.expires)
             // The log does hold that start.
             let state = try AccountState(
                 starting: start, superseding: nil, after: world.state, with: asker.identity.rawSignature)
@@ -249,7 +311,7 @@ import Testing
 
     @Test func aStoredCaseCannotClaimAStageThatItDidNotReach() throws {
         var encoded = try open().encoded
-        for stage: UInt8 in [0, 2, 3, 4, 5, 8] {
+        for stage: UInt8 in [0, 2, 3, 4, 5, 9] {
             encoded[24] = stage
             #expect(throws: RecoveryFormatError.invalidField) { try GuardianCase(decoding: encoded) }
         }

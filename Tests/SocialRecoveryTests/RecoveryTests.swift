@@ -207,17 +207,19 @@ import Testing
     @Test func anAttemptNeedsWhatTheAccountCommittedTo() throws {
         #expect(throws: RecoveryAttemptError.notCommitted) {
             try RecoveryAttempt(
-                request, bundle: world.setup.bundle.encoded, commitment: world.setup.commitment,
-                state: world.before, at: World.now)
+                request, start: world.start(request), bundle: world.setup.bundle.encoded, state: world.before)
         }
         let older = try World()
         #expect(throws: RecoveryAttemptError.bundle(.notCommitted)) {
             try RecoveryAttempt(
-                request, bundle: older.setup.bundle.encoded, commitment: world.setup.commitment, state: world.state,
-                at: World.now)
+                request, start: world.start(request), bundle: older.setup.bundle.encoded, state: world.state)
         }
         let other = try device.request(try #require(RecoveryScope(label: world.label, epoch: 2)))
         #expect(throws: RecoveryAttemptError.anotherAccount) { try world.attempt(other) }
+        let others = try world.start(try NewDevice().request(world.scope))
+        #expect(throws: RecoveryAttemptError.anotherRequest) {
+            try RecoveryAttempt(request, start: others, bundle: world.setup.bundle.encoded, state: world.state)
+        }
     }
 
     @Test func sharesOfTwoEpochsAreNotMixed() throws {

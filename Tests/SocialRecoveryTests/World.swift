@@ -154,9 +154,17 @@ struct World {
 
     /// What the log holds of a request that began at ``now``.
     func start(_ request: RecoveryRequest) throws -> RecoveryStart {
+        try start(of: request.hash, by: request.identityKey, expires: request.expires)
+    }
+
+    /// What the log holds of a request with this hash, endorsed by the first guardian.
+    func start(of request: [UInt8], by identityKey: [UInt8], expires: UInt64) throws -> RecoveryStart {
         try RecoveryStart(
-            request: request.hash, identityKey: request.identityKey, commitment: setup.commitment,
-            started: Self.now, expires: request.expires)
+            request: request, identityKey: identityKey, commitment: setup.commitment, started: Self.now,
+            expires: expires,
+            endorsement: RecoveryEndorsement(
+                of: request, identityKey: identityKey, commitment: setup.commitment, expires: expires, at: Self.now,
+                signing: packet(of: 0).askKey.signature))
     }
 
     /// The account's state once the log holds it.
@@ -192,7 +200,7 @@ struct World {
     func release(_ position: Int, _ request: RecoveryRequest, _ device: NewDevice) throws -> ShareRelease {
         var guardianCase = try confirmedCase(position, request, device)
         return try guardianCase.release(
-            packet(of: position), state: asked(request, by: device), at: Self.afterDelay,
+            packet(of: position), state: asked(request, by: device), shownAt: Self.afterDelay, at: Self.afterDelay,
             signing: guardians[position].identity.rawSignature)
     }
 
@@ -209,11 +217,20 @@ struct World {
 
     func attempt(_ request: RecoveryRequest) throws -> RecoveryAttempt {
         try RecoveryAttempt(
-            request, bundle: setup.bundle.encoded, commitment: setup.commitment, state: state,
-            at: Self.now)
+            request, start: start(request), bundle: setup.bundle.encoded, state: state)
     }
 
     static var afterDelay: UInt64 { now + UInt64(delay) }
+}
+
+extension GuardianCase {
+    /// A case for a request that the log holds already.
+    init(
+        _ request: RecoveryRequest, start: RecoveryStart, packet: GuardianPacket, state: AccountState, at now: UInt64
+    ) throws {
+        try self.init(request, commitment: start.commitment, packet: packet, state: state, at: now)
+        try logged(start, state: state, at: now)
+    }
 }
 
 /// Leave for an action, from a gate that was just unlocked.

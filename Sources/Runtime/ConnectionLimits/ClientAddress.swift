@@ -7,6 +7,11 @@ package struct ClientAddress: Hashable, Sendable {
     private let isVersion6: Bool
     package let isLoopback: Bool
 
+    /// Whom several addresses belong to, as limits count them: an IPv4 address, or 64 bits of an IPv6 address.
+    package var network: [UInt8] {
+        [isVersion6 ? 6 : 4] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64($0))) }
+    }
+
     /// The address of a socket; every client without an IP address is one client.
     package init(_ address: SocketAddress?) {
         switch address {

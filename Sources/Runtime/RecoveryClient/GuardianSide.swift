@@ -2,9 +2,10 @@ import Crypto
 public import DeviceIdentity
 public import KeyTransparency
 import SecretSharing
-import SignetAPI
+public import SignetAPI
 public import SignetClient
 public import SocialRecovery
+import TransparencyLog
 
 /// The guardian's side: what is kept for others, and who asks to recover.
 public struct GuardianSide<Store: ClientStore>: Sendable {
@@ -60,9 +61,39 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
                 try await take(sealed, scope, challenge, from: person)
             case .check(let scope, let challenge): try await answer(challenge, scope, to: person)
             case .inForce(let scope, let commitment): try retire(before: scope, commitment, of: person)
+            case .objection(_, let objection):
+                if objection.owner == owner { try take(objection, shownBy: person.lookup.state) }
             case .proof: continue
             }
         }
+    }
+
+    /// Takes an objection that came as a file, or in any other way.
+    ///
+    /// - Throws: ``RecoveryClientError``; ``GuardianCaseError/invalidObjection``.
+    public func take(_ objection: GuardianObjection) async throws(RecoveryClientError) {
+        _ = try duty(for: objection.owner)
+        let state = try await post.lookup(objection.owner).lookup.state
+        guard objection.isSigned(by: state) else { throw .guardianCase(.invalidObjection) }
+        try take(objection, shownBy: state)
+    }
+
+    /// Kept for requests that are yet to be seen, and taken to heart for one that was.
+    private func take(
+        _ objection: GuardianObjection, shownBy state: AccountState
+    ) throws(RecoveryClientError) {
+        guard objection.isSigned(by: state) else { return }
+        let rest = try objections().filter { $0.request != objection.request }.suffix(63)
+        try files.write(list: (rest + [objection]).map(\.encoded), to: files.objections)
+        if var found = try cases().first(where: { $0.owner == objection.owner }),
+            (try? found.objected(objection, state: state)) != nil
+        {
+            try keep(found)
+        }
+    }
+
+    private func objections() throws(RecoveryClientError) -> [GuardianObjection] {
+        try files.list(in: files.objections) { try GuardianObjection(decoding: $0) }
     }
 
     private func known(_ owner: Handle) async throws(RecoveryClientError) -> LookupVerdict? {
@@ -131,6 +162,15 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     }
 }
 
+/// What a guardian should know besides who asks.
+public enum GuardianNotice: Sendable {
+    /// Something failed for one person that a retry does not mend. Nobody else was kept waiting.
+    case failed(Handle, RecoveryClientError)
+    /// A person has other guardians since then, and the part kept for them helps until then; seconds since 1970. If they did
+    /// not say so, somebody may have their device.
+    case replaced(Handle, since: UInt64, until: UInt64)
+}
+
 // MARK: Requests
 
 /// A request as the guardian's screen shows it.
@@ -146,38 +186,53 @@ public struct GuardianRequest: Sendable {
 
     /// Whether the owner added a device in the thirty days before somebody asked: one that may still be theirs.
     public var followsActivity: Bool {
-        let started = guardianCase.start.started
+        let started = guardianCase.request.created
         return newestDevice > started || started - newestDevice <= 30 * 86_400
     }
 }
 
 extension GuardianSide {
-    /// Deals with letters, looks for requests of everybody for whom something is kept, and sends what is due.
+    /// Deals with letters, looks for requests of everybody for whom something is kept, and sends what is due. What one of
+    /// them does, or their account, stops nobody else's.
     ///
-    /// - Throws: ``RecoveryClientError``.
-    public func advance() async throws(RecoveryClientError) -> [GuardianRequest] {
-        let (letters, last) = try await post.letters()
+    /// - Parameter report: is told of what the guardian should know besides.
+    /// - Throws: ``RecoveryClientError``; a failure of the network or the disk after everybody else was served.
+    public func advance(
+        reporting report: (GuardianNotice) -> Void = { _ in }
+    ) async throws(RecoveryClientError) -> [GuardianRequest] {
+        let (letters, done) = try await post.letters()
         try await take(letters)
         let owner = OwnerSide(post, files)
         for (sender, letter) in letters { try owner.take(letter, from: sender) }
-        try await post.drop(upTo: last)
+        try await post.drop(done)
         var requests: [GuardianRequest] = []
+        var failure: RecoveryClientError?
         for duty in try duties() {
-            if let request = try await request(about: duty) { requests.append(request) }
+            do {
+                if let request = try await request(about: duty, reporting: report) { requests.append(request) }
+            } catch {
+                if error.isWorthARetry { failure = failure ?? error } else { report(.failed(duty.owner, error)) }
+            }
         }
+        if let failure { throw failure }
         return requests
     }
 
-    /// The request under way for one owner; nil when there is none.
-    func request(about duty: GuardianDuty) async throws(RecoveryClientError) -> GuardianRequest? {
-        let state = try await post.lookup(duty.owner).lookup.state
-        guard let pending = state.pendingRecovery,
-            let answer = try await post.find(.asked, duty.owner.bytes),
-            let asked = try? RecoveryAsked(decoding: answer), asked.start.hash == pending,
+    /// The request for one owner that the log shows, or that a person named; nil when there is none.
+    ///
+    /// - Parameter number: what the person read; nil for the request of the log, or the one that this guardian dealt with.
+    func request(
+        about duty: GuardianDuty, number: RequestNumber? = nil, reporting report: (GuardianNotice) -> Void = { _ in }
+    ) async throws(RecoveryClientError) -> GuardianRequest? {
+        let lookup = try await post.lookup(duty.owner).lookup
+        let state = lookup.state
+        try await noteChange(of: duty, state, report)
+        guard let asked = try await asked(duty.owner, number, state),
             let request = try? RecoveryRequest(decoding: asked.request),
-            let packet = try? packet(of: duty, epoch: request.scope.epoch, state)
+            let packet = try? packet(of: duty, epoch: request.scope.epoch, state),
+            var found = try openCase(request, asked.commitment, packet, state)
         else { return nil }
-        guard var found = try openCase(request, asked.start, packet, state) else { return nil }
+        if let start = asked.start, (try? found.logged(start, state: state, at: post.now())) != nil { try keep(found) }
         if found.stage == .asked || found.stage == .numbered {
             var generator = SystemRandomNumberGenerator()
             let number: GuardianNumber
@@ -185,58 +240,139 @@ extension GuardianSide {
                 number = try found.offerNumber(using: &generator) { try post.secrets.sign($0) }
             } catch { throw .guardianCase(error) }
             try keep(found)
-            _ = try await post.verdict(
-                .answer, RecoveryAnswer(to: request.hash, body: GuardianAnswer.number(number).encoded).encoded)
+            try await send(.number(number), to: found, packet)
         }
-        if found.stage == .confirmed || found.stage == .released {
-            try await release(&found, packet, state)
+        if found.stage == .confirmed && found.start == nil { try await endorse(&found, packet, state) }
+        if found.stage == .released || found.stage == .confirmed && found.start != nil {
+            try await release(&found, packet, lookup)
         }
         return GuardianRequest(
             guardianCase: found, meeting: packet.meeting, isRevealed: asked.reveal(at: packet.place) != nil,
             newestDevice: state.devices.map(\.addedAt).max() ?? 0)
     }
 
+    /// Whoever took the owner's device tells the guardians nothing: so this device sees for itself that others are in force. A
+    /// part from before goes when nobody may ask for it any more.
+    private func noteChange(
+        of duty: GuardianDuty, _ state: AccountState, _ report: (GuardianNotice) -> Void
+    ) async throws(RecoveryClientError) {
+        if let former = state.formerRecovery, post.now() < former.end {
+            guard duty.epochs.first == former.commitment.epoch else { return }
+            return report(.replaced(duty.owner, since: former.since, until: former.end))
+        }
+        guard duty.epochs.count > 1, let hash = state.recoveryCommitment,
+            let promise = try await post.promise(of: duty.owner, hash)
+        else { return }
+        var duty = duty
+        if (try? duty.retire(before: promise.commitment.epoch)) != nil { try keep(duty) }
+    }
+
+    /// The request that was named; else the one that the log shows; else the one that this guardian dealt with.
+    private func asked(
+        _ owner: Handle, _ number: RequestNumber?, _ state: AccountState
+    ) async throws(RecoveryClientError) -> RecoveryAsked? {
+        var numbers = [number]
+        if number == nil {
+            let known = try cases().first { $0.owner == owner && $0.start == nil }
+            numbers =
+                (state.pendingRecovery == nil ? [] : [nil])
+                + (known.map { [RequestNumber(ofRequest: $0.request.hash)] } ?? [])
+        }
+        for number in numbers {
+            let query = RecoveryQuery(owner: owner, number: number)
+            guard let answer = try await post.find(.asked, query.encoded),
+                let asked = try? RecoveryAsked(decoding: answer),
+                number != nil || asked.start?.hash == state.pendingRecovery
+            else { continue }
+            return asked
+        }
+        return nil
+    }
+
     private func openCase(
-        _ request: RecoveryRequest, _ start: RecoveryStart, _ packet: GuardianPacket, _ state: AccountState
+        _ request: RecoveryRequest, _ commitment: RecoveryCommitment, _ packet: GuardianPacket, _ state: AccountState
     ) throws(RecoveryClientError) -> GuardianCase? {
         if let known = try cases().first(where: { $0.owner == packet.owner && $0.request.hash == request.hash }) {
             return known
         }
         guard
-            let opened = try? GuardianCase(request, start: start, packet: packet, state: state, at: post.now())
+            let opened = try? GuardianCase(
+                request, commitment: commitment, packet: packet, state: state, at: post.now())
         else { return nil }
-        try keep(opened)
-        return opened
+        var found = opened
+        if let objection = try objections().first(where: { $0.request == request.hash }) {
+            _ = try? found.objected(objection, state: state)
+        }
+        try keep(found)
+        return found
+    }
+
+    /// Sends an answer under the ask key; that it was not kept is said to the person.
+    private func send(
+        _ answer: GuardianAnswer, to found: GuardianCase, _ packet: GuardianPacket
+    ) async throws(RecoveryClientError) {
+        let answer = RecoveryAnswer(
+            to: found.request.hash, body: answer.encoded, from: post.secrets.handle, signing: packet.askKey.signature)
+        switch try await post.verdict(.answer, answer.encoded) {
+        case .taken: return
+        case .nobody: throw .nobodyAsks(found.owner)
+        case .full, .notGuardian: throw .answerRefused(found.owner)
+        }
+    }
+
+    /// Lets the request into the log.
+    private func endorse(
+        _ found: inout GuardianCase, _ packet: GuardianPacket, _ state: AccountState
+    ) async throws(RecoveryClientError) {
+        let endorsement: RecoveryEndorsement
+        do throws(GuardianCaseError) {
+            endorsement = try found.endorse(packet, state: state, at: post.now())
+        } catch { throw .guardianCase(error) }
+        try keep(found)
+        try await send(.endorsement(endorsement), to: found, packet)
     }
 
     /// Sends the share when the delay is over; before, nothing happens.
     private func release(
-        _ found: inout GuardianCase, _ packet: GuardianPacket, _ state: AccountState
+        _ found: inout GuardianCase, _ packet: GuardianPacket, _ lookup: VerifiedLookup
     ) async throws(RecoveryClientError) {
         let release: ShareRelease
         do throws(GuardianCaseError) {
-            release = try found.release(packet, state: state, at: post.now()) {
-                try post.secrets.signAsIdentity($0) ?? []
-            }
+            release = try found.release(
+                packet, state: lookup.state, shownAt: lookup.epoch.checkpoint.quorumTime, at: post.now()
+            ) { try post.secrets.signAsIdentity($0) ?? [] }
         } catch {
-            if case .tooEarly = error { return }
-            throw .guardianCase(error)
+            switch error {
+            case .tooEarly, .viewTooOld: return
+            default: throw .guardianCase(error)
+            }
         }
         try keep(found)
-        _ = try await post.verdict(
-            .answer,
-            RecoveryAnswer(to: found.request.hash, body: GuardianAnswer.release(release).encoded).encoded)
+        try await send(.release(release), to: found, packet)
+    }
+
+    /// Looks at a request that the person named, and sends this guardian's number for the spoken code.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func look(
+        at number: RequestNumber, for owner: Handle
+    ) async throws(RecoveryClientError) -> GuardianRequest {
+        guard let request = try await request(about: duty(for: owner), number: number) else { throw .nobodyAsks(owner) }
+        return request
     }
 
     /// The guardian typed the code that the person read to them, and confirms.
     ///
+    /// - Parameter number: what the person read before; nil for the request that the log shows, or that was looked at.
     /// - Throws: ``RecoveryClientError``; ``GuardianCaseError/wrongCode`` closes the case.
     public func confirm(
-        _ owner: Handle, code: [UInt8], _ grant: consuming PresenceGrant
+        _ owner: Handle, number: RequestNumber? = nil, code: [UInt8], _ grant: consuming PresenceGrant
     ) async throws(RecoveryClientError) -> GuardianRequest {
         let duty = try duty(for: owner)
-        guard let request = try await request(about: duty) else { throw .nobodyAsks(owner) }
-        guard let answer = try await post.find(.asked, owner.bytes),
+        guard let request = try await request(about: duty, number: number) else { throw .nobodyAsks(owner) }
+        let hash = request.guardianCase.request.hash
+        let query = RecoveryQuery(owner: owner, number: RequestNumber(ofRequest: hash))
+        guard let answer = try await post.find(.asked, query.encoded),
             let reveal = try? RecoveryAsked(decoding: answer).reveal(at: request.guardianCase.place)
         else { throw .notRevealed }
         var found = request.guardianCase
@@ -248,7 +384,7 @@ extension GuardianSide {
             throw .guardianCase(error)
         }
         try keep(found)
-        return try await self.request(about: duty) ?? request
+        return try await self.request(about: duty, number: RequestNumber(ofRequest: hash)) ?? request
     }
 
     /// The guardian does not help, or says that somebody pretends to be the owner.

@@ -1,6 +1,6 @@
 import Crypto
 public import KeyTransparency
-import SignetAPI
+public import SignetAPI
 public import SignetClient
 public import SocialRecovery
 
@@ -27,34 +27,39 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
 
     // MARK: Asking
 
-    /// Asks for the identity: puts the request into the log and leaves it for the guardians. May be repeated.
+    /// Asks for the identity: leaves the request for the guardians. The log takes it when the first of them has confirmed, or
+    /// at once with the owner's paper. May be repeated.
     ///
-    /// - Parameter name: what the device calls itself, UTF-8.
+    /// - Parameters:
+    ///   - name: what the device calls itself, UTF-8.
+    ///   - paper: the ask key that the owner wrote down.
+    ///   - withFormer: asks the guardians from before the last change, for as long as they may help.
     /// - Throws: ``RecoveryClientError``.
-    public func start(calling name: [UInt8]) async throws(RecoveryClientError) -> RecoveryProgress {
+    public func start(
+        calling name: [UInt8], with paper: AskKey? = nil, withFormer: Bool = false
+    ) async throws(RecoveryClientError) -> RecoveryProgress {
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
         let lookup = try await ownLookup()
         var record = try record()
         if record == nil || isStale(record, lookup.state) {
-            record = try await newRecord(lookup, name)
-            if let record { try keep(record) }
+            record = try await newRecord(lookup, name, withFormer: withFormer)
         }
-        guard let record else { throw .noRecovery }
-        if record.attempt.stage == .collecting {
-            if lookup.state.pendingRecovery != record.attempt.start.hash {
-                try checkNothingElse(lookup.state)
-                try await log(record, after: lookup.state)
-            }
-            try await leaveRequest(record)
+        guard var record else { throw .noRecovery }
+        if let paper, record.endorsement == nil { record.endorsement = try endorse(record, with: paper) }
+        try keep(record)
+        if record.attempt?.stage ?? .collecting == .collecting {
+            try await leaveRequest(record, record.attempt?.start)
         }
         return try await status()
     }
 
-    /// A request that was never logged and is too old by now, or was stopped.
+    /// A request that is too old to begin by now, or that began and was stopped.
     private func isStale(_ record: RecoveryRecord?, _ state: AccountState) -> Bool {
-        guard let record, record.attempt.stage == .collecting else { return false }
-        return state.pendingRecovery != record.attempt.start.hash
-            && post.now() > record.attempt.start.started + RequestSignature.maximumClockDifference / 2
+        guard let record else { return false }
+        guard let attempt = record.attempt else {
+            return post.now() >= record.request.created + RecoveryStart.lifetimeAfterDelay
+        }
+        return attempt.stage == .collecting && state.pendingRecovery != attempt.start.hash
     }
 
     private func ownLookup() async throws(RecoveryClientError) -> VerifiedLookup {
@@ -65,19 +70,13 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     }
 
     private func newRecord(
-        _ lookup: VerifiedLookup, _ name: [UInt8]
+        _ lookup: VerifiedLookup, _ name: [UInt8], withFormer: Bool
     ) async throws(RecoveryClientError) -> RecoveryRecord {
-        let state = lookup.state
-        guard let hash = state.recoveryCommitment else { throw .notRecoverable }
-        try checkNothingElse(state)
-        guard let file = try await post.find(.file, hash + state.handle.bytes) else { throw .notRecoverable }
-        guard let contents = try? RecoveryContents(decoding: file) else { throw .malformedAnswer }
-        // The account's state vouches for the commitment, and that for the bundle and the label in it: the one of the log in
-        // which the guardians were chosen, which may have ended since.
-        let scope: RecoveryScope
-        do throws(RecoveryBundleError) {
-            scope = try RecoveryBundle(decoding: contents.bundle, commitment: contents.commitment).scope
-        } catch { throw .attempt(.bundle(error)) }
+        try checkNothingElse(lookup.state)
+        let promise = try await promise(of: lookup.state, former: withFormer)
+        guard let scope = RecoveryScope(label: promise.label, epoch: promise.commitment.epoch) else {
+            throw .malformedAnswer
+        }
         guard let identityKey = post.secrets.identityKey else { throw .identityElsewhere }
         let (now, seed) = (post.now(), post.client.surroundings.randomBytes(SpokenNumbers.seedByteCount))
         let request: RecoveryRequest
@@ -85,16 +84,39 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             request = try RecoveryRequest(
                 scope: scope, identityKey: identityKey, sealingKey: post.secrets.keys.kem,
                 signingKey: post.secrets.keys.signing, revealRoot: SpokenNumbers(seed: seed).root, created: now,
-                expires: now + UInt64(contents.commitment.delay) + RecoveryStart.lifetimeAfterDelay,
+                expires: now + UInt64(promise.commitment.delay) + RecoveryStart.lifetimeAfterDelay,
                 claimedName: name, signing: { try post.secrets.signAsIdentity($0) ?? [] })
         } catch { throw .request(error) }
-        do throws(RecoveryAttemptError) {
-            let attempt = try RecoveryAttempt(
-                request, bundle: contents.bundle, commitment: contents.commitment, state: state, at: now)
-            return RecoveryRecord(
-                secret: post.client.surroundings.randomBytes(32), numbersSeed: seed, attempt: attempt,
-                contents: contents)
-        } catch { throw .attempt(error) }
+        return RecoveryRecord(
+            secret: post.client.surroundings.randomBytes(32), numbersSeed: seed, commitment: promise.commitment,
+            request: request)
+    }
+
+    /// What the account commits to, as its verified state says. The label, of the log in which the guardians were chosen, is
+    /// the server's word: a wrong one is refused by guardians and by the bundle.
+    private func promise(
+        of state: AccountState, former: Bool
+    ) async throws(RecoveryClientError) -> RecoveryPromise {
+        let hash: [UInt8]
+        if former {
+            guard let before = state.formerRecovery, post.now() < before.end else { throw .noFormerGuardians }
+            hash = before.commitment.hash
+        } else {
+            guard state.olderCommitment == nil else { throw .olderGuardians }
+            guard let committed = state.recoveryCommitment else { throw .notRecoverable }
+            hash = committed
+        }
+        guard let promise = try await post.promise(of: state.handle, hash) else { throw .notRecoverable }
+        return promise
+    }
+
+    private func endorse(
+        _ record: RecoveryRecord, with paper: AskKey
+    ) throws(RecoveryClientError) -> RecoveryEndorsement {
+        guard paper.publicKey == record.commitment.askKey else { throw .anotherPaper }
+        return RecoveryEndorsement(
+            of: record.request.hash, identityKey: record.request.identityKey, commitment: record.commitment,
+            expires: record.request.expires, at: post.now(), signing: paper.signature)
     }
 
     /// Nobody else asks, and nobody objected within the last day.
@@ -110,12 +132,52 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// For so long nothing starts after an objection, in seconds: a day.
     private static var freeze: UInt64 { 86_400 }
 
-    private func log(_ record: RecoveryRecord, after state: AccountState) async throws(RecoveryClientError) {
+    private func leaveRequest(_ record: RecoveryRecord, _ start: RecoveryStart?) async throws(RecoveryClientError) {
+        let asking = RecoveryAsking(
+            owner: post.secrets.handle, box: Array(SHA256.hash(data: record.secret)), commitment: record.commitment,
+            start: start, request: record.request.encoded)
+        _ = try await post.call(.ask, asking.encoded)
+    }
+
+    // MARK: Into the log
+
+    /// Once somebody who may has endorsed the request: puts it into the log, and fetches what guardians open.
+    private func begin(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
+        guard let endorsement = record.endorsement else { return }
+        _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
+        var state = try await ownLookup().state
+        if record.start == nil || state.pendingRecovery != record.start?.hash {
+            try checkNothingElse(state)
+            guard post.now() < endorsement.time + RecoveryEndorsement.lifetime else {
+                record.endorsement = nil
+                return try keep(record)
+            }
+            let start = try start(record, endorsement)
+            record.start = start
+            try keep(record)
+            try await log(start, after: state)
+            state = try await ownLookup().state
+        }
+        guard let start = record.start, state.pendingRecovery == start.hash else { throw .stopped }
+        try await fetch(&record, start, state)
+    }
+
+    private func start(
+        _ record: RecoveryRecord, _ endorsement: RecoveryEndorsement
+    ) throws(RecoveryClientError) -> RecoveryStart {
+        do throws(RecoveryStepFault) {
+            return try RecoveryStart(
+                request: record.request.hash, identityKey: record.request.identityKey, commitment: record.commitment,
+                started: post.now(), expires: record.request.expires, endorsement: endorsement)
+        } catch { throw .start(error) }
+    }
+
+    private func log(_ start: RecoveryStart, after state: AccountState) async throws(RecoveryClientError) {
         var superseded: RecoveryStart?
         if case .started(let start, _, _) = state.step { superseded = start }
         let asked: AccountState
         do throws(AccountStateError) {
-            asked = try AccountState(starting: record.attempt.start, superseding: superseded, after: state) {
+            asked = try AccountState(starting: start, superseding: superseded, after: state) {
                 try post.secrets.signAsIdentity($0) ?? []
             }
         } catch { throw .account(error) }
@@ -124,28 +186,44 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         }
     }
 
-    private func leaveRequest(_ record: RecoveryRecord) async throws(RecoveryClientError) {
-        let asking = RecoveryAsking(
-            owner: post.secrets.handle, box: Array(SHA256.hash(data: record.secret)), start: record.attempt.start,
-            request: record.attempt.request.encoded)
-        _ = try await post.call(.ask, asking.encoded)
+    private func fetch(
+        _ record: inout RecoveryRecord, _ start: RecoveryStart, _ state: AccountState
+    ) async throws(RecoveryClientError) {
+        try await leaveRequest(record, start)
+        let fetch = RecoveryFetch(request: record.request.hash, secret: record.secret)
+        guard let file = try await post.find(.askedFile, fetch.encoded) else { throw .notRecoverable }
+        guard let contents = try? RecoveryContents(decoding: file) else { throw .malformedAnswer }
+        do throws(RecoveryAttemptError) {
+            record.attempt = try RecoveryAttempt(
+                record.request, start: start, bundle: contents.bundle, state: state)
+        } catch { throw .attempt(error) }
+        record.contents = contents
+        try keep(record)
     }
 
     // MARK: Collecting
 
-    /// Collects guardians' answers.
+    /// Collects guardians' answers, and begins once one of them has confirmed.
     ///
     /// - Throws: ``RecoveryClientError``.
     public func status() async throws(RecoveryClientError) -> RecoveryProgress {
         guard var record = try record() else { throw .noRecovery }
-        if record.attempt.stage == .collecting {
-            if try await ownLookup().state.pendingRecovery != record.attempt.start.hash { throw .stopped }
-            let count = record.numbers.count
-            try await collect(&record)
-            // Guardians who answered now are shown their number; the code is then there to be read.
-            if record.numbers.count > count { try await collect(&record) }
+        if record.attempt == nil {
+            try await collectTwice(&record)
+            try await begin(&record)
+        }
+        if let attempt = record.attempt, attempt.stage == .collecting {
+            if try await ownLookup().state.pendingRecovery != attempt.start.hash { throw .stopped }
+            try await collectTwice(&record)
         }
         return try progress(record)
+    }
+
+    /// Guardians who answered now are shown their number; the code is then there to be read.
+    private func collectTwice(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
+        let count = record.numbers.count
+        try await collect(&record)
+        if record.numbers.count > count { try await collect(&record) }
     }
 
     private func collect(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
@@ -153,7 +231,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         var last: UInt64 = 0
         while true {
             let collection = RecoveryCollection(
-                request: record.attempt.request.hash, secret: record.secret, after: last, reveal: reveal)
+                request: record.request.hash, secret: record.secret, after: last, reveal: reveal)
             let answer = try await post.call(.answers, collection.encoded)
             guard let letters = try? RecoveryLetterList(decoding: answer).letters else { throw .malformedAnswer }
             guard let end = letters.last?.number, end > last else { break }
@@ -172,21 +250,25 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         case .release(let release):
             let person = try await post.lookup(letter.sender)
             guard let key = GuardianKey(person.lookup) else { return }
-            _ = try? record.attempt.take(release, from: key)
+            _ = try? record.attempt?.take(release, from: key)
+        case .endorsement(let endorsement):
+            if record.endorsement == nil, (try? start(record, endorsement)) != nil { record.endorsement = endorsement }
         case nil: return
         }
     }
 
     private func progress(_ record: RecoveryRecord) throws(RecoveryClientError) -> RecoveryProgress {
+        let (standing, guardians): (RecoveryStanding, [Handle])
         do {
-            return try post.secrets.withSealingKey { key in
-                let standing = record.attempt.standing(with: key)
-                return RecoveryProgress(
-                    stage: record.attempt.stage, start: record.attempt.start,
-                    codes: record.codes.mapValues { String(decoding: $0.text, as: UTF8.self) }, standing: standing,
-                    guardians: record.attempt.guardians(with: key) ?? [])
+            (standing, guardians) = try post.secrets.withSealingKey { key in
+                guard let attempt = record.attempt else { return (.nothing, []) }
+                return (attempt.standing(with: key), attempt.guardians(with: key) ?? [])
             }
         } catch { throw .damaged }
+        return RecoveryProgress(
+            number: RequestNumber(ofRequest: record.request.hash), stage: record.attempt?.stage,
+            start: record.attempt?.start, codes: record.codes.mapValues { String(decoding: $0.text, as: UTF8.self) },
+            standing: standing, guardians: guardians)
     }
 
     // MARK: Finishing
@@ -200,26 +282,26 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
         _ = try await status()
         guard var record = try record() else { throw .noRecovery }
-        if record.attempt.stage == .collecting || record.attempt.stage == .succeeding {
-            try await succeed(&record)
-        }
+        guard let stage = record.attempt?.stage else { throw .nobodyConfirmed }
+        if stage == .collecting || stage == .succeeding { try await succeed(&record) }
         return try await bringBack(record)
     }
 
     private func succeed(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
-        let start = record.attempt.start
+        guard let start = record.attempt?.start else { throw .nobodyConfirmed }
         guard post.now() >= start.notBefore else { throw .tooEarly(until: start.notBefore) }
+        let identityKey = record.request.identityKey
         let states = try await states()
         guard let last = states.last else { throw .noRecovery }
-        if last.identityKey != record.attempt.request.identityKey {
+        if last.identityKey != identityKey {
             guard last.pendingRecovery == start.hash else { throw .stopped }
             try await takeOver(&record, after: last, highest: states.flatMap(\.devices).map(\.number).max() ?? 0)
         }
-        let now = try await states.last?.identityKey == record.attempt.request.identityKey ? states : self.states()
-        guard let before = now.last(where: { $0.identityKey != record.attempt.request.identityKey }),
-            let after = now.first(where: { $0.identityKey == record.attempt.request.identityKey })
+        let now = try await states.last?.identityKey == identityKey ? states : self.states()
+        guard let before = now.last(where: { $0.identityKey != identityKey }),
+            let after = now.first(where: { $0.identityKey == identityKey })
         else { throw .stopped }
-        do throws(RecoveryAttemptError) { try record.attempt.succeeded(before: before, after: after) } catch {
+        do throws(RecoveryAttemptError) { try record.attempt?.succeeded(before: before, after: after) } catch {
             throw .attempt(error)
         }
         try keep(record)
@@ -228,13 +310,13 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     private func takeOver(
         _ record: inout RecoveryRecord, after state: AccountState, highest: UInt16
     ) async throws(RecoveryClientError) {
+        guard var attempt = record.attempt else { throw .nobodyConfirmed }
         guard highest < UInt16.max else { throw .client(.misuse(.noDeviceNumberLeft)) }
         let secrets = post.secrets
         let card = try await post.asking { () throws(ClientError) in try await post.client.deviceCard(secrets) }
         // A little in the past, so that a fast clock does not claim a time to come.
-        let time = max(record.attempt.start.notBefore, post.now() - min(post.now(), 60))
+        let time = max(attempt.start.notBefore, post.now() - min(post.now(), 60))
         let device = DeviceRecord(number: highest + 1, addedAt: time, keys: secrets.keys)
-        var attempt = record.attempt
         let next: AccountState
         do {
             next = try secrets.withSealingKey { key in
@@ -254,8 +336,8 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     private func states() async throws(RecoveryClientError) -> [AccountState] { try await post.ownStates() }
 
     private func bringBack(_ record: RecoveryRecord) async throws(RecoveryClientError) -> RecoveredThings {
-        let (journal, attempt) = (record.contents.journal, record.attempt)
-        let states = try await states().filter { $0.identityKey != attempt.request.identityKey }
+        guard let attempt = record.attempt, let journal = record.contents?.journal else { throw .nobodyConfirmed }
+        let states = try await states().filter { $0.identityKey != record.request.identityKey }
         let entries: [JournalEntry]
         do {
             let count = try journal.verify(against: attempt.bundle, states: states)
@@ -310,10 +392,12 @@ extension [JournalEntry] {
 
 /// How far a recovery on this device is.
 public struct RecoveryProgress: Sendable {
-    /// The stage.
-    public let stage: RecoveryAttempt.Stage
-    /// What the log holds of it.
-    public let start: RecoveryStart
+    /// By what the person names their request to the first guardian.
+    public let number: RequestNumber
+    /// The stage; nil before the log holds the request.
+    public let stage: RecoveryAttempt.Stage?
+    /// What the log holds of it; nil before it does.
+    public let start: RecoveryStart?
     /// What to read to each guardian who looked.
     public let codes: [Handle: String]
     /// Whose shares are right, whose are wrong, and how many are missing.

@@ -13,13 +13,23 @@ extension OwnerSide {
     /// - Returns: how many people a recovery brings back; nil when the account has no guardians in force.
     /// - Throws: ``RecoveryClientError``.
     public func guardNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> Int? {
+        for _ in 0..<3 {
+            do { return try await addNews(entries) } catch {
+                // Another device of the account added in between: what it added is fetched, and this behind it.
+                guard case .client(.refused(.versionConflict, _)) = error else { throw error }
+            }
+        }
+        throw .guardedThingsLost
+    }
+
+    private func addNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> Int? {
         let own = try await post.lookup(post.secrets.handle).lookup.state
         guard let hash = own.recoveryCommitment else { return nil }
         guard let device = own.devices.first(where: { $0.keys.signing == post.secrets.keys.signing }) else {
             throw .client(.misuse(.deviceNotAddedYet))
         }
         let people = try await contacts()
-        var (contents, vouched) = try await guarded(under: hash, of: own.handle)
+        var (contents, vouched) = try await guarded(under: hash)
         var record = try guardedRecord(of: hash)
         if !contents.journal.holds(record.head, at: record.count) { record = GuardedRecord(of: hash) }
         // What this device has seen there before a device was removed was there before.
@@ -36,11 +46,11 @@ extension OwnerSide {
 
     /// The file that a new device would fetch now, checked as it would; what this device has of it if the server has none.
     private func guarded(
-        under hash: [UInt8], of handle: Handle
+        under hash: [UInt8]
     ) async throws(RecoveryClientError) -> (contents: RecoveryContents, vouched: Int) {
         let states = try await post.ownStates()
         var isOlder = false
-        for file in [try await post.find(.file, hash + handle.bytes), try files.read(files.nextContents)] {
+        for file in [try await post.find(.file, hash), try files.read(files.nextContents)] {
             guard let file else { continue }
             do {
                 let contents = try RecoveryContents(decoding: file)

@@ -128,7 +128,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     private func recoveredEpoch() throws(RecoveryClientError) -> UInt32 {
         if let bytes = try files.read(files.recovery), let epoch = RecoveryRecord.firstEpoch(in: bytes) { return epoch }
         let recovered = try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
-        return recovered?.attempt.request.scope.epoch ?? 0
+        return recovered?.request.scope.epoch ?? 0
     }
 
     private func begin(
@@ -180,6 +180,15 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         return try await deliver(setup)
     }
 
+    /// What the owner may keep on paper: the ask key of the guardians in force.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func paper() throws(RecoveryClientError) -> [UInt8] {
+        guard let setup = try current() else { throw .noGuardians }
+        guard let paper = try? post.secrets.withAgreementKey({ setup.askKey(with: $0)?.paper }) else { throw .damaged }
+        return paper
+    }
+
     /// Gives up the set that is being asked.
     ///
     /// - Throws: ``RecoveryClientError``.
@@ -192,10 +201,10 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     ///
     /// - Throws: ``RecoveryClientError``.
     public func advance() async throws(RecoveryClientError) {
-        let (letters, last) = try await post.letters()
+        let (letters, done) = try await post.letters()
         for (sender, letter) in letters { try take(letter, from: sender) }
         try await GuardianSide(post, files).take(letters)
-        try await post.drop(upTo: last)
+        try await post.drop(done)
         try await putInForce()
     }
 
@@ -257,9 +266,9 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
 
     private func finishRecovery(_ setup: RecoverySetup) throws(RecoveryClientError) {
         guard var record = try files.value(in: files.recovery, { try RecoveryRecord(decoding: $0) }),
-            record.attempt.stage == .rearming
+            record.attempt?.stage == .rearming
         else { return }
-        do throws(RecoveryAttemptError) { try record.attempt.rearmed(by: setup) } catch { throw .attempt(error) }
+        do throws(RecoveryAttemptError) { try record.attempt?.rearmed(by: setup) } catch { throw .attempt(error) }
         try files.write(record.encoded, to: files.recovery)
     }
 }
@@ -289,10 +298,12 @@ extension OwnerSide {
         }
     }
 
-    /// Stops a recovery that somebody began: "this was not me". Any device of the account may.
+    /// Stops a recovery that somebody began: "this was not me". Any device of the account may. The log is told, and so are the
+    /// guardians whom this device knows, by letters: the log's server cannot keep it from both unnoticed.
     ///
-    /// - Throws: ``RecoveryClientError``.
-    public func stopRecovery() async throws(RecoveryClientError) {
+    /// - Returns: the objection, to be given to guardians in other ways; nil when the log does not show the request any more.
+    /// - Throws: ``RecoveryClientError``; guardians were told even if the log was not.
+    public func stopRecovery() async throws(RecoveryClientError) -> GuardianObjection? {
         let secrets = post.secrets
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(secrets) }
         let state = try await post.lookup(secrets.handle).lookup.state
@@ -301,12 +312,41 @@ extension OwnerSide {
             throw .client(.misuse(.deviceNotAddedYet))
         }
         let stop = RecoveryStop(device: device.number, time: post.now())
+        let objection = try objection(to: state, stop)
+        let failure = await log(stop, after: state)
+        if let objection { await tell(objection) }
+        if let failure { throw failure }
+        return objection
+    }
+
+    private func objection(
+        to state: AccountState, _ stop: RecoveryStop
+    ) throws(RecoveryClientError) -> GuardianObjection? {
+        guard case .started(let start, _, _) = state.step else { return nil }
+        return try? GuardianObjection(
+            to: start.request, of: state.handle, by: stop.device, at: stop.time
+        ) { try post.secrets.sign($0) }
+    }
+
+    private func log(_ stop: RecoveryStop, after state: AccountState) async -> RecoveryClientError? {
         let stopped: AccountState
         do throws(AccountStateError) {
-            stopped = try AccountState(stopping: stop, after: state) { try secrets.sign($0) }
-        } catch { throw .account(error) }
-        _ = try await post.asking { () throws(ClientError) in
-            try await post.client.submit(stopped, cards: [], by: secrets)
+            stopped = try AccountState(stopping: stop, after: state) { try post.secrets.sign($0) }
+        } catch { return .account(error) }
+        do throws(RecoveryClientError) {
+            _ = try await post.asking { () throws(ClientError) in
+                try await post.client.submit(stopped, cards: [], by: post.secrets)
+            }
+            return nil
+        } catch { return error }
+    }
+
+    /// One guardian who cannot be reached keeps it from nobody else.
+    private func tell(_ objection: GuardianObjection) async {
+        guard let setup = try? current() else { return }
+        for guardian in setup.guardians {
+            guard let person = try? await post.person(guardian.key.handle) else { continue }
+            try? await post.send(.objection(setup.bundle.scope, objection), to: person)
         }
     }
 }

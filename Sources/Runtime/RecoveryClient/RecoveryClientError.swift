@@ -46,6 +46,18 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case anotherAsks(until: UInt64)
     /// A device of the account objected; nothing starts before then.
     case frozen(until: UInt64)
+    /// The account's guardians were chosen with an older program: they cannot help until they are refreshed.
+    case olderGuardians
+    /// There are no guardians from before, or their time is over.
+    case noFormerGuardians
+    /// The paper is not of the guardians in force.
+    case anotherPaper
+    /// No guardian has confirmed the request yet.
+    case nobodyConfirmed
+    /// The request may not begin as it is; a bug, or a clock that is wrong.
+    case start(RecoveryStepFault)
+    /// The server keeps no more answers, or knows of no part that this device holds: the person has to be told.
+    case answerRefused(Handle)
     /// No recovery is under way on this device.
     case noRecovery
     /// One of the owner's devices stopped it.
@@ -66,4 +78,15 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case guardedThingsLost
     /// More than ``RecoveryFile/maximumByteCount`` bytes would have to be kept.
     case tooMuchToGuard
+}
+
+extension RecoveryClientError {
+    /// Whether the same again may work: the network's or the disk's fault.
+    var isWorthARetry: Bool {
+        switch self {
+        case .client(let error): error.family == .environment
+        case .file: true
+        default: false
+        }
+    }
 }

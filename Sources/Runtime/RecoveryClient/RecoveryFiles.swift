@@ -12,6 +12,7 @@ import SocialRecovery
 /// | `guardians-former-kept` | what was given to the sets before to guard, as hashes |
 /// | `guardians-check` | what guardians were asked last, and who showed that they keep their share |
 /// | `guardian-duties`, `guardian-cases` | what is kept for others, and requests to recover them |
+/// | `guardian-objections` | objections of owners' devices that came besides the log |
 /// | `recovery` | a recovery under way on this device |
 public struct RecoveryFiles: Sendable {
     private static let maximumByteCount = 8 << 20
@@ -29,6 +30,7 @@ public struct RecoveryFiles: Sendable {
     var check: DurableFile { file("guardians-check") }
     var duties: DurableFile { file("guardian-duties") }
     var cases: DurableFile { file("guardian-cases") }
+    var objections: DurableFile { file("guardian-objections") }
     var recovery: DurableFile { file("recovery") }
 
     /// Whether this device has chosen guardians, or has given those in force anything to guard.

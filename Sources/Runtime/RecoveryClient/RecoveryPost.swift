@@ -64,6 +64,16 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
         }
     }
 
+    /// A commitment of an account as its verified state names it; nil when the server has it not.
+    func promise(of owner: Handle, _ hash: [UInt8]) async throws(RecoveryClientError) -> RecoveryPromise? {
+        let query = RecoveryPromise.Query(owner: owner, commitment: hash)
+        guard let answer = try await find(.commitment, query.encoded) else { return nil }
+        guard let promise = try? RecoveryPromise(decoding: answer), promise.commitment.hash == hash else {
+            throw .malformedAnswer
+        }
+        return promise
+    }
+
     func verdict(_ route: RecoveryRoute, _ body: [UInt8]) async throws(RecoveryClientError) -> RecoveryVerdict {
         let answer = try await call(route, body)
         guard answer.count == 1, let verdict = RecoveryVerdict(rawValue: answer[0]) else { throw .malformedAnswer }
@@ -79,37 +89,49 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
         switch try await verdict(.send, draft.encoded) {
         case .taken: return
         case .full: throw .boxFull(person.handle)
-        case .nobody: throw .notAccepted(person.handle)
+        case .nobody, .notGuardian: throw .notAccepted(person.handle)
         }
     }
 
     /// Every letter to this account, opened; those that this device cannot read are left out.
     ///
-    /// - Returns: the letters, and up to which number they may be dropped once they are dealt with: what another device
-    ///   of the account has to read stays.
-    func letters() async throws(RecoveryClientError) -> (letters: [(Handle, GuardianLetter)], last: UInt64) {
+    /// - Returns: the letters, and the numbers of those that may be dropped once they are dealt with: what was opened, and on
+    ///   the account's first device, to which all are sealed, what nobody can open. On another device that stays.
+    func letters() async throws(RecoveryClientError) -> (letters: [(Handle, GuardianLetter)], done: [UInt64]) {
         var found: [(Handle, GuardianLetter)] = []
-        var (last, opened): (UInt64, UInt64) = (0, 0)
+        var (opened, unopened): ([UInt64], [UInt64]) = ([], [])
+        var last: UInt64 = 0
         while true {
             let body = (0..<8).reversed().map { UInt8(truncatingIfNeeded: last >> (8 * UInt64($0))) }
             let answer = try await call(.letters, body)
             guard let list = try? RecoveryLetterList(decoding: answer).letters else { throw .malformedAnswer }
-            guard let end = list.last?.number, end > last else { return (found, opened) }
+            guard let end = list.last?.number, end > last else { break }
             last = end
             for letter in list {
                 let read = try? secrets.withSealingKey { key in
                     try GuardianLetter(opening: letter.body, from: letter.sender, to: secrets.handle, with: key)
                 }
-                guard let read else { continue }
+                guard let read else {
+                    unopened.append(letter.number)
+                    continue
+                }
                 found.append((letter.sender, read))
-                opened = letter.number
+                opened.append(letter.number)
             }
         }
+        if !unopened.isEmpty, try await isFirstDevice() { opened = (opened + unopened).sorted() }
+        return (found, opened)
     }
 
-    func drop(upTo last: UInt64) async throws(RecoveryClientError) {
-        guard last > 0 else { return }
-        let body = (0..<8).reversed().map { UInt8(truncatingIfNeeded: last >> (8 * UInt64($0))) }
-        _ = try await call(.drop, body)
+    private func isFirstDevice() async throws(RecoveryClientError) -> Bool {
+        try await lookup(secrets.handle).lookup.state.devices.first?.keys.signing == secrets.keys.signing
+    }
+
+    func drop(_ numbers: [UInt64]) async throws(RecoveryClientError) {
+        var rest = numbers[...]
+        while !rest.isEmpty {
+            _ = try await call(.drop, RecoveryDrop(Array(rest.prefix(RecoveryDrop.maximumCount))).encoded)
+            rest = rest.dropFirst(RecoveryDrop.maximumCount)
+        }
     }
 }

@@ -2,11 +2,12 @@ import CanonicalCoding
 import KeyTransparency
 import SocialRecovery
 
-/// A recovery under way on this device: ``RecoveryAttempt`` and what belongs to it. No secret of the account is in it.
+/// A recovery under way on this device: the request, what guardians said to it, and once the log holds it
+/// ``RecoveryAttempt`` and the file that guardians open. No secret of the account is in it.
 ///
-/// `signet-recovering/v2` LF; 32-byte secret of the box; 32-byte seed of the numbers to reveal; u32 length and attempt; u32
-/// length and the file that was fetched; u8 count and for each guardian's number, in the order in which they came, u8 length
-/// and handle, 97 bytes.
+/// `signet-recovering/v2` LF; 32-byte secret of the box; 32-byte seed of the numbers to reveal; 104-byte commitment; each behind
+/// a u32 length, empty when there is none: request, endorsement, start, attempt, file; u8 count and for each guardian's number,
+/// in the order in which they came, u8 length and handle, 97 bytes.
 struct RecoveryRecord: Sendable {
     private static let format = Array("signet-recovering/v2\n".utf8)
     private static let firstFormat = Array("signet-recovering/v1\n".utf8)
@@ -17,16 +18,24 @@ struct RecoveryRecord: Sendable {
     let secret: [UInt8]
     /// For the spoken code.
     let numbersSeed: [UInt8]
-    var attempt: RecoveryAttempt
-    let contents: RecoveryContents
+    /// By which commitment of the account.
+    let commitment: RecoveryCommitment
+    let request: RecoveryRequest
+    /// From the first guardian who confirmed, or by the owner's paper.
+    var endorsement: RecoveryEndorsement?
+    /// What goes to the log, on the disk before it goes.
+    var start: RecoveryStart?
+    /// Both once the log holds the start.
+    var attempt: RecoveryAttempt?
+    var contents: RecoveryContents?
     /// Guardians' numbers for the spoken code, in the order in which they came.
     private(set) var numbers: [(guardian: Handle, number: GuardianNumber)] = []
 
-    init(secret: [UInt8], numbersSeed: [UInt8], attempt: RecoveryAttempt, contents: RecoveryContents) {
+    init(secret: [UInt8], numbersSeed: [UInt8], commitment: RecoveryCommitment, request: RecoveryRequest) {
         self.secret = secret
         self.numbersSeed = numbersSeed
-        self.attempt = attempt
-        self.contents = contents
+        self.commitment = commitment
+        self.request = request
     }
 
     /// Takes a guardian's number, once for each guardian and each place: what came first stays, and only for it is a number
@@ -35,7 +44,7 @@ struct RecoveryRecord: Sendable {
     /// - Parameter devices: the guardian's, from a verified lookup.
     mutating func take(_ number: GuardianNumber, from guardian: Handle, _ devices: [DeviceRecord]) {
         guard numbers.count < Self.maximumCount else { return }
-        guard number.isSigned(for: attempt.request.hash, by: guardian, devices) else { return }
+        guard number.isSigned(for: request.hash, by: guardian, devices) else { return }
         guard !numbers.contains(where: { $0.guardian == guardian || $0.number.place == number.place }) else { return }
         numbers.append((guardian, number))
     }
@@ -50,7 +59,7 @@ struct RecoveryRecord: Sendable {
     var codes: [Handle: SpokenCode] {
         let codes = zip(numbers, reveals).map { taken, reveal in
             let code = SpokenCode(
-                request: attempt.request.hash, guardian: taken.guardian, number: taken.number.number, reveal: reveal)
+                request: request.hash, guardian: taken.guardian, number: taken.number.number, reveal: reveal)
             return (taken.guardian, code)
         }
         return Dictionary(codes) { first, _ in first }
@@ -58,10 +67,12 @@ struct RecoveryRecord: Sendable {
 
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.format + secret + numbersSeed)
-        for part in [attempt.encoded, contents.encoded] {
-            writer.write(UInt32(truncatingIfNeeded: part.count))
-            writer.write(part)
+        writer.write(Self.format + secret + numbersSeed + commitment.encoded)
+        for part in [
+            request.encoded, endorsement?.encoded, start?.encoded, attempt?.encoded, contents?.encoded,
+        ] {
+            writer.write(UInt32(truncatingIfNeeded: part?.count ?? 0))
+            writer.write(part ?? [])
         }
         writer.write(UInt8(truncatingIfNeeded: numbers.count))
         for (handle, number) in numbers {
@@ -79,13 +90,23 @@ struct RecoveryRecord: Sendable {
         }
         secret = Array(try reader.bytes(32))
         numbersSeed = Array(try reader.bytes(32))
-        attempt = try RecoveryAttempt(decoding: Array(reader.bytes(Int(reader.uint32()))))
-        contents = try RecoveryContents(decoding: Array(reader.bytes(Int(reader.uint32()))))
+        commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
+        var parts: [[UInt8]?] = []
+        for _ in 0..<5 {
+            let part = Array(try reader.bytes(Int(reader.uint32())))
+            parts.append(part.isEmpty ? nil : part)
+        }
+        request = try RecoveryRequest(decoding: parts[0] ?? [])
+        endorsement = try parts[1].map { try RecoveryEndorsement(decoding: $0) }
+        start = try parts[2].map { try RecoveryStart(decoding: $0) }
+        attempt = try parts[3].map { try RecoveryAttempt(decoding: $0) }
+        contents = try parts[4].map { try RecoveryContents(decoding: $0) }
         for _ in 0..<(try reader.uint8()) {
             let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
             numbers.append((handle, try GuardianNumber(decoding: Array(reader.bytes(GuardianNumber.byteCount)))))
         }
         try reader.end()
+        guard (attempt == nil) == (contents == nil) else { throw RecoveryFormatError.invalidField }
     }
 
     /// Of which epoch the guardians were whom a recovery with an older program asked; nil when these bytes are none of it.

@@ -4,74 +4,148 @@ import GRDB
 public import KeyTransparency
 public import SignetAPI
 
-// Requests of new devices: one for each account, the one that its log shows.
+// Requests of new devices. Several wait for one account side by side: who is in the way of none is in nobody's way. The log
+// holds one of them at a time, and that one stays.
 extension MailboxStore {
+    /// So many requests wait for one account, besides the one that its log shows.
+    public static let requestsPerAccount = 64
+    /// After this a request that no log shows is gone, in seconds: forty days.
+    public static let requestLifetime: UInt64 = 40 * 86_400
     /// So many answers to one request are kept.
     public static let answersPerRequest = 128
     /// So many of one sender.
     public static let answersPerSender = 8
 
-    /// Keeps the request that an account has under way, in place of any before. The same again changes nothing.
+    /// Keeps a request beside those that an account has. When there are too many, the oldest goes of whoever's network
+    /// brought the most. The same again changes nothing but its start.
     ///
+    /// - Parameter network: whence it came.
     /// - Throws: ``MailboxStoreError``.
-    public func keep(_ asking: RecoveryAsking, at now: UInt64) async throws(MailboxStoreError) {
-        let owner = Data(asking.owner.bytes)
+    public func keep(
+        _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64
+    ) async throws(MailboxStoreError) {
+        let (owner, hash) = (Data(asking.owner.bytes), Data(asking.requestHash))
         try await write { database in
-            let before = try Row.fetchOne(
-                database, sql: "SELECT start FROM requests WHERE owner = ?", arguments: [owner])
-            if let before, try before.decode(Data.self, atIndex: 0) == Data(asking.start.encoded) { return }
-            try Self.forget(requestOf: asking.owner, in: database)
+            let old = Int64(clamping: now) - Int64(Self.requestLifetime)
+            try Self.forget(requests: "time < ?", [old], in: database)
             try database.execute(
-                sql: "INSERT INTO requests (owner, hash, box, start, request, time) VALUES (?, ?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    """,
                 arguments: [
-                    owner, Data(asking.start.request), Data(asking.box), Data(asking.start.encoded),
-                    Data(asking.request), Int64(clamping: now),
+                    owner, hash, Int64(RequestNumber(ofRequest: asking.requestHash).value), Data(asking.box),
+                    Data(asking.commitment.encoded), Data(asking.request), Data(network), Int64(clamping: now),
                 ])
+            if let start = asking.start {
+                try database.execute(sql: "UPDATE requests SET start = NULL WHERE owner = ?", arguments: [owner])
+                try database.execute(
+                    sql: "UPDATE requests SET start = ? WHERE owner = ? AND hash = ?",
+                    arguments: [Data(start.encoded), owner, hash])
+            }
+            try Self.evict(of: owner, in: database)
         }
     }
 
-    /// The request that an account has under way, as it came.
+    /// The greediest network loses its oldest request, never a bystander theirs.
+    private static func evict(of owner: Data, in database: Database) throws {
+        let count = try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM requests WHERE owner = ? AND start IS NULL", arguments: [owner])
+        for _ in 0..<max(0, (count ?? 0) - requestsPerAccount) {
+            let oldest = """
+                hash = (SELECT hash FROM requests WHERE owner = ?1 AND start IS NULL AND network = (
+                    SELECT network FROM requests WHERE owner = ?1 AND start IS NULL
+                    GROUP BY network ORDER BY count(*) DESC, min(id) LIMIT 1
+                ) ORDER BY id LIMIT 1)
+                """
+            try forget(requests: oldest, [owner], in: database)
+        }
+    }
+
+    /// A request for an account as it came: the one that was kept with a start, or the only one of a number.
     ///
+    /// - Returns: nil when there is none, or more than one.
     /// - Throws: ``MailboxStoreError``.
-    public func request(of owner: Handle) async throws(MailboxStoreError) -> RecoveryAsked? {
+    public func request(_ query: RecoveryQuery) async throws(MailboxStoreError) -> RecoveryAsked? {
+        let owner = Data(query.owner.bytes)
+        let number = query.number.map { Int64($0.value) }
+        return try await read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT commitment, start, reveal, request FROM requests
+                    WHERE owner = ?1 AND iif(?2 IS NULL, start IS NOT NULL, number = ?2) LIMIT 2
+                    """, arguments: [owner, number])
+            guard let row = rows.first, rows.count == 1 else { return nil }
+            return RecoveryAsked(
+                commitment: try RecoveryCommitment(decoding: Array(row.decode(Data.self, atIndex: 0))),
+                start: try row.decode(Data?.self, atIndex: 1).map { try RecoveryStart(decoding: Array($0)) },
+                reveal: Array(try row.decode(Data?.self, atIndex: 2) ?? Data()),
+                request: Array(try row.decode(Data.self, atIndex: 3)))
+        }
+    }
+
+    /// Of which account and commitment a request is that the log shows, for whoever has its secret.
+    ///
+    /// - Returns: nil when there is no such request, it did not begin, or the secret is not its.
+    /// - Throws: ``MailboxStoreError``.
+    public func begun(
+        _ fetch: RecoveryFetch
+    ) async throws(MailboxStoreError) -> (owner: Handle, start: RecoveryStart)? {
         try await read { database in
             guard
                 let row = try Row.fetchOne(
-                    database, sql: "SELECT start, reveal, request FROM requests WHERE owner = ?",
-                    arguments: [Data(owner.bytes)])
+                    database, sql: "SELECT owner, start FROM requests WHERE hash = ? AND box = ? AND start IS NOT NULL",
+                    arguments: [Data(fetch.request), Data(SHA256.hash(data: fetch.secret))])
             else { return nil }
-            return RecoveryAsked(
-                start: try RecoveryStart(decoding: Array(row.decode(Data.self, atIndex: 0))),
-                reveal: Array(try row.decode(Data?.self, atIndex: 1) ?? Data()),
-                request: Array(try row.decode(Data.self, atIndex: 2)))
+            return (
+                try Handle(canonical: Array(row.decode(Data.self, atIndex: 0))),
+                try RecoveryStart(decoding: Array(row.decode(Data.self, atIndex: 1)))
+            )
         }
     }
 
-    /// Keeps a guardian's answer. The same again changes nothing.
+    /// Keeps an answer of somebody who holds a part. When there are too many, the oldest goes of whoever sent the most. The
+    /// same again changes nothing.
     ///
     /// - Throws: ``MailboxStoreError``.
     public func keep(
         _ answer: RecoveryAnswer, from sender: Handle, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
-        let (hash, sender) = (Data(answer.request), Data(sender.bytes))
+        let (hash, name) = (Data(answer.request), Data(sender.bytes))
         return try await write { database in
-            guard try Row.fetchOne(database, sql: "SELECT 1 FROM requests WHERE hash = ?", arguments: [hash]) != nil
+            guard
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT commitment FROM requests WHERE hash = ?", arguments: [hash])
             else { return .nobody }
+            let commitment = try RecoveryCommitment(decoding: Array(row.decode(Data.self, atIndex: 0)))
+            guard answer.isTagged(by: commitment, from: sender) else { return .notGuardian }
             let same = try Row.fetchOne(
                 database, sql: "SELECT 1 FROM answers WHERE request = ? AND sender = ? AND body = ?",
-                arguments: [hash, sender, Data(answer.body)])
+                arguments: [hash, name, Data(answer.body)])
             guard same == nil else { return .taken }
-            let all = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM answers WHERE request = ?", arguments: [hash])
             let own = try Int.fetchOne(
                 database, sql: "SELECT count(*) FROM answers WHERE request = ? AND sender = ?",
-                arguments: [hash, sender])
-            guard (all ?? 0) < Self.answersPerRequest, (own ?? 0) < Self.answersPerSender else { return .full }
+                arguments: [hash, name])
+            guard (own ?? 0) < Self.answersPerSender else { return .full }
             try database.execute(
                 sql: "INSERT INTO answers (request, sender, time, body) VALUES (?, ?, ?, ?)",
-                arguments: [hash, sender, Int64(clamping: now), Data(answer.body)])
+                arguments: [hash, name, Int64(clamping: now), Data(answer.body)])
+            try Self.evict(answersTo: hash, in: database)
             return .taken
         }
+    }
+
+    private static func evict(answersTo request: Data, in database: Database) throws {
+        let count = try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM answers WHERE request = ?", arguments: [request])
+        guard (count ?? 0) > answersPerRequest else { return }
+        try database.execute(
+            sql: """
+                DELETE FROM answers WHERE id = (SELECT id FROM answers WHERE request = ?1 AND sender = (
+                    SELECT sender FROM answers WHERE request = ?1 GROUP BY sender ORDER BY count(*) DESC, min(id) LIMIT 1
+                ) ORDER BY id LIMIT 1)
+                """, arguments: [request])
     }
 
     /// Gives the answers to whoever has the secret, and keeps the numbers that they reveal: those from before stay.
@@ -103,18 +177,19 @@ extension MailboxStore {
     public func erase(_ handle: Handle) async throws(MailboxStoreError) {
         let name = Data(handle.bytes)
         try await write { database in
-            try Self.forget(requestOf: handle, in: database)
+            try Self.forget(requests: "owner = ?", [name], in: database)
             try database.execute(sql: "DELETE FROM files WHERE owner = ?", arguments: [name])
             try database.execute(sql: "DELETE FROM letters WHERE recipient = ? OR sender = ?", arguments: [name, name])
             try database.execute(sql: "DELETE FROM answers WHERE sender = ?", arguments: [name])
         }
     }
 
-    private static func forget(requestOf owner: Handle, in database: Database) throws {
-        let name = Data(owner.bytes)
+    private static func forget(
+        requests condition: String, _ arguments: StatementArguments, in database: Database
+    ) throws {
         try database.execute(
-            sql: "DELETE FROM answers WHERE request IN (SELECT hash FROM requests WHERE owner = ?)",
-            arguments: [name])
-        try database.execute(sql: "DELETE FROM requests WHERE owner = ?", arguments: [name])
+            sql: "DELETE FROM answers WHERE request IN (SELECT hash FROM requests WHERE \(condition))",
+            arguments: arguments)
+        try database.execute(sql: "DELETE FROM requests WHERE \(condition)", arguments: arguments)
     }
 }

@@ -52,13 +52,18 @@ public enum MailboxStoreError: Error, Hashable, Sendable {
 // MARK: Recovery files
 
 extension MailboxStore {
-    /// So many files of one account are kept, the newest: that of the set in force, and that of the next.
+    /// So many files of one account are kept that its log does not name, the newest: that of the next set.
     public static let filesPerAccount = 2
 
     /// Keeps an owner's file.
     ///
+    /// - Parameter named: the commitments that the account's log names, 32 bytes each. Their files are never evicted: whoever
+    ///   has a device of the owner's cannot take away what guardians open.
     /// - Throws: ``MailboxStoreError``.
-    public func keep(_ file: RecoveryFile, of owner: Handle, at now: UInt64) async throws(MailboxStoreError) {
+    public func keep(
+        _ file: RecoveryFile, of owner: Handle, sparing named: [[UInt8]] = [], at now: UInt64
+    ) async throws(MailboxStoreError) {
+        let spared = named.map { Data($0) }
         try await write { database in
             try database.execute(
                 sql: "DELETE FROM files WHERE owner = ? AND commitment = ?",
@@ -66,11 +71,16 @@ extension MailboxStore {
             try database.execute(
                 sql: "INSERT INTO files (owner, commitment, bytes, time) VALUES (?, ?, ?, ?)",
                 arguments: [Data(owner.bytes), Data(file.commitment), Data(file.bytes), Int64(clamping: now)])
-            try database.execute(
-                sql: """
-                    DELETE FROM files WHERE owner = ? AND id NOT IN
-                    (SELECT id FROM files WHERE owner = ? ORDER BY id DESC LIMIT ?)
-                    """, arguments: [Data(owner.bytes), Data(owner.bytes), Self.filesPerAccount])
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT id, commitment FROM files WHERE owner = ? ORDER BY id DESC",
+                arguments: [Data(owner.bytes)])
+            var others: [Int64] = []
+            for row in rows where !spared.contains(try row.decode(Data.self, atIndex: 1)) {
+                others.append(try row.decode(Int64.self, atIndex: 0))
+            }
+            for id in others.dropFirst(Self.filesPerAccount) {
+                try database.execute(sql: "DELETE FROM files WHERE id = ?", arguments: [id])
+            }
         }
     }
 
@@ -93,35 +103,56 @@ extension MailboxStore {
 // MARK: Letters between accounts
 
 extension MailboxStore {
-    /// So many letters wait for one account.
+    /// So many letters of people whom the recipient accepted wait for one account.
     public static let lettersPerRecipient = 512
+    /// So many of strangers, all together.
+    public static let lettersOfStrangers = 128
     /// So many of one sender.
     public static let lettersPerSender = 32
     /// After this a letter is gone, in seconds: thirty days.
     public static let letterLifetime: UInt64 = 30 * 86_400
 
-    /// Keeps a letter.
+    /// Keeps a letter; the same one twice is kept once. When there are too many, the oldest goes of whoever sent the most, and
+    /// strangers never take the room of people whom the recipient accepted.
     ///
+    /// - Parameter isFriend: whether sender and recipient accepted each other.
     /// - Throws: ``MailboxStoreError``.
     public func keep(
-        _ letter: RecoveryLetter.Draft, from sender: Handle, at now: UInt64
+        _ letter: RecoveryLetter.Draft, from sender: Handle, isFriend: Bool, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
         let (recipient, sender) = (Data(letter.recipient.bytes), Data(sender.bytes))
         return try await write { database in
             try database.execute(
                 sql: "DELETE FROM letters WHERE time < ?",
                 arguments: [Int64(clamping: now) - Int64(Self.letterLifetime)])
-            let all = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM letters WHERE recipient = ?", arguments: [recipient])
+            let same = try Row.fetchOne(
+                database, sql: "SELECT 1 FROM letters WHERE recipient = ? AND sender = ? AND body = ?",
+                arguments: [recipient, sender, Data(letter.body)])
+            guard same == nil else { return .taken }
             let own = try Int.fetchOne(
                 database, sql: "SELECT count(*) FROM letters WHERE recipient = ? AND sender = ?",
                 arguments: [recipient, sender])
-            guard (all ?? 0) < Self.lettersPerRecipient, (own ?? 0) < Self.lettersPerSender else { return .full }
+            guard (own ?? 0) < Self.lettersPerSender else { return .full }
             try database.execute(
-                sql: "INSERT INTO letters (recipient, sender, time, body) VALUES (?, ?, ?, ?)",
-                arguments: [recipient, sender, Int64(clamping: now), Data(letter.body)])
+                sql: "INSERT INTO letters (recipient, sender, friend, time, body) VALUES (?, ?, ?, ?, ?)",
+                arguments: [recipient, sender, isFriend ? 1 : 0, Int64(clamping: now), Data(letter.body)])
+            try Self.evict(lettersTo: recipient, ofFriends: isFriend, in: database)
             return .taken
         }
+    }
+
+    private static func evict(lettersTo recipient: Data, ofFriends: Bool, in database: Database) throws {
+        let arguments: StatementArguments = [recipient, ofFriends ? 1 : 0]
+        let count = try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM letters WHERE recipient = ? AND friend = ?", arguments: arguments)
+        guard (count ?? 0) > (ofFriends ? lettersPerRecipient : lettersOfStrangers) else { return }
+        try database.execute(
+            sql: """
+                DELETE FROM letters WHERE id = (SELECT id FROM letters WHERE recipient = ?1 AND sender = (
+                    SELECT sender FROM letters WHERE recipient = ?1 AND friend = ?2
+                    GROUP BY sender ORDER BY count(*) DESC, min(id) LIMIT 1
+                ) ORDER BY id LIMIT 1)
+                """, arguments: arguments)
     }
 
     /// An account's letters after a number.
@@ -137,14 +168,16 @@ extension MailboxStore {
         }
     }
 
-    /// Forgets an account's letters up to a number.
+    /// Forgets letters of an account by their numbers.
     ///
     /// - Throws: ``MailboxStoreError``.
-    public func drop(lettersTo recipient: Handle, upTo number: UInt64) async throws(MailboxStoreError) {
+    public func drop(_ letters: RecoveryDrop, to recipient: Handle) async throws(MailboxStoreError) {
         try await write { database in
-            try database.execute(
-                sql: "DELETE FROM letters WHERE recipient = ? AND id <= ?",
-                arguments: [Data(recipient.bytes), Int64(clamping: number)])
+            for number in letters.numbers {
+                try database.execute(
+                    sql: "DELETE FROM letters WHERE recipient = ? AND id = ?",
+                    arguments: [Data(recipient.bytes), Int64(clamping: number)])
+            }
         }
     }
 

@@ -7,7 +7,8 @@ enum RecoverySchema {
         migrator.registerMigration("1: files, letters, requests, answers") { database in
             try database.execute(sql: first)
         }
-        migrator.registerMigration("2: letters of 4096 bytes, requests of version 2") { database in
+        migrator.registerMigration("2: letters of 4096 bytes, several requests of an account, friends apart") {
+            database in
             try database.execute(sql: second)
         }
         return migrator
@@ -49,11 +50,26 @@ enum RecoverySchema {
         CREATE INDEX answers_by_request ON answers (request, sender);
         """
 
-    /// Letters, requests and answers of before have another form, which no program reads any more. Owners send packets again
-    /// (`signet guardians refresh`), new devices ask again; files stay.
+    /// Letters, requests and answers of before have another form, which no program reads any more, and requests name no ask key.
+    /// Owners send packets again (`signet guardians refresh`), new devices ask again; files stay.
     private static let second = """
+        ALTER TABLE letters ADD COLUMN friend INTEGER NOT NULL DEFAULT 0;  -- whether both had accepted each other
+        DROP TABLE requests;
         DELETE FROM answers;
-        DELETE FROM requests;
         DELETE FROM letters;
+        CREATE TABLE requests (          -- of new devices, side by side
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            owner BLOB NOT NULL,
+            hash BLOB NOT NULL UNIQUE,   -- 32 bytes: SHA-256 of the request
+            number INTEGER NOT NULL,     -- that the person reads to a guardian
+            box BLOB NOT NULL,           -- 32 bytes: SHA-256 of the secret by which answers are collected
+            commitment BLOB NOT NULL,    -- 104 bytes
+            start BLOB,                  -- of the one that the log shows
+            request BLOB NOT NULL,
+            network BLOB NOT NULL,       -- whence it came
+            reveal BLOB,                 -- the numbers shown to guardians so far
+            time INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX requests_by_owner ON requests (owner, number);
         """
 }

@@ -30,9 +30,16 @@ struct Circle: Sendable {
         return town
     }
 
+    /// A server that signs its checkpoint anew each second: guardians wait for one from after the delay.
+    static let server = [
+        "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0", "--republish", "1",
+    ]
+
     /// Runs `body` with a circle of its own, whose server runs.
     static func with(_ body: (Circle) async throws -> Void) async throws {
-        try await withoutServer { circle in try await circle.town.serving { _ in try await body(circle) } }
+        try await withoutServer { circle in
+            try await circle.town.serving(.signetd, Self.server) { _ in try await body(circle) }
+        }
     }
 
     /// Runs `body` with a circle of its own, whose server does not run.
@@ -99,6 +106,20 @@ struct Circle: Sendable {
         for name in Self.guardians { try await run(name, "guardian", heard: heard) }
     }
 
+    /// The number by which a person names their request to the first guardian.
+    func number(on home: String) async throws -> String {
+        try #require(try await run(home, "recover", "--json").object()["request"] as? String)
+    }
+
+    /// The first guardian is read the number, then the code, and lets the log take the request.
+    func letIn(by name: String, on home: String) async throws {
+        let number = try await number(on: home)
+        try await run(name, "guardian", "confirm", Self.ming, "--request", number)
+        let code = try await code(for: name, on: home)
+        try await run(name, "guardian", "confirm", Self.ming, "--request", number, "--code", code)
+        try await run(home, "recover")
+    }
+
     /// The code that the new device shows for a guardian.
     func code(for name: String, on home: String) async throws -> String {
         let codes = try await run(home, "recover", "--json").object()["codes"] as? [[String: Any]] ?? []
@@ -133,7 +154,8 @@ struct Circle: Sendable {
         let side = GuardianSide(client, secrets, RecoveryFiles(in: home))
         let duty = try #require(try side.duties().first)
         let (owner, answer) = (
-            try await side.post.lookup(duty.owner).lookup.state, try await side.post.call(.asked, duty.owner.bytes)
+            try await side.post.lookup(duty.owner).lookup.state,
+            try await side.post.call(.asked, RecoveryQuery(owner: duty.owner, number: nil).encoded)
         )
         let request = try RecoveryRequest(decoding: RecoveryAsked(decoding: answer).request)
         let packet = try side.packet(of: duty, epoch: request.scope.epoch, owner)
@@ -144,7 +166,9 @@ struct Circle: Sendable {
             askKey: packet.askKey)
         let release = try #require(
             ShareRelease(forged, for: request) { try secrets.signAsIdentity($0) ?? [] })
-        let body = RecoveryAnswer(to: request.hash, body: GuardianAnswer.release(release).encoded)
+        let body = RecoveryAnswer(
+            to: request.hash, body: GuardianAnswer.release(release).encoded, from: secrets.handle,
+            signing: packet.askKey.signature)
         #expect(try await side.post.verdict(.answer, body.encoded) == .taken)
     }
 }

@@ -47,9 +47,13 @@ import Testing
 
     private func start(at time: UInt64? = nil) throws -> RecoveryStart {
         let time = time ?? place.clock.now
+        let (request, identity) = ([UInt8](repeating: 1, count: 32), Self.bytes(newIdentity))
+        let askKey = askKey
         return try RecoveryStart(
-            request: [UInt8](repeating: 1, count: 32), identityKey: Self.bytes(newIdentity), commitment: commitment,
-            started: time, expires: time + 50_000)
+            request: request, identityKey: identity, commitment: commitment, started: time, expires: time + 50_000,
+            endorsement: RecoveryEndorsement(
+                of: request, identityKey: identity, commitment: commitment, expires: time + 50_000, at: time,
+                signing: { Array(try askKey.signature(for: $0)) }))
     }
 
     private func asked(_ start: RecoveryStart, after state: AccountState) throws -> AccountState {
@@ -132,6 +136,21 @@ import Testing
         try await bring(asked(start(at: now - 300), after: state))
     }
 
+    @Test func aCommitmentOfTheOlderFormIsNotMadeAnyMore() async throws {
+        var other = try Person("bob@example.org")
+        try await other.register(at: directory)
+        let first = try #require(other.state)
+        let older = try AccountState(
+            signing: AccountStateBody(
+                handle: first.handle, version: 2, previous: first.hash, identityKey: first.identityKey,
+                recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: first.devices,
+                olderCommitment: [UInt8](repeating: 1, count: 32)), with: Self.sign(other.identity))
+        let submission = try StateSubmission(state: older, opening: Person.opening(), cards: [])
+        let caller = try await other.devices[0].caller(
+            .updateState, submission.encoded, at: directory, time: place.clock.now)
+        #expect(try await refusal { _ = try await directory.update(submission, by: caller) } == .badRequest)
+    }
+
     /// Whoever changes the guardians cannot say that it was long ago, so that those before may not help any more.
     @Test(arguments: [(-301, false), (-300, true), (300, true), (301, false)])
     func aChangeOfGuardiansSaysWhenItWasMade(offset: Int, isTaken: Bool) async throws {
@@ -190,6 +209,21 @@ import Testing
         try await bring(asked)
         place.clock.advance(1)
         #expect(try await refusal { try await bring(self.asked(start(), after: asked)) } == .versionConflict)
+    }
+
+    /// The attack: with `started` five minutes ahead, as clocks may differ, whoever is in the way follows themselves before an
+    /// honest device can ask.
+    @Test func anotherRequestWaitsUntilTheServersClockSaysThatTheFirstExpired() async throws {
+        let first = try start()
+        let asked = try asked(first, after: try #require(alice.state))
+        try await bring(asked)
+        place.clock.advance(first.expires - place.clock.now - 1)
+        try await directory.republish()
+        let next = try AccountState(
+            starting: start(at: first.expires), superseding: first, after: asked, with: Self.sign(newIdentity))
+        #expect(try await refusal { try await bring(next) } == .versionConflict)
+        place.clock.advance(1)
+        try await bring(next)
     }
 
     @Test func nobodysRecoveryIsNotFound() async throws {

@@ -1,4 +1,6 @@
+import CanonicalCoding
 import Crypto
+import Foundation
 import KeyTransparency
 import KeyTransparencyTesting
 import Testing
@@ -233,7 +235,7 @@ import Testing
     }
 
     /// A state as the programs before wrote it: presence byte 1 and the hash of a commitment of 72 bytes.
-    @Test func aCommitmentOfTheOlderFormIsReadKeptAndReplacedAndNeverMade() throws {
+    @Test func aCommitmentOfTheOlderFormIsReadKeptAndReplaced() throws {
         let hash = [UInt8](repeating: 7, count: 32)
         let first = account.first
         let identity = account.alice.identity
@@ -244,11 +246,24 @@ import Testing
                 olderCommitment: hash), with: identity.raw)
         #expect(try AccountState(decoding: older.encoded) == older)
         #expect(older.recoveryCommitment == nil && older.olderCommitment == hash)
-        refuses(.olderCommitment, older, after: first)
+        #expect(first.isFollowed(by: older), "as logs from before have it")
         let kept = try AccountState(signing: older.next(devices: older.devices), with: identity.raw)
         #expect(kept.olderCommitment == hash && older.isFollowed(by: kept))
         let replaced = try change(older, to: account.commitment, leaving: nil)
         #expect(older.isFollowed(by: replaced) && replaced.olderCommitment == nil)
+    }
+
+    /// What the programs of the commit before this format logged: a first state, guardians, a recovery that began.
+    @Test func theStatesOfAnOldLogAreReadAndNothingBeginsWithThem() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Vectors/old")
+        let lines = try String(contentsOf: folder.appending(path: "account-states-1.txt"), encoding: .utf8).split(
+            separator: "\n")
+        let states = try lines.map { try AccountState(decoding: Hex.decode(Array($0.utf8))) }
+        #expect(states.map(\.version) == [1, 2, 3])
+        #expect(states[1].olderCommitment != nil && states[1].recoveryCommitment == nil)
+        #expect(states[0].isFollowed(by: states[1]))
+        refuses(.notEndorsed, states[2], after: states[1])
+        #expect(states[2].authored == states[1] && states[2].pendingRecovery != nil)
     }
 
     @Test func anUnknownKindOfCommitmentIsRefused() throws {
@@ -359,13 +374,92 @@ import Testing
         let latest = RecoverableAccount.started + 1000 + 7 * 86_400
         func start(_ expires: UInt64, started: UInt64 = RecoverableAccount.started) throws -> RecoveryStart {
             try RecoverableAccount.start(
-                account.newIdentity, account.commitment, started: started, expires: expires)
+                account.newIdentity, account.commitment, account.askKey, started: started, expires: expires)
         }
         #expect(throws: Never.self) { try start(latest) }
         for expires in [latest + 1, RecoverableAccount.started + 1000, 0] {
             #expect(throws: RecoveryStepFault.invalidTimes) { try start(expires) }
         }
         #expect(throws: RecoveryStepFault.invalidTimes) { try start(.max, started: .max - 1) }
+    }
+
+    /// The attack: a stranger, who holds no ask key, begins a recovery to be in the way of the owner's.
+    @Test func aStartThatTheAskKeyDidNotEndorseIsNone() throws {
+        let stranger = Curve25519.Signing.PrivateKey()
+        #expect(throws: RecoveryStepFault.notEndorsed) {
+            try RecoverableAccount.start(account.newIdentity, account.commitment, stranger)
+        }
+        let asked = account.asked.encoded
+        let place = "signet-recovery-note/v2\n".utf8.count + 8 + 32 + 1 + RecoveryStart.byteCount - 64
+        var changed = Array(asked.dropLast(64))
+        changed.replaceSubrange(place..<place + 64, with: [UInt8](repeating: 0, count: 64))
+        changed += try account.newIdentity.raw(changed)
+        refuses(.notEndorsed) { try AccountState(decoding: changed) }
+    }
+
+    @Test func anEndorsementIsForOneRequestIdentityCommitmentAndEnd() throws {
+        let start = try account.start()
+        let given = try #require(start.endorsement)
+        func with(
+            request: [UInt8]? = nil, identity: P256.Signing.PrivateKey? = nil, commitment: RecoveryCommitment? = nil,
+            expires: UInt64? = nil, time: UInt64? = nil
+        ) throws -> RecoveryStart {
+            let time = (0..<8).reversed().map { UInt8(truncatingIfNeeded: (time ?? given.time) >> (8 * UInt64($0))) }
+            return try RecoveryStart(
+                request: request ?? start.request, identityKey: identity?.publicBytes ?? start.identityKey,
+                commitment: commitment ?? start.commitment, started: start.started, expires: expires ?? start.expires,
+                endorsement: RecoveryEndorsement(decoding: time + given.signature))
+        }
+        let other = try RecoveryCommitment(
+            epoch: 2, delay: RecoverableAccount.delay, recoveryKey: account.recoveryKey.publicBytes, bundle: [1, 2, 3],
+            askKey: account.askKey.publicBytes)
+        #expect(try with() == start)
+        #expect(throws: RecoveryStepFault.notEndorsed) { try with(request: [UInt8](repeating: 8, count: 32)) }
+        #expect(throws: RecoveryStepFault.notEndorsed) { try with(identity: another) }
+        #expect(throws: RecoveryStepFault.notEndorsed) { try with(commitment: other) }
+        #expect(throws: RecoveryStepFault.notEndorsed) { try with(expires: start.expires - 1) }
+        #expect(throws: RecoveryStepFault.notEndorsed) { try with(time: given.time - 1) }
+    }
+
+    /// So one from before an objection begins nothing once the day after that is over.
+    @Test func anEndorsementIsGoodForADay() throws {
+        let started = RecoverableAccount.started
+        for (endorsed, isGood) in [
+            (started - 86_401, false), (started - 86_400, true), (started + 3600, true), (started + 3601, false),
+        ] {
+            let start = try? RecoverableAccount.start(
+                account.newIdentity, account.commitment, account.askKey, endorsed: endorsed)
+            #expect((start != nil) == isGood)
+        }
+    }
+
+    /// Bytes as the programs before wrote them: logs that hold them are read, and nothing begins with them.
+    @Test func aStartOfTheOlderFormIsReadAndBeginsNothing() throws {
+        let start = try account.start()
+        var older = start.request + start.identityKey + Array(start.commitment.encoded.prefix(72))
+        for time in [start.started, start.expires] {
+            older += (0..<8).reversed().map { UInt8(truncatingIfNeeded: time >> (8 * UInt64($0))) }
+        }
+        let base = account.committed
+        var note = Array("signet-recovery-note/v1\n".utf8) + [0, 0, 0, 0, 0, 0, 0, UInt8(base.version + 1)]
+        note += base.hash + [1] + older + [0]
+        note += [UInt8(base.encoded.count >> 8), UInt8(base.encoded.count & 255)] + base.encoded
+        note += try account.newIdentity.raw(note)
+        let asked = try AccountState(decoding: note)
+        #expect(asked.encoded == note)
+        guard case .started(let read, superseded: nil, _) = asked.step else {
+            Issue.record("no start")
+            return
+        }
+        #expect(read.endorsement == nil && read.encoded == older && read.hash == asked.pendingRecovery)
+        #expect(throws: AccountStepError.notEndorsed) { try AccountStepVerifier.verify(asked, after: base) }
+        // It may be stopped, and one that has an endorsement follows when it has expired.
+        #expect(asked.isFollowed(by: try account.stopped(after: asked)))
+        let next = try AccountState(
+            starting: account.start(started: read.expires), superseding: read, after: asked,
+            with: account.newIdentity.raw)
+        #expect(asked.isFollowed(by: next))
+        #expect(try AccountState(decoding: next.encoded) == next)
     }
 
     @Test func aStartReadsBackAndNothingElseDoes() throws {

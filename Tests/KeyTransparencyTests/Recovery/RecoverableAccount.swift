@@ -42,23 +42,27 @@ struct RecoverableAccount {
         first = try alice.state()
         committed = try AccountState(
             signing: first.next(committingTo: commitment.hash, leaving: nil), with: alice.identity.raw)
-        let new = newIdentity
+        let (new, ask) = (newIdentity, askKey)
         asked = try AccountState(
-            starting: Self.start(new, commitment), superseding: nil, after: committed, with: new.raw)
-        recovered = try Self.recovered(after: asked, Self.start(new, commitment), new, recovery)
+            starting: Self.start(new, commitment, ask), superseding: nil, after: committed, with: new.raw)
+        recovered = try Self.recovered(after: asked, Self.start(new, commitment, ask), new, recovery)
     }
 
     static func start(
-        _ identity: P256.Signing.PrivateKey, _ commitment: RecoveryCommitment, started: UInt64 = started,
-        expires: UInt64? = nil
+        _ identity: P256.Signing.PrivateKey, _ commitment: RecoveryCommitment, _ askKey: Curve25519.Signing.PrivateKey,
+        started: UInt64 = started, expires: UInt64? = nil, endorsed: UInt64? = nil
     ) throws -> RecoveryStart {
-        try RecoveryStart(
-            request: [UInt8](repeating: 9, count: 32), identityKey: identity.publicBytes, commitment: commitment,
-            started: started, expires: expires ?? started + 6000)
+        let (request, expires) = ([UInt8](repeating: 9, count: 32), expires ?? started + 6000)
+        return try RecoveryStart(
+            request: request, identityKey: identity.publicBytes, commitment: commitment, started: started,
+            expires: expires,
+            endorsement: RecoveryEndorsement(
+                of: request, identityKey: identity.publicBytes, commitment: commitment, expires: expires,
+                at: endorsed ?? started, signing: { Array(try askKey.signature(for: $0)) }))
     }
 
     func start(started: UInt64 = started, commitment: RecoveryCommitment? = nil) throws -> RecoveryStart {
-        try Self.start(newIdentity, commitment ?? self.commitment, started: started)
+        try Self.start(newIdentity, commitment ?? self.commitment, askKey, started: started)
     }
 
     static func body(
@@ -106,7 +110,7 @@ struct RecoverableAccount {
 
     /// A note whose base is any state.
     func note(after state: AccountState, about base: AccountState, _ start: RecoveryStart) throws -> [UInt8] {
-        var bytes = Array("signet-recovery-note/v1\n".utf8)
+        var bytes = Array("signet-recovery-note/v2\n".utf8)
         bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: (state.version + 1) >> (8 * UInt64($0))) }
         bytes += state.hash + [1] + start.encoded + [0]
         bytes += [UInt8(base.encoded.count >> 8), UInt8(base.encoded.count & 255)] + base.encoded

@@ -209,11 +209,19 @@ struct Family: Sendable {
         try await ming.owner.advance()
     }
 
-    /// From the guardian's screen to the confirmation, by the code that the device shows.
+    /// From the guardian's screen to a confirmation that both sides know of; the first one lets the request into the log.
     func confirm(_ guardian: Villager, on device: Villager) async throws {
+        try await match(guardian, on: device)
+        _ = try await device.newDevice.status()
         _ = try await guardian.guardian.advance()
+    }
+
+    /// From the guardian's screen to the confirmation, by the code that the device shows.
+    func match(_ guardian: Villager, on device: Villager) async throws {
+        let number = try await device.newDevice.status().number
+        _ = try await guardian.guardian.look(at: number, for: ming.handle)
         let code = try #require(try await device.newDevice.status().codes[guardian.handle])
         _ = try await guardian.guardian.confirm(
-            ming.handle, code: Array(code.utf8), guardian.grant(for: ming.handle))
+            ming.handle, number: number, code: Array(code.utf8), guardian.grant(for: ming.handle))
     }
 }

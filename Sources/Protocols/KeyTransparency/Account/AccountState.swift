@@ -56,9 +56,9 @@ public struct AccountState: Hashable, Sendable {
     /// - Throws: ``AccountStateError``: the sender made a malformed or unsigned state.
     public init(decoding bytes: [UInt8]) throws(AccountStateError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
-        if bytes.starts(with: Self.noteFormat) {
+        if bytes.starts(with: Self.noteFormat) || bytes.starts(with: Self.olderNoteFormat) {
             try self.init(decodingNote: bytes)
-        } else if bytes.starts(with: Self.recoveredFormat) {
+        } else if bytes.starts(with: Self.recoveredFormat) || bytes.starts(with: Self.olderRecoveredFormat) {
             try self.init(decodingRecovered: bytes)
         } else {
             try self.init(decodingOrdinary: bytes)

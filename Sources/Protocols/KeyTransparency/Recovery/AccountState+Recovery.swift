@@ -4,17 +4,22 @@ import Crypto
 // The two further forms of an account state; integers big-endian.
 //
 // A note about the last state that the owner signed:
-// `signet-recovery-note/v1` LF; u64 version; 32-byte hash of the previous state; u8 kind; for 1, a start: 153 bytes of
-// `RecoveryStart`, u8 0 or 1 and, if 1, the 153 bytes of the expired one; for 2, a stop: u16 device number, u64 time; u16
+// `signet-recovery-note/v2` LF; u64 version; 32-byte hash of the previous state; u8 kind; for 1, a start: 257 bytes of
+// `RecoveryStart`, u8 0, 1 or 2 and, if 1, the 257 bytes of the expired one, if 2 its 153 (older form); for 2, a stop: u16 device number, u64 time; u16
 // length and that state; 64-byte signature over all before: by the identity key that asks, or by the device (Ed25519).
 //
 // A state under a recovered identity:
-// `signet-recovered-account/v1` LF; everything as in `signet-account/v1` up to the devices; 153 bytes of
+// `signet-recovered-account/v2` LF; everything as in `signet-account/v1` up to the devices; 257 bytes of
 // `RecoveryStart`; u64 time; 33-byte recovery key; 64-byte signature by the recovery key over all before; 64-byte
 // signature by the new identity key over all before.
+//
+// Of both there is a v1 that programs before made: every start in it has the older form. It is read, so that old logs are;
+// `AccountStepVerifier` lets no such start begin anything.
 extension AccountState {
-    static let noteFormat = Array("signet-recovery-note/v1\n".utf8)
-    static let recoveredFormat = Array("signet-recovered-account/v1\n".utf8)
+    static let noteFormat = Array("signet-recovery-note/v2\n".utf8)
+    static let olderNoteFormat = Array("signet-recovery-note/v1\n".utf8)
+    static let recoveredFormat = Array("signet-recovered-account/v2\n".utf8)
+    static let olderRecoveredFormat = Array("signet-recovered-account/v1\n".utf8)
 
     /// Whether an encoded state is a step of a recovery: a note about one, or a takeover. Its first line says so.
     package static func isOfRecovery(_ encoded: [UInt8]) -> Bool {
@@ -34,7 +39,7 @@ extension AccountState {
     ) throws(AccountStateError) {
         var writer = try Self.note(after: state, kind: 1)
         writer.write(start.encoded)
-        writer.write(UInt8(superseded == nil ? 0 : 1))
+        writer.write(superseded.map { $0.endorsement == nil ? 2 : 1 } ?? 0 as UInt8)
         writer.write(superseded?.encoded ?? [])
         try self.init(signing: writer, about: state.authored, with: sign)
     }
@@ -76,10 +81,10 @@ extension AccountState {
     init(decodingNote bytes: [UInt8]) throws(AccountStateError) {
         do {
             var reader = ByteReader(bytes)
-            _ = try reader.bytes(Self.noteFormat.count)
+            let isOlder = try reader.bytes(Self.noteFormat.count).elementsEqual(Self.olderNoteFormat)
             let version = try reader.uint64()
             let previous = Array(try reader.bytes(32))
-            let (kind, start, superseded, stop) = try Self.noted(&reader)
+            let (kind, start, superseded, stop) = try Self.noted(&reader, isOlder: isOlder)
             let base = try AccountState(decoding: Array(reader.bytes(Int(reader.uint16()))))
             guard base == base.authored, version > base.version, previous != AccountStateBody.noPredecessor else {
                 throw RecoveryStepFault.invalidBase
@@ -111,16 +116,17 @@ extension AccountState {
     }
 
     private static func noted(
-        _ reader: inout ByteReader
+        _ reader: inout ByteReader, isOlder: Bool
     ) throws -> (kind: UInt8, start: RecoveryStart?, superseded: RecoveryStart?, stop: RecoveryStop?) {
         let kind = try reader.uint8()
         guard kind == 1 else {
             return (kind, nil, nil, RecoveryStop(device: try reader.uint16(), time: try reader.uint64()))
         }
-        let start = try RecoveryStart(from: &reader)
-        switch try reader.uint8() {
-        case 0: return (kind, start, nil, nil)
-        case 1: return (kind, start, try RecoveryStart(from: &reader), nil)
+        let start = isOlder ? try RecoveryStart(older: &reader) : try RecoveryStart(from: &reader)
+        switch (try reader.uint8(), isOlder) {
+        case (0, _): return (kind, start, nil, nil)
+        case (1, false): return (kind, start, try RecoveryStart(from: &reader), nil)
+        case (1, true), (2, false): return (kind, start, try RecoveryStart(older: &reader), nil)
         default: throw RecoveryStepFault.invalidField
         }
     }
@@ -156,9 +162,10 @@ extension AccountState {
     init(decodingRecovered bytes: [UInt8]) throws(AccountStateError) {
         do {
             var reader = ByteReader(bytes)
-            _ = try reader.bytes(Self.recoveredFormat.count)
+            let isOlder = try reader.bytes(Self.recoveredFormat.count).elementsEqual(Self.olderRecoveredFormat)
             let body = try AccountStateBody(fields: &reader)
-            let (start, time) = (try RecoveryStart(from: &reader), try reader.uint64())
+            let start = isOlder ? try RecoveryStart(older: &reader) : try RecoveryStart(from: &reader)
+            let time = try reader.uint64()
             let succession = RecoverySuccession(
                 start: start, time: time, recoveryKey: Array(try reader.bytes(33)),
                 authority: Array(try reader.bytes(64)))

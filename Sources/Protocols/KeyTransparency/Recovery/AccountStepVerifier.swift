@@ -16,6 +16,7 @@ public enum AccountStepVerifier {
             try checkFormerKept(by: next, after: state)
         case .started(let start, let superseded, let base):
             try checkBase(base, after: state)
+            try checkEndorsed(start)
             try checkCommitted(start, in: state)
             try checkFree(for: start, superseded, after: state)
         case .stopped(_, let base):
@@ -51,9 +52,6 @@ public enum AccountStepVerifier {
 
     /// A commitment goes by becoming the former one, and not while an earlier one is still open to a recovery.
     private static func checkFormerKept(by next: AccountState, after state: AccountState) throws(AccountStepError) {
-        guard next.olderCommitment == nil || next.olderCommitment == state.olderCommitment else {
-            throw .olderCommitment
-        }
         guard let hash = state.recoveryCommitment, next.recoveryCommitment != hash else {
             guard next.formerRecovery == state.formerRecovery else { throw .anotherFormer }
             return
@@ -65,6 +63,11 @@ public enum AccountStepVerifier {
     /// A note is about the last state that the owner signed.
     private static func checkBase(_ base: AccountState, after state: AccountState) throws(AccountStepError) {
         guard base == state.authored else { throw .anotherBase }
+    }
+
+    /// Somebody who may ask has endorsed it. A start that is has shown it when it was read; one of the older form cannot be.
+    private static func checkEndorsed(_ start: RecoveryStart) throws(AccountStepError) {
+        guard start.endorsement != nil else { throw .notEndorsed }
     }
 
     private static func checkCommitted(_ start: RecoveryStart, in state: AccountState) throws(AccountStepError) {
@@ -116,12 +119,12 @@ public enum AccountStepError: Error, Hashable, Sendable {
     case anotherBase
     /// The account committed to another recovery, or to none.
     case notCommitted
+    /// Nobody who may ask for this identity has endorsed the start: it has the older form.
+    case notEndorsed
     /// It leaves behind another commitment than the one in force, or none.
     case anotherFormer
     /// The commitment changed a second time while a recovery may still begin under the first.
     case changedTooSoon
-    /// A commitment of the older form, under which nobody can ask any more.
-    case olderCommitment
     /// No such recovery is under way.
     case nothingUnderWay
     /// It changes what a recovery leaves as it is.

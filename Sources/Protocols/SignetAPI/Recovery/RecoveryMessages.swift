@@ -16,6 +16,45 @@ public struct RecoveryFile: Hashable, Sendable {
     /// The file.
     public let bytes: [UInt8]
 
+    /// What the account committed to, with the label that the bundle names behind its first line; nil when the file is none, or
+    /// its bundle or commitment is not what it is kept under.
+    public var promise: RecoveryPromise? {
+        guard let parts, parts.promise.hash == commitment,
+            Array(SHA256.hash(data: parts.bundle)) == parts.promise.bundleHash,
+            let line = parts.bundle.firstIndex(of: UInt8(ascii: "\n")),
+            let label = LabelIndex(Array(parts.bundle[(line + 1)...].prefix(32)))
+        else { return nil }
+        return RecoveryPromise(parts.promise, label: label)
+    }
+
+    /// Whether this file has everything that an earlier one under the same commitment had: a journal only grows.
+    ///
+    /// The server cannot read it: it compares the records, which follow first line, scope (36) and count (4), as bytes.
+    public func extends(_ earlier: RecoveryFile) -> Bool {
+        guard commitment == earlier.commitment, let parts, let before = earlier.parts,
+            parts.bundle == before.bundle, let journal = Self.records(of: parts.journal),
+            let old = Self.records(of: before.journal)
+        else { return false }
+        return journal.head == old.head && journal.records.starts(with: old.records)
+    }
+
+    private var parts: (promise: RecoveryCommitment, bundle: [UInt8], journal: [UInt8])? {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.line(maximumLength: 32).starts(with: Array("signet-recovery-file/v".utf8)) else {
+                return nil
+            }
+            let promise = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
+            let bundle = Array(try reader.bytes(Int(reader.uint32())))
+            return (promise, bundle, Array(try reader.bytes(Int(reader.uint32()))))
+        } catch { return nil }
+    }
+
+    private static func records(of journal: [UInt8]) -> (head: ArraySlice<UInt8>, records: ArraySlice<UInt8>)? {
+        guard let line = journal.firstIndex(of: UInt8(ascii: "\n")), journal.count >= line + 1 + 40 else { return nil }
+        return (journal[..<(line + 37)], journal[(line + 41)...])
+    }
+
     /// A file under its commitment.
     public init(commitment: [UInt8], bytes: [UInt8]) {
         self.commitment = commitment
@@ -136,6 +175,64 @@ public struct RecoveryLetterList: Hashable, Sendable {
     }
 }
 
+/// Letters that are done with, by number. Wire form: 1 to 128 u64 numbers, rising.
+public struct RecoveryDrop: Hashable, Sendable {
+    /// So many at once.
+    public static let maximumCount = 128
+    /// The server's running numbers.
+    public let numbers: [UInt64]
+
+    /// Letters of these numbers, 1 to ``maximumCount``, rising.
+    public init(_ numbers: [UInt64]) { self.numbers = numbers }
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        for number in numbers { writer.write(number) }
+        return writer.bytes
+    }
+
+    /// Reads the wire form.
+    ///
+    /// - Throws: ``RecoveryMessageError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
+        numbers = try RecoveryMessageError.reading(bytes) { reader in
+            var numbers: [UInt64] = []
+            for _ in 0..<bytes.count / 8 { numbers.append(try reader.uint64()) }
+            guard (1...Self.maximumCount).contains(numbers.count),
+                zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 })
+            else { throw RecoveryMessageError.invalidLength }
+            return numbers
+        }
+    }
+}
+
+/// The device whose request the log shows fetches what guardians open. Wire form: 32-byte hash of the request, 32-byte
+/// secret by which it also collects answers.
+public struct RecoveryFetch: Hashable, Sendable {
+    /// SHA-256 of the request.
+    public let request: [UInt8]
+    /// Of which the request's box is the SHA-256.
+    public let secret: [UInt8]
+
+    /// A fetch for a request.
+    public init(request: [UInt8], secret: [UInt8]) {
+        self.request = request
+        self.secret = secret
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] { request + secret }
+
+    /// Reads the wire form.
+    ///
+    /// - Throws: ``RecoveryMessageError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
+        guard bytes.count == 64 else { throw .invalidLength }
+        self.init(request: Array(bytes.prefix(32)), secret: Array(bytes.dropFirst(32)))
+    }
+}
+
 /// Whether a letter or an answer was taken. Wire form: one byte.
 public enum RecoveryVerdict: UInt8, Hashable, Sendable, CaseIterable {
     /// It is kept.
@@ -144,10 +241,13 @@ public enum RecoveryVerdict: UInt8, Hashable, Sendable, CaseIterable {
     case full = 1
     /// There is no such account or request.
     case nobody = 2
+    /// The answer is of nobody who holds a part of the account's.
+    case notGuardian = 3
 }
 
 /// A new device asks. Wire form: u8 length and owner's handle; 32-byte SHA-256 of the secret by which answers are
-/// collected; 153 bytes of `RecoveryStart`; the request to the end.
+/// collected; 104-byte `RecoveryCommitment`; u8 0, or 1 and 257 bytes of `RecoveryStart` once the log shows it; the request
+/// to the end.
 public struct RecoveryAsking: Hashable, Sendable {
     /// The longest request, in bytes.
     public static let maximumRequestByteCount = 2048
@@ -158,52 +258,105 @@ public struct RecoveryAsking: Hashable, Sendable {
     public let owner: Handle
     /// SHA-256 of a random secret of 32 bytes.
     public let box: [UInt8]
-    /// What the log holds of it.
-    public let start: RecoveryStart
-    /// The request, of which the start holds the SHA-256.
+    /// By which commitment of the account.
+    public let commitment: RecoveryCommitment
+    /// What the log holds of it; nil before it does.
+    public let start: RecoveryStart?
+    /// The request.
     public let request: [UInt8]
 
     /// An asking.
-    public init(owner: Handle, box: [UInt8], start: RecoveryStart, request: [UInt8]) {
+    public init(
+        owner: Handle, box: [UInt8], commitment: RecoveryCommitment, start: RecoveryStart?, request: [UInt8]
+    ) {
         self.owner = owner
         self.box = box
+        self.commitment = commitment
         self.start = start
         self.request = request
     }
 
+    /// SHA-256 of the request, 32 bytes.
+    public var requestHash: [UInt8] { Array(SHA256.hash(data: request)) }
+
     /// The wire form.
     public var encoded: [UInt8] {
-        [UInt8(truncatingIfNeeded: owner.bytes.count)] + owner.bytes + box + start.encoded + request
+        [UInt8(truncatingIfNeeded: owner.bytes.count)] + owner.bytes + box + commitment.encoded + start.wire + request
     }
 
-    /// Reads the wire form. The request is the one that the start names.
+    /// Reads the wire form. A start names this request and this commitment.
     ///
     /// - Throws: ``RecoveryMessageError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
-        (owner, box, start, request) = try RecoveryMessageError.reading(bytes) { reader in
+        self = try RecoveryMessageError.reading(bytes) { reader in
             let owner = try Handle(canonical: reader.shortBytes())
             let box = Array(try reader.bytes(32))
-            let start = try RecoveryStart(decoding: Array(reader.bytes(RecoveryStart.byteCount)))
+            let commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
+            let start = try reader.start()
             let request = Array(reader.rest())
             guard request.count <= Self.maximumRequestByteCount else { throw RecoveryMessageError.invalidLength }
-            guard Array(SHA256.hash(data: request)) == start.request else { throw RecoveryMessageError.anotherRequest }
-            return (owner, box, start, request)
+            let asking = RecoveryAsking(
+                owner: owner, box: box, commitment: commitment, start: start, request: request)
+            guard start.map({ $0.request == asking.requestHash && $0.commitment == commitment }) ?? true else {
+                throw RecoveryMessageError.anotherRequest
+            }
+            return asking
         }
     }
 }
 
-/// The request that an account has under way. Wire form: `RecoveryStart`; u16 length and the numbers that the device revealed
-/// for the spoken code, each to one guardian; the request to the end.
+/// Which request of an account a guardian wants to see. Wire form: u8 length and owner's handle; nothing, for the one that
+/// the log shows, or u32 ``RequestNumber``.
+public struct RecoveryQuery: Hashable, Sendable {
+    /// Whose identity.
+    public let owner: Handle
+    /// The number that the person read; nil for the request that the log shows.
+    public let number: RequestNumber?
+
+    /// A question for one request.
+    public init(owner: Handle, number: RequestNumber?) {
+        self.owner = owner
+        self.number = number
+    }
+
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(UInt8(truncatingIfNeeded: owner.bytes.count))
+        writer.write(owner.bytes)
+        if let number { writer.write(number.value) }
+        return writer.bytes
+    }
+
+    /// Reads the wire form.
+    ///
+    /// - Throws: ``RecoveryMessageError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
+        self = try RecoveryMessageError.reading(bytes) { reader in
+            let owner = try Handle(canonical: reader.shortBytes())
+            if bytes.count == 1 + owner.bytes.count { return RecoveryQuery(owner: owner, number: nil) }
+            guard let number = RequestNumber(try reader.uint32()) else { throw RecoveryMessageError.invalidLength }
+            return RecoveryQuery(owner: owner, number: number)
+        }
+    }
+}
+
+/// A request of somebody for an account. Wire form: 104-byte `RecoveryCommitment`; u8 0, or 1 and 257 bytes of
+/// `RecoveryStart`; u16 length and the numbers that the device revealed for the spoken code, each to one guardian; the request to
+/// the end.
 public struct RecoveryAsked: Hashable, Sendable {
-    /// What the log should hold of it.
-    public let start: RecoveryStart
+    /// By which commitment.
+    public let commitment: RecoveryCommitment
+    /// What the log should hold of it; nil before it does.
+    public let start: RecoveryStart?
     /// What the device revealed so far, one number after the other.
     public let reveal: [UInt8]
     /// The request.
     public let request: [UInt8]
 
     /// A request that is under way.
-    public init(start: RecoveryStart, reveal: [UInt8], request: [UInt8]) {
+    public init(commitment: RecoveryCommitment, start: RecoveryStart?, reveal: [UInt8], request: [UInt8]) {
+        self.commitment = commitment
         self.start = start
         self.reveal = reveal
         self.request = request
@@ -212,7 +365,8 @@ public struct RecoveryAsked: Hashable, Sendable {
     /// The wire form.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(start.encoded)
+        writer.write(commitment.encoded)
+        writer.write(start.wire)
         writer.write(UInt16(truncatingIfNeeded: reveal.count))
         writer.write(reveal)
         writer.write(request)
@@ -223,35 +377,71 @@ public struct RecoveryAsked: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryMessageError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
-        (start, reveal, request) = try RecoveryMessageError.reading(bytes) { reader in
-            let start = try RecoveryStart(decoding: Array(reader.bytes(RecoveryStart.byteCount)))
-            return (start, try reader.revealed(), Array(reader.rest()))
+        self = try RecoveryMessageError.reading(bytes) { reader in
+            let commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
+            let (start, reveal) = (try reader.start(), try reader.revealed())
+            return RecoveryAsked(
+                commitment: commitment, start: start, reveal: reveal, request: Array(reader.rest()))
         }
     }
 }
 
-/// A guardian's answer. Wire form: 32-byte hash of the request, body.
+/// A guardian's answer. Wire form: 32-byte hash of the request, body, 64-byte signature by the ask key: whoever does not
+/// have a part of the account's has no word in its box.
 public struct RecoveryAnswer: Hashable, Sendable {
+    /// The wire form's length in bytes.
+    public static let byteCount = 32 + RecoveryLetter.bodyByteCount + 64
     /// SHA-256 of the request.
     public let request: [UInt8]
     /// 4096 bytes.
     public let body: [UInt8]
+    /// Ed25519, 64 bytes, over ``statement(_:_:from:)``.
+    public let tag: [UInt8]
 
     /// An answer to a request.
-    public init(to request: [UInt8], body: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - sender: who sends it.
+    ///   - sign: gives the ask key's 64-byte signature.
+    public init(
+        to request: [UInt8], body: [UInt8], from sender: Handle, signing sign: ([UInt8]) -> [UInt8]
+    ) {
         self.request = request
         self.body = body
+        tag = sign(Self.statement(request, body, from: sender))
+    }
+
+    /// What the ask key signs: `signet-recovery-answer/v1` LF, hash of the request, u8 length and handle of the sender,
+    /// SHA-256 of the body.
+    static func statement(_ request: [UInt8], _ body: [UInt8], from sender: Handle) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write("signet-recovery-answer/v1\n")
+        writer.write(request)
+        writer.write(UInt8(truncatingIfNeeded: sender.bytes.count))
+        writer.write(sender.bytes)
+        writer.write(Array(SHA256.hash(data: body)))
+        return writer.bytes
+    }
+
+    /// Whether somebody who holds the ask key of this commitment lets this sender answer so.
+    public func isTagged(by commitment: RecoveryCommitment, from sender: Handle) -> Bool {
+        guard let key = commitment.askKey, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
+            return false
+        }
+        return key.isValidSignature(tag, for: Self.statement(request, body, from: sender))
     }
 
     /// The wire form.
-    public var encoded: [UInt8] { request + body }
+    public var encoded: [UInt8] { request + body + tag }
 
     /// Reads the wire form.
     ///
     /// - Throws: ``RecoveryMessageError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
-        guard bytes.count == 32 + RecoveryLetter.bodyByteCount else { throw .invalidLength }
-        self.init(to: Array(bytes.prefix(32)), body: Array(bytes.dropFirst(32)))
+        guard bytes.count == Self.byteCount else { throw .invalidLength }
+        request = Array(bytes.prefix(32))
+        body = Array(bytes.dropFirst(32).dropLast(64))
+        tag = Array(bytes.suffix(64))
     }
 }
 
@@ -307,7 +497,9 @@ public enum RecoveryMessageError: Error, Hashable, Sendable {
     case invalidStart(RecoveryStepFault)
     /// A part has another length than it should, or letters are out of order.
     case invalidLength
-    /// The start names another request.
+    /// A commitment is none.
+    case invalidCommitment(RecoveryCommitmentError)
+    /// The start names another request, or another commitment.
     case anotherRequest
 
     static func reading<Value>(
@@ -324,8 +516,15 @@ public enum RecoveryMessageError: Error, Hashable, Sendable {
             throw .invalidHandle(error)
         } catch let error as RecoveryStepFault {
             throw .invalidStart(error)
+        } catch let error as RecoveryCommitmentError {
+            throw .invalidCommitment(error)
         } catch let error as CanonicalCodingError { throw .malformed(error) } catch { throw .invalidLength }
     }
+}
+
+extension RecoveryStart? {
+    /// u8 0, or 1 and the start.
+    fileprivate var wire: [UInt8] { map { [1] + $0.encoded } ?? [0] }
 }
 
 extension ByteReader {
@@ -334,6 +533,14 @@ extension ByteReader {
         let count = Int(try uint16())
         guard count <= RecoveryAsking.maximumRevealByteCount else { throw RecoveryMessageError.invalidLength }
         return Array(try bytes(count))
+    }
+
+    fileprivate mutating func start() throws -> RecoveryStart? {
+        switch try uint8() {
+        case 0: nil
+        case 1: try RecoveryStart(decoding: Array(bytes(RecoveryStart.byteCount)))
+        default: throw RecoveryMessageError.invalidLength
+        }
     }
 
     /// Bytes behind their length in one byte.

@@ -1,18 +1,24 @@
+import KeyTransparency
+
 /// How guardians, owners and new devices reach each other. The server keeps what it is given and can open none of it.
 public enum RecoveryRoute: PartRoute {
     /// Keeps an owner's recovery file: ``RecoveryFile``; answer empty.
     case storeFile
-    /// The recovery file of an account: 32-byte hash of its commitment, handle; answer the file.
+    /// The caller's own recovery file: 32-byte hash of the commitment; answer the file.
     case file
+    /// The recovery file for the device whose request the log shows: ``RecoveryFetch``; answer the file.
+    case askedFile
+    /// What an account commits to: ``RecoveryPromise/Query``; answer ``RecoveryPromise``.
+    case commitment
     /// A sealed letter to another account: ``RecoveryLetter/Draft``; answer ``RecoveryVerdict``.
     case send
     /// The caller's letters: u64, the last number that is known; answer ``RecoveryLetterList``.
     case letters
-    /// Letters that are done with: u64, up to which number; answer empty.
+    /// Letters that are done with: ``RecoveryDrop``; answer empty.
     case drop
-    /// A new device's request to an account whose log shows its start: ``RecoveryAsking``; answer empty.
+    /// A new device's request, once more when the log shows its start: ``RecoveryAsking``; answer empty.
     case ask
-    /// The request that an account has under way: the handle; answer ``RecoveryAsked``.
+    /// A request for an account: ``RecoveryQuery``; answer ``RecoveryAsked``.
     case asked
     /// A guardian's answer to a request: ``RecoveryAnswer``; answer ``RecoveryVerdict``.
     case answer
@@ -24,6 +30,8 @@ public enum RecoveryRoute: PartRoute {
         switch self {
         case .storeFile: "/v1/recovery/file/store"
         case .file: "/v1/recovery/file"
+        case .askedFile: "/v1/recovery/file/asked"
+        case .commitment: "/v1/recovery/commitment"
         case .send: "/v1/recovery/letters/send"
         case .letters: "/v1/recovery/letters"
         case .drop: "/v1/recovery/letters/drop"
@@ -37,7 +45,7 @@ public enum RecoveryRoute: PartRoute {
     /// New devices have no account device yet: what they call is open.
     public var access: PartAccess {
         switch self {
-        case .file, .ask, .answers: .open
+        case .askedFile, .commitment, .ask, .answers: .open
         default: .signed
         }
     }
@@ -55,8 +63,9 @@ public enum RecoveryRoute: PartRoute {
     public var maximumRequestByteCount: Int {
         switch self {
         case .storeFile: 32 + RecoveryFile.maximumByteCount
+        case .drop: 8 * RecoveryDrop.maximumCount
         case .send, .answer: 512 + RecoveryLetter.bodyByteCount
-        case .ask: 512 + RecoveryAsking.maximumRequestByteCount
+        case .ask: 1024 + RecoveryAsking.maximumRequestByteCount
         case .answers: 512 + RecoveryAsking.maximumRevealByteCount
         default: 512
         }
@@ -65,9 +74,10 @@ public enum RecoveryRoute: PartRoute {
     /// The longest answer, in bytes.
     public var maximumAnswerByteCount: Int {
         switch self {
-        case .file: RecoveryFile.maximumByteCount
+        case .file, .askedFile: RecoveryFile.maximumByteCount
         case .letters, .answers: RecoveryLetterList.maximumByteCount
-        case .asked: 512 + RecoveryAsking.maximumRequestByteCount + RecoveryAsking.maximumRevealByteCount
+        case .commitment: RecoveryPromise.byteCount
+        case .asked: 1024 + RecoveryAsking.maximumRequestByteCount + RecoveryAsking.maximumRevealByteCount
         default: 1
         }
     }

@@ -4,12 +4,14 @@ public import KeyTransparency
 
 /// The guardian's side of one request: from "somebody asks" to the share on its way, or a no.
 ///
-/// A value; keep ``encoded`` after each step. Times are the guardian's own, in seconds since 1970. The delay runs from
-/// when this device saw the request in the log: no server can shorten it by writing an earlier time.
+/// A value; keep ``encoded`` after each step. Times are the guardian's own, in seconds since 1970. A request begins off the
+/// log: the first guardian who confirms it endorses it, and only then can the log take it. The delay runs from when this
+/// device saw it there: no server can shorten it by writing an earlier time.
 ///
 /// ```
 /// asked → (offer a number) → numbered → (the device reveals, the person's code matches) → matched
-///       → (the guardian confirms, present) → confirmed → (the delay is over, nobody objected) → released
+///       → (the guardian confirms, present) → confirmed → (endorsed, unless the log has it) → (the log has it)
+///       → (the delay is over, nobody objected) → released
 /// ```
 /// At any point before `released`: declined or reported. A wrong code ends it: one try a request.
 public struct GuardianCase: Hashable, Sendable {
@@ -29,14 +31,18 @@ public struct GuardianCase: Hashable, Sendable {
         case declined = 6
         /// The guardian said that somebody pretends to be the owner.
         case reported = 7
+        /// A device of the owner's objected, and said so to this guardian, whatever the log shows.
+        case stopped = 8
     }
 
     /// The request.
     public let request: RecoveryRequest
-    /// What the log holds of it.
-    public let start: RecoveryStart
-    /// When this device saw that the log holds it.
-    public let seen: UInt64
+    /// By which commitment of the account.
+    public let commitment: RecoveryCommitment
+    /// What the log holds of it; nil before it does.
+    public private(set) var start: RecoveryStart?
+    /// When this device saw that the log holds it; nil before.
+    public private(set) var seen: UInt64?
     /// Whose identity.
     public let owner: Handle
     /// How far it is.
@@ -48,32 +54,65 @@ public struct GuardianCase: Hashable, Sendable {
     /// The guardian's number for the spoken code, once offered.
     public private(set) var number: GuardianNumber?
     private var release: [UInt8] = []
+    private var endorsement: RecoveryEndorsement?
     private static let format: StaticString = "signet-guardian-case/v2\n"
 
-    /// Opens a case for a request that the log holds.
+    /// Opens a case for a request.
     ///
     /// - Parameters:
-    ///   - start: what the log should hold of the request, as somebody sent it.
+    ///   - commitment: by which commitment of the account, as somebody sent it.
     ///   - packet: what this guardian keeps for the account.
     ///   - state: the owner's last state, from a verified lookup.
     /// - Throws: ``GuardianCaseError``: there is nothing to ask the guardian about.
     public init(
-        _ request: RecoveryRequest, start: RecoveryStart, packet: GuardianPacket, state: AccountState,
+        _ request: RecoveryRequest, commitment: RecoveryCommitment, packet: GuardianPacket, state: AccountState,
         at now: UInt64
     ) throws(GuardianCaseError) {
         self.request = request
-        self.start = start
+        self.commitment = commitment
         owner = packet.owner
         guardian = packet.guardian
         place = packet.place
-        seen = now
         try check(packet, state, now)
     }
 
-    /// When the share may be released: the delay after the start, and after this device saw it.
-    public var notBefore: UInt64 {
-        let (own, overflow) = seen.addingReportingOverflow(UInt64(start.commitment.delay))
+    /// When the share may be released: the delay after the start, and after this device saw it in the log. Nil before that.
+    public var notBefore: UInt64? {
+        guard let start, let seen else { return nil }
+        let (own, overflow) = seen.addingReportingOverflow(UInt64(commitment.delay))
         return overflow ? .max : max(start.notBefore, own)
+    }
+
+    /// The log holds the request: the delay runs from now. The same again changes nothing.
+    ///
+    /// - Parameters:
+    ///   - start: what the log should hold of the request, as somebody sent it.
+    ///   - state: the owner's last state, from a verified lookup.
+    /// - Throws: ``GuardianCaseError/notLogged``.
+    public mutating func logged(_ start: RecoveryStart, state: AccountState, at now: UInt64) throws(GuardianCaseError) {
+        guard start.request == request.hash, start.identityKey == request.identityKey, start.commitment == commitment,
+            state.pendingRecovery == start.hash
+        else { throw .notLogged }
+        guard self.start != start else { return }
+        self.start = start
+        seen = now
+    }
+
+    /// Lets the request into the log, in the name of everybody who may ask. The same bytes each time it is called, for as long
+    /// as they are good.
+    ///
+    /// - Throws: ``GuardianCaseError``: the guardian has not confirmed, or the request is not the packet's any more.
+    public mutating func endorse(
+        _ packet: GuardianPacket, state: AccountState, at now: UInt64
+    ) throws(GuardianCaseError) -> RecoveryEndorsement {
+        guard stage == .confirmed else { throw .outOfOrder(stage) }
+        try check(packet, state, now)
+        if let endorsement, now < endorsement.time + RecoveryEndorsement.lifetime { return endorsement }
+        let made = RecoveryEndorsement(
+            of: request.hash, identityKey: request.identityKey, commitment: commitment, expires: request.expires,
+            at: now, signing: packet.askKey.signature)
+        endorsement = made
+        return made
     }
 
     /// The guardian's number for the spoken code, to be sent to the device: 32 random bytes, drawn and signed once.
@@ -125,36 +164,52 @@ public struct GuardianCase: Hashable, Sendable {
     /// The guardian says that somebody pretends to be the owner. Tell the owner's devices.
     public mutating func report() { if stage != .released { stage = .reported } }
 
+    /// A device of the owner's objects. It counts whether or not the log shows it, and for good.
+    ///
+    /// - Parameter state: the owner's last state, from a verified lookup.
+    /// - Throws: ``GuardianCaseError/invalidObjection``: to another request, or no device of the owner's signed it.
+    public mutating func objected(_ objection: GuardianObjection, state: AccountState) throws(GuardianCaseError) {
+        guard objection.request == request.hash, objection.owner == owner, objection.isSigned(by: state) else {
+            throw .invalidObjection
+        }
+        if stage != .released { stage = .stopped }
+    }
+
     /// Seals the share to the request's device, once the log's delay is over. The same bytes each time it is called.
     ///
-    /// - Parameter sign: signs with the guardian's identity key, 64 bytes r || s.
-    /// - Throws: ``GuardianCaseError``; ``GuardianCaseError/tooEarly(until:)`` is worth a retry then.
+    /// - Parameters:
+    ///   - quorumTime: when the quorum vouched for the checkpoint that shows `state`, seconds since 1970. An older one would
+    ///     hide an objection of the last hours.
+    ///   - sign: signs with the guardian's identity key, 64 bytes r || s.
+    /// - Throws: ``GuardianCaseError``; ``GuardianCaseError/tooEarly(until:)`` and ``GuardianCaseError/viewTooOld(until:)``
+    ///   are worth a retry then.
     public mutating func release(
-        _ packet: GuardianPacket, state: AccountState, at now: UInt64, signing sign: ([UInt8]) throws -> [UInt8]
+        _ packet: GuardianPacket, state: AccountState, shownAt quorumTime: UInt64?, at now: UInt64,
+        signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(GuardianCaseError) -> ShareRelease {
         guard stage == .confirmed || stage == .released else { throw .outOfOrder(stage) }
         if stage == .released, let before = try? ShareRelease(decoding: release) { return before }
         try check(packet, state, now)
+        guard let start, let notBefore, state.pendingRecovery == start.hash else { throw .notLogged }
         guard now >= notBefore else { throw .tooEarly(until: notBefore) }
+        guard let quorumTime, quorumTime >= notBefore else { throw .viewTooOld(until: notBefore) }
         guard let made = ShareRelease(packet, for: request, signing: sign) else { throw .signingFailed }
         release = made.encoded
         stage = .released
         return made
     }
 
-    /// The request is this packet's, and the one that the log has in force: the checks in their order.
+    /// The request is this packet's, by a commitment of the account's: the checks in their order.
     private func check(
         _ packet: GuardianPacket, _ state: AccountState, _ now: UInt64
     ) throws(GuardianCaseError) {
         guard request.scope.label == packet.scope.label, state.handle == packet.owner else { throw .anotherAccount }
         guard request.scope.epoch == packet.scope.epoch else { throw .anotherEpoch(held: packet.scope.epoch) }
-        guard now < start.expires else { throw .expired }
-        guard start.request == request.hash, start.identityKey == request.identityKey else { throw .notLogged }
-        guard state.isCommitted(to: start.commitment, at: start.started),
-            start.commitment.askKey == packet.askKey.publicKey, start.commitment.epoch == packet.scope.epoch,
-            start.commitment.delay == packet.delay, start.commitment.keyHash == packet.recoveryKeyHash
+        guard now < request.expires else { throw .expired }
+        guard state.isCommitted(to: commitment, at: start?.started ?? now),
+            commitment.askKey == packet.askKey.publicKey, commitment.epoch == packet.scope.epoch,
+            commitment.delay == packet.delay, commitment.keyHash == packet.recoveryKeyHash
         else { throw .notCommitted }
-        guard state.pendingRecovery == start.hash else { throw .notLogged }
     }
 }
 
@@ -178,6 +233,10 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
     case anotherAction
     /// The time for objections is not over.
     case tooEarly(until: UInt64)
+    /// What the directory shows is from before that time was over: an objection could be missing.
+    case viewTooOld(until: UInt64)
+    /// The objection is to another request, or none of the owner's devices signed it.
+    case invalidObjection
     /// The step does not come at this stage.
     case outOfOrder(GuardianCase.Stage)
     /// The caller's signing closure threw, or the request's key cannot be sealed to.
@@ -186,15 +245,22 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
 
 extension GuardianCase {
     /// For the guardian's device: `signet-guardian-case/v2` LF, u8 stage, owner's and guardian's handle each behind a u8 length,
-    /// the start, u64 when it was seen, u32 length and request, u8 place, number behind a u8 length, u32 length and release.
+    /// 104 bytes of commitment, u8 0, or 1 and 257 bytes of the start and u64 when it was seen, u8 0, or 1 and 72 bytes of
+    /// endorsement, u32 length and request, u8 place, number behind a u8 length, u32 length and release.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.write(stage.rawValue)
         writer.short(owner.bytes)
         writer.short(guardian.bytes)
-        writer.write(start.encoded)
-        writer.write(seen)
+        writer.write(commitment.encoded)
+        writer.flag(start != nil)
+        if let start, let seen {
+            writer.write(start.encoded)
+            writer.write(seen)
+        }
+        writer.flag(endorsement != nil)
+        writer.write(endorsement?.encoded ?? [])
         writer.long(request.encoded)
         writer.write(place)
         writer.short(number?.encoded ?? [])
@@ -214,8 +280,14 @@ extension GuardianCase {
         self.stage = stage
         owner = try reader.handle()
         guardian = try reader.handle()
-        start = try RecoveryStart(decoding: reader.array(RecoveryStart.byteCount))
-        seen = try reader.uint64()
+        commitment = try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount))
+        if try reader.flag() {
+            start = try RecoveryStart(decoding: reader.array(RecoveryStart.byteCount))
+            seen = try reader.uint64()
+        }
+        if try reader.flag() {
+            endorsement = try RecoveryEndorsement(decoding: reader.array(RecoveryEndorsement.byteCount))
+        }
         request = try RecoveryRequest(decoding: reader.long())
         place = try reader.uint8()
         let number = try reader.short()

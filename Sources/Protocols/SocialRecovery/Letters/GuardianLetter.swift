@@ -6,7 +6,8 @@ public import SecretSharing
 /// What an owner and a guardian write to each other. Sealed, all letters have one length.
 ///
 /// Plaintext, 2960 bytes: u8 kind, scope (36), then for a packet 2160 bytes and the 32-byte challenge; for a check the
-/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 104-byte commitment; zeros. With X-Wing to
+/// 32-byte challenge; for a proof the 32-byte challenge and 64 bytes; for a set in force its 104-byte commitment; for an
+/// objection u16 length and ``GuardianObjection``; zeros. With X-Wing to
 /// the recipient's device key; purpose `signet-letter/v2`, context the sender's handle, a zero byte, the recipient's.
 public enum GuardianLetter: Hashable, Sendable {
     /// The owner asks somebody to keep a packet, and to show that they do.
@@ -17,6 +18,8 @@ public enum GuardianLetter: Hashable, Sendable {
     case proof(RecoveryScope, challenge: [UInt8], HoldingProof)
     /// The owner says that this set is in force: once the log confirms it, what came before may be deleted.
     case inForce(RecoveryScope, RecoveryCommitment)
+    /// The owner did not ask, and one of their devices says so.
+    case objection(RecoveryScope, GuardianObjection)
 
     /// The sealed form's length in bytes.
     public static let sealedByteCount = plaintextByteCount + PublicSealing.overhead
@@ -61,6 +64,9 @@ public enum GuardianLetter: Hashable, Sendable {
         case .check(let scope, let challenge): [2] + scope.encoded + challenge
         case .proof(let scope, let challenge, let proof): [3] + scope.encoded + challenge + proof.signature
         case .inForce(let scope, let commitment): [4] + scope.encoded + commitment.encoded
+        case .objection(let scope, let objection):
+            [5] + scope.encoded + [UInt8(objection.encoded.count >> 8), UInt8(objection.encoded.count & 255)]
+                + objection.encoded
         }
     }
 
@@ -79,6 +85,8 @@ public enum GuardianLetter: Hashable, Sendable {
             }
             self = .proof(scope, challenge: challenge, proof)
         case 4: self = .inForce(scope, try RecoveryCommitment(decoding: reader.array(RecoveryCommitment.byteCount)))
+        case 5:
+            self = .objection(scope, try GuardianObjection(decoding: reader.array(Int(reader.uint16()))))
         default: throw RecoveryFormatError.invalidField
         }
     }
@@ -94,12 +102,15 @@ public enum GuardianLetterError: Error, Hashable, Sendable {
 
 /// What a guardian answers to a new device.
 ///
-/// Wire form, 4096 bytes: u8 1 and ``GuardianNumber``, or u8 2, u16 length and ``ShareRelease``; zeros.
+/// Wire form, 4096 bytes: u8 1 and ``GuardianNumber``, or u8 2, u16 length and ``ShareRelease``, or u8 3 and 72 bytes of
+/// `RecoveryEndorsement`; zeros.
 public enum GuardianAnswer: Hashable, Sendable {
     /// The guardian's number for the spoken code, signed.
     case number(GuardianNumber)
     /// The share, sealed to the device.
     case release(ShareRelease)
+    /// The request may go into the log.
+    case endorsement(RecoveryEndorsement)
 
     /// The wire form's length in bytes.
     public static let byteCount = 4096
@@ -115,6 +126,9 @@ public enum GuardianAnswer: Hashable, Sendable {
             writer.write(UInt8(2))
             writer.write(UInt16(truncatingIfNeeded: release.encoded.count))
             writer.write(release.encoded)
+        case .endorsement(let endorsement):
+            writer.write(UInt8(3))
+            writer.write(endorsement.encoded)
         }
         return writer.bytes.padded(toMultipleOf: Self.byteCount)
     }
@@ -128,6 +142,9 @@ public enum GuardianAnswer: Hashable, Sendable {
             switch try reader.uint8() {
             case 1: answer = .number(try GuardianNumber(from: &reader))
             case 2: answer = .release(try ShareRelease(decoding: reader.array(Int(reader.uint16()))))
+            case 3:
+                answer = .endorsement(
+                    try RecoveryEndorsement(decoding: reader.array(RecoveryEndorsement.byteCount)))
             default: throw RecoveryFormatError.invalidField
             }
             try reader.padding()

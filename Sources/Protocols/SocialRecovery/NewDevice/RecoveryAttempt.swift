@@ -39,30 +39,25 @@ public struct RecoveryAttempt: Hashable, Sendable {
     private var releases: [ShareRelease] = []
     private static let format: StaticString = "signet-recovery-attempt/v2\n"
 
-    /// Begins with a request for the account's present epoch.
+    /// Begins with a request that the log holds.
     ///
     /// - Parameters:
+    ///   - start: what the log holds of it.
     ///   - bundle: as the server gave it.
-    ///   - commitment: as the server gave it.
     ///   - state: the account's last state, from a verified lookup.
-    ///   - now: in seconds since 1970.
     /// - Throws: ``RecoveryAttemptError``.
     public init(
-        _ request: RecoveryRequest, bundle: [UInt8], commitment: RecoveryCommitment, state: AccountState,
-        at now: UInt64
+        _ request: RecoveryRequest, start: RecoveryStart, bundle: [UInt8], state: AccountState
     ) throws(RecoveryAttemptError) {
-        guard state.isCommitted(to: commitment, at: now) else { throw .notCommitted }
+        commitment = start.commitment
+        guard state.isCommitted(to: commitment, at: start.started) else { throw .notCommitted }
         do throws(RecoveryBundleError) {
             self.bundle = try RecoveryBundle(decoding: bundle, commitment: commitment)
         } catch { throw .bundle(error) }
         guard self.bundle.scope == request.scope else { throw .anotherAccount }
-        do throws(RecoveryStepFault) {
-            start = try RecoveryStart(
-                request: request.hash, identityKey: request.identityKey, commitment: commitment, started: now,
-                expires: request.expires)
-        } catch { throw .start(error) }
+        guard start.request == request.hash, start.identityKey == request.identityKey else { throw .anotherRequest }
+        self.start = start
         self.request = request
-        self.commitment = commitment
     }
 
     /// Takes what a guardian released. The same again changes nothing.
@@ -249,19 +244,23 @@ public struct RecoveryStanding: Hashable, Sendable {
     public let missing: Int
     /// Whether the list is open, and with it how many are needed.
     public let isMissingExact: Bool
+
+    /// What came in before anything could.
+    package static var nothing: RecoveryStanding {
+        RecoveryStanding(
+            right: [], wrong: [], unjudged: [], missing: GuardianParts.directoryThreshold, isMissingExact: false)
+    }
 }
 
 /// Why a recovery does not go on.
 public enum RecoveryAttemptError: Error, Hashable, Sendable {
     /// The account commits to another recovery, or to none.
     case notCommitted
-    /// The request's times do not fit what the account committed to.
-    case start(RecoveryStepFault)
     /// The bundle is not the account's.
     case bundle(RecoveryBundleError)
     /// The request is for another account or epoch than the bundle.
     case anotherAccount
-    /// The release answers another request.
+    /// The release answers another request, or the start is another request's.
     case anotherRequest
     /// The release is not by this guardian.
     case notFromGuardian(Handle)
@@ -280,7 +279,7 @@ public enum RecoveryAttemptError: Error, Hashable, Sendable {
 }
 
 extension RecoveryAttempt {
-    /// For the new device: `signet-recovery-attempt/v2` LF, u8 stage, the start, then each behind a u32
+    /// For the new device: `signet-recovery-attempt/v2` LF, u8 stage, 257 bytes of the start, then each behind a u32
     /// length: request, bundle, next state (or nothing); u8 count and the releases, each behind a u32 length.
     public var encoded: [UInt8] {
         var writer = ByteWriter()

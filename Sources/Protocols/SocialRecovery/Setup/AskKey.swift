@@ -1,3 +1,4 @@
+import CanonicalCoding
 import Crypto
 public import SecretSharing
 
@@ -21,11 +22,36 @@ public struct AskKey: Sendable {
     public var publicKey: [UInt8] { key.map { Array($0.publicKey.rawRepresentation) } ?? [] }
 
     /// An Ed25519 signature, 64 bytes; empty when the seed is not 32 bytes long.
-    func signature(over message: [UInt8]) -> [UInt8] { (try? key?.signature(for: message)).map(Array.init) ?? [] }
+    public func signature(over message: [UInt8]) -> [UInt8] {
+        (try? key?.signature(for: message)).map(Array.init) ?? []
+    }
 
     private var key: Curve25519.Signing.PrivateKey? {
         seed.withBytes { bytes in
             bytes.withUnsafeBufferPointer { try? Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
         }
+    }
+}
+
+extension AskKey {
+    private static let line = Array("signet-paper/v1 ".utf8)
+
+    /// What the owner keeps on paper, for the day on which all devices are gone: `signet-paper/v1 `, the seed in unpadded
+    /// base64url, LF.
+    public var paper: [UInt8] {
+        Self.line + seed.withBytes { Base64URL.encode($0) } + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads what was kept on paper; spaces and line ends around it do not matter.
+    ///
+    /// - Returns: nil when it is none.
+    public init?(paper text: [UInt8]) {
+        let white = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let text = text.drop(while: white).reversed().drop(while: white).reversed()
+        guard text.starts(with: Self.line), var bytes = try? Base64URL.decode(Array(text.dropFirst(Self.line.count))),
+            bytes.count == 32
+        else { return nil }
+        defer { bytes.wipeSecret() }
+        seed = SecretOctets(copying: bytes.span)
     }
 }

@@ -22,6 +22,16 @@ extension Directory {
         }
     }
 
+    /// Whether the caller and somebody accepted each other.
+    ///
+    /// - Throws: ``DirectoryError``.
+    public func areFriends(_ handle: Handle, _ caller: Caller) async throws(DirectoryError) -> Bool {
+        try await database.read { database in
+            guard let other = try AccountRow.find(handle, in: database) else { return false }
+            return try FriendRows.isAccepted(other.id, caller.accountID, in: database)
+        }
+    }
+
     /// Accepts a friendship that the other person asked for. Accepting again replaces what was signed, and changes nothing else.
     ///
     /// - Parameter body: as for ``addFriend(_:by:saying:)``.

@@ -25,26 +25,29 @@ package struct RecoveryAnswering: PartAnswering {
     /// One function a route.
     package func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] {
         guard let route = request.route as? RecoveryRoute else { throw PartRefusal(.notFound) }
-        if let caller = request.caller { return try await answer(route, request.body, by: caller.handle) }
+        if let caller = request.caller { return try await answer(route, request.body, by: caller) }
         switch route {
-        case .file: return try await file(request.body)
-        case .ask: return try await ask(request.body)
+        case .askedFile: return try await askedFile(request.body)
+        case .commitment: return try await commitment(request.body)
+        case .ask: return try await ask(request.body, from: request.client)
         case .answers: return try await answers(request.body)
         default: throw PartRefusal(.notSigned)
         }
     }
 
     private func answer(
-        _ route: RecoveryRoute, _ body: [UInt8], by caller: Handle
+        _ route: RecoveryRoute, _ body: [UInt8], by device: Caller
     ) async throws(PartRefusal) -> [UInt8] {
-        switch route {
+        let caller = device.handle
+        return switch route {
+        case .file: try await file(body, of: caller)
         case .storeFile: try await storeFile(body, of: caller)
-        case .send: try await send(body, from: caller)
+        case .send: try await send(body, from: device)
         case .letters: try await letters(body, to: caller)
         case .drop: try await drop(body, to: caller)
         case .asked: try await asked(body)
         case .answer: try await answer(body, from: caller)
-        case .file, .ask, .answers: throw PartRefusal(.badRequest)
+        case .askedFile, .commitment, .ask, .answers: throw PartRefusal(.badRequest)
         }
     }
 
@@ -52,15 +55,31 @@ package struct RecoveryAnswering: PartAnswering {
 
     private func storeFile(_ body: [UInt8], of owner: Handle) async throws(PartRefusal) -> [UInt8] {
         let file = try read { try RecoveryFile(decoding: body) }
-        try await stored { () throws(MailboxStoreError) in try await store.keep(file, of: owner, at: clock()) }
+        guard file.promise != nil else { throw PartRefusal(.badRequest) }
+        try await checkGrown(file, of: owner)
+        let named = try await named(by: owner)
+        try await stored { () throws(MailboxStoreError) in
+            try await store.keep(file, of: owner, sparing: named, at: clock())
+        }
         return []
     }
 
-    private func send(_ body: [UInt8], from sender: Handle) async throws(PartRefusal) -> [UInt8] {
+    /// What guardians open is not taken away by whoever has a device: a journal only grows. One that is damaged here may be
+    /// replaced.
+    private func checkGrown(_ file: RecoveryFile, of owner: Handle) async throws(PartRefusal) {
+        let kept = try await stored { () throws(MailboxStoreError) in
+            try await store.file(under: file.commitment, of: owner)
+        }.map { RecoveryFile(commitment: file.commitment, bytes: $0) }
+        guard let kept, kept.promise != nil else { return }
+        guard file.extends(kept) else { throw PartRefusal(.versionConflict) }
+    }
+
+    private func send(_ body: [UInt8], from device: Caller) async throws(PartRefusal) -> [UInt8] {
         let draft = try read { try RecoveryLetter.Draft(decoding: body) }
         guard try await state(of: draft.recipient) != nil else { return [RecoveryVerdict.nobody.rawValue] }
+        let isFriend = try await areFriends(draft.recipient, device)
         let verdict = try await stored { () throws(MailboxStoreError) in
-            try await store.keep(draft, from: sender, at: clock())
+            try await store.keep(draft, from: device.handle, isFriend: isFriend, at: clock())
         }
         return [verdict.rawValue]
     }
@@ -73,14 +92,14 @@ package struct RecoveryAnswering: PartAnswering {
     }
 
     private func drop(_ body: [UInt8], to recipient: Handle) async throws(PartRefusal) -> [UInt8] {
-        let last = try number(body)
-        try await stored { () throws(MailboxStoreError) in try await store.drop(lettersTo: recipient, upTo: last) }
+        let letters = try read { try RecoveryDrop(decoding: body) }
+        try await stored { () throws(MailboxStoreError) in try await store.drop(letters, to: recipient) }
         return []
     }
 
     private func asked(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
-        let owner = try read { try Handle(canonical: body) }
-        let asked = try await stored { () throws(MailboxStoreError) in try await store.request(of: owner) }
+        let query = try read { try RecoveryQuery(decoding: body) }
+        let asked = try await stored { () throws(MailboxStoreError) in try await store.request(query) }
         guard let asked else { throw PartRefusal(.notFound) }
         return asked.encoded
     }
@@ -93,25 +112,57 @@ package struct RecoveryAnswering: PartAnswering {
         return [verdict.rawValue]
     }
 
-    // MARK: Open: a new device has no account device yet
-
-    private func file(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
-        guard body.count > 32 else { throw PartRefusal(.badRequest) }
-        let owner = try read { try Handle(canonical: Array(body.dropFirst(32))) }
+    private func file(_ commitment: [UInt8], of owner: Handle) async throws(PartRefusal) -> [UInt8] {
+        guard commitment.count == 32 else { throw PartRefusal(.badRequest) }
         let file = try await stored { () throws(MailboxStoreError) in
-            try await store.file(under: Array(body.prefix(32)), of: owner)
+            try await store.file(under: commitment, of: owner)
         }
         guard let file else { throw PartRefusal(.notFound) }
         return file
     }
 
-    /// Nothing is kept for strangers but what the log shows.
-    private func ask(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
-        let asking = try read { try RecoveryAsking(decoding: body) }
-        guard try await state(of: asking.owner)?.pendingRecovery == asking.start.hash else {
+    // MARK: Open: a new device has no account device yet
+
+    /// Only while the log shows the request, and only for the device that made it.
+    private func askedFile(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
+        let fetch = try read { try RecoveryFetch(decoding: body) }
+        let begun = try await stored { () throws(MailboxStoreError) in try await store.begun(fetch) }
+        guard let begun, try await state(of: begun.owner)?.pendingRecovery == begun.start.hash else {
             throw PartRefusal(.notFound)
         }
-        try await stored { () throws(MailboxStoreError) in try await store.keep(asking, at: clock()) }
+        return try await file(begun.start.commitment.hash, of: begun.owner)
+    }
+
+    /// The 136 bytes that everybody may know, of a commitment that the account's log names.
+    private func commitment(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
+        let query = try read { try RecoveryPromise.Query(decoding: body) }
+        guard try await named(by: query.owner).contains(query.commitment) else { throw PartRefusal(.notFound) }
+        let file = try await stored { () throws(MailboxStoreError) in
+            try await store.file(under: query.commitment, of: query.owner)
+        }
+        guard let file, let promise = RecoveryFile(commitment: query.commitment, bytes: file).promise else {
+            throw PartRefusal(.notFound)
+        }
+        return promise.encoded
+    }
+
+    /// The hashes of the commitments that an account's log names: the one in force and the former one.
+    private func named(by owner: Handle) async throws(PartRefusal) -> [[UInt8]] {
+        let state = try await state(of: owner)
+        return [state?.recoveryCommitment, state?.formerRecovery?.commitment.hash].compactMap(\.self)
+    }
+
+    /// A request is kept when it is by a commitment of the account's; with a start only if the log shows that.
+    private func ask(_ body: [UInt8], from client: ClientAddress) async throws(PartRefusal) -> [UInt8] {
+        let asking = try read { try RecoveryAsking(decoding: body) }
+        guard let state = try await state(of: asking.owner),
+            state.isCommitted(to: asking.commitment, at: clock())
+                || state.pendingRecovery == asking.start?.hash && asking.start != nil
+        else { throw PartRefusal(.notFound) }
+        guard asking.start == nil || state.pendingRecovery == asking.start?.hash else { throw PartRefusal(.notFound) }
+        try await stored { () throws(MailboxStoreError) in
+            try await store.keep(asking, from: client.network, at: clock())
+        }
         return []
     }
 
@@ -123,6 +174,10 @@ package struct RecoveryAnswering: PartAnswering {
     }
 
     // MARK: Reading
+
+    private func areFriends(_ handle: Handle, _ caller: Caller) async throws(PartRefusal) -> Bool {
+        do { return try await directory.areFriends(handle, caller) } catch { throw PartRefusal(.unavailable) }
+    }
 
     private func state(of handle: Handle) async throws(PartRefusal) -> AccountState? {
         do { return try await directory.publishedState(of: handle) } catch { throw PartRefusal(.unavailable) }

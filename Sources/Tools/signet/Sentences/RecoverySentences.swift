@@ -86,6 +86,25 @@ extension RecoveryClientError {
             Sentence(
                 "One of the account's devices stopped a recovery. Nothing new begins before \(Moment.date(end)).",
                 "If that was not you, somebody has one of your devices.")
+        case .olderGuardians:
+            Sentence(
+                "The guardians were chosen with an older version of signet, and cannot help with this one.",
+                "On a device that still has the identity: signet guardians refresh")
+        case .noFormerGuardians:
+            Sentence(
+                "There are no guardians from before who could still help.", "Give the command without --before.")
+        case .anotherPaper:
+            Sentence(
+                "That paper is not of the guardians in force.", "Leave --paper out: a guardian can let you begin.")
+        case .nobodyConfirmed:
+            Sentence(
+                "No guardian has confirmed yet.", "Call one, and read them the number that 'signet recover' shows.")
+        case .start:
+            Sentence("The request cannot begin.", "Check this device's clock, and give the same command again.")
+        case .answerRefused(let handle):
+            Sentence(
+                "The directory did not take your answer for \(handle): its box is full, or it does not know your part.",
+                "Tell them, and try again later. If it stays so, ask the directory's operator.")
         case .noRecovery: Sentence("No recovery is under way here.", "Begin with 'signet recover start HANDLE'.")
         case .stopped:
             Sentence(
@@ -146,6 +165,14 @@ extension GuardianCaseError {
         case .anotherEpoch: Sentence("They have other guardians by now.", "Somebody else has to help.")
         case .tooEarly(let time):
             Sentence("Your part is not sent before \(Moment.date(time)).", "Run 'signet guardian' then.")
+        case .viewTooOld:
+            Sentence(
+                "What the directory shows is too old to tell whether somebody objected.", "Run 'signet guardian' later."
+            )
+        case .invalidObjection:
+            Sentence("That is no objection of one of their devices.", "Call them.")
+        case .outOfOrder(.stopped):
+            Sentence("One of their devices says that it was not them.", "Do not help. Call them.")
         case .outOfOrder(.declined), .outOfOrder(.reported):
             Sentence("You do not help with this request any more.", "If it is them after all, they have to begin anew.")
         case .outOfOrder: Sentence("You have confirmed this already.", "'signet guardian' shows how it stands.")

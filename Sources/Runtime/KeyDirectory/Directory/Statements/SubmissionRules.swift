@@ -28,6 +28,8 @@ struct SubmissionRules: Sendable {
             guard submission.state.identityKey == current.identityKey else { throw .refused(.handleTaken) }
         }
         try checkTime(of: submission.state, after: current)
+        try checkPromise(of: submission.state, after: current)
+        try checkExpired(before: submission.state)
         guard current.isFollowed(by: submission.state) else { throw .refused(.versionConflict) }
         let new = submission.state.devices.filter { !current.devices.contains($0) }
         guard new.allSatisfy({ $0.number > highestNumber }) else { throw .refused(.badRequest) }
@@ -50,6 +52,19 @@ struct SubmissionRules: Sendable {
             case .recovered(let succession): (succession.time, now)
             }
         guard time <= latest, now - min(now, time) <= bound else { throw .refused(.wrongTime) }
+    }
+
+    /// Nobody can ask under a commitment of the older form: none is made any more. Those in the log are read.
+    private func checkPromise(of state: AccountState, after current: AccountState) throws(DirectoryError) {
+        guard state.olderCommitment == nil || state.olderCommitment == current.olderCommitment else {
+            throw .refused(.badRequest)
+        }
+    }
+
+    /// A request takes the place of another one only when that has expired by this clock, not by what the request says.
+    private func checkExpired(before state: AccountState) throws(DirectoryError) {
+        guard case .started(_, let superseded?, _) = state.step else { return }
+        guard now >= superseded.expires else { throw .refused(.versionConflict) }
     }
 
     /// One card for each new device and no other, in any order; each proves that the device holds its keys.

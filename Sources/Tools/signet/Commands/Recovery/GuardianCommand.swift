@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
+import SignetAPI
 import SignetClient
 import SocialRecovery
 
@@ -9,7 +10,7 @@ import SocialRecovery
 struct GuardianCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guardian", abstract: "What you keep for others, and who asks you for help.",
-        subcommands: [List.self, Confirm.self, Decline.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Confirm.self, Decline.self, Objection.self], defaultSubcommand: List.self)
 }
 
 extension GuardianCommand {
@@ -24,13 +25,19 @@ extension GuardianCommand {
         func run() async throws {
             let session = try Session(home)
             let side = session.guardianSide(try session.secrets())
-            let requests = try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
+            var notices: [GuardianNotice] = []
+            let requests = try await session.recovering { () throws(RecoveryClientError) in
+                try await side.advance { notices.append($0) }
+            }
             let duties = try await session.recovering { () throws(RecoveryClientError) in try side.duties() }
             output.emit(
                 [
                     "keptFor": .array(duties.map { .string($0.owner.description) }),
+                    "notices": .array(notices.map(\.json)),
                     "requests": .array(requests.map(\.json)),
-                ], Self.text(duties, requests))
+                ],
+                ([Self.text(duties, requests)]
+                    + notices.map { $0.words(session) }).joined(separator: "\n\n"))
         }
 
         private static func text(_ duties: [GuardianDuty], _ requests: [GuardianRequest]) -> String {
@@ -46,22 +53,51 @@ extension GuardianCommand {
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Help somebody who read you the right code.",
-            discussion: "You have one try: a wrong code ends the request for you.")
+            discussion: """
+                The first guardian whom they call is read a number: give it without a code, and their device shows one. You \
+                have one try: a wrong code ends the request for you.
+                """)
 
         @Argument(help: "Whose identity.") var handle: String
-        @Option(help: "The three words and two digits that they read to you.") var code: String
+        @Option(help: ArgumentHelp("The number of their request, if nobody has helped them yet.", valueName: "number"))
+        var request: String?
+        @Option(help: "The three words and two digits that they read to you.") var code: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let owner = try Handle.typed(handle)
             let session = try Session(home)
+            let number = try request.map(Self.number)
+            guard let code else { return try await look(at: number, for: owner, session) }
             let request = try await session.granted(.confirmRecovery(of: owner)) { opened, grant in
                 do throws(RecoveryClientError) {
-                    return try await session.guardianSide(opened.secrets).confirm(owner, code: Array(code.utf8), grant)
+                    return try await session.guardianSide(opened.secrets).confirm(
+                        owner, number: number, code: Array(code.utf8), grant)
                 } catch { throw CommandFailure(error, session: session) }
             }
             output.emit(request.json, request.screen)
+        }
+
+        /// Sends this guardian's number for the code; the new device shows one then.
+        private func look(at number: RequestNumber?, for owner: Handle, _ session: Session) async throws {
+            guard let number else {
+                throw CommandFailure(
+                    .usage, "Say which request, or the code.",
+                    "They read you a number first: --request NUMBER; then a code: --code \"word word word 42\".")
+            }
+            let side = session.guardianSide(try session.secrets())
+            let seen = try await session.recovering { () throws(RecoveryClientError) in
+                try await side.look(at: number, for: owner)
+            }
+            output.emit(seen.json, seen.screen)
+        }
+
+        private static func number(_ text: String) throws -> RequestNumber {
+            guard let number = RequestNumber(typed: Array(text.utf8)) else {
+                throw CommandFailure(.usage, "That is not the number of a request.", "It has eight digits.")
+            }
+            return number
         }
     }
 
@@ -91,12 +127,69 @@ extension GuardianCommand {
     }
 }
 
+extension GuardianCommand {
+    /// `signet guardian objection`
+    struct Objection: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take an objection that the person sent you as a file: \"this was not me\".",
+            discussion:
+                "It counts even if the directory does not show it. The person makes it: signet recover stop --out FILE")
+
+        @Argument(help: "The file.") var file: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let bytes: [UInt8]
+            do { bytes = try DurableFile(path: file).read(maximumByteCount: 4096) } catch {
+                throw CommandFailure(error, path: file)
+            }
+            guard let objection = try? GuardianObjection(decoding: bytes) else {
+                throw CommandFailure(.badFile, "\(file) is no objection.", "Ask them for it again.")
+            }
+            let session = try Session(home)
+            let side = session.guardianSide(try session.secrets())
+            try await session.recovering { () throws(RecoveryClientError) in try await side.take(objection) }
+            output.emit(
+                ["handle": .string(objection.owner.description), "outcome": .string("stopped")],
+                "\(Paint.output.good("✓")) You do not help with that request: \(objection.owner) did not make it.")
+        }
+    }
+}
+
+extension GuardianNotice {
+    fileprivate var json: JSONValue {
+        switch self {
+        case .failed(let owner, _): ["handle": .string(owner.description), "notice": "failed"]
+        case .replaced(let owner, let since, let until):
+            [
+                "handle": .string(owner.description), "notice": "replaced", "since": .number(since),
+                "until": .number(until),
+            ]
+        }
+    }
+
+    fileprivate func words(_ session: Session) -> String {
+        let mark = Paint.output.warning("!")
+        switch self {
+        case .failed(let owner, let error):
+            return "\(mark) \(owner): \(CommandFailure(error, session: session).sentence.what)"
+        case .replaced(let owner, let since, let until):
+            return """
+                \(mark) \(owner) has other guardians since \(Moment.date(since)); your part still helps until \(Moment.date(until)).
+                  Did they not tell you? Call them: somebody may have their device. 'signet recover start --before' asks you.
+                """
+        }
+    }
+}
+
 extension GuardianRequest {
     fileprivate var json: JSONValue {
         [
             "claimedName": .string(JSONValue.printable(guardianCase.request.claimedName)),
             "codeIsReady": .bool(isRevealed), "deviceAdded": .number(newestDevice),
-            "handle": .string(guardianCase.owner.description), "notBefore": .number(guardianCase.notBefore),
+            "handle": .string(guardianCase.owner.description),
+            "notBefore": guardianCase.notBefore.map { .number($0) } ?? .null,
             "stage": .string(guardianCase.stage.name),
         ]
     }
@@ -109,7 +202,7 @@ extension GuardianRequest {
             \(paint.strong("Recovery request"))
               \(owner) is asking you to help recover their identity.
               \(meeting.kind == .none ? paint.warning(meeting.words(owner)) : meeting.words(owner))
-              Asked \(Moment.date(guardianCase.start.started)), from a device that calls itself "\(name)" (claimed, not proven).
+              Asked \(Moment.date(guardianCase.request.created)), from a device that calls itself "\(name)" (claimed, not proven).
               \(activity)
             \(guidance.map { "  " + $0 }.joined(separator: "\n"))
             """
@@ -138,11 +231,15 @@ extension GuardianRequest {
                 "Not them?    signet guardian decline \(owner) --report",
             ]
         case .confirmed:
+            guard let notBefore = guardianCase.notBefore else {
+                return ["Confirmed. Ask \(owner) to look at 'signet recover': the wait begins then."]
+            }
             return [
-                "Confirmed. Your part is sent after \(Moment.date(guardianCase.notBefore)): run 'signet guardian' then."
+                "Confirmed. Your part is sent after \(Moment.date(notBefore)): run 'signet guardian' then."
             ]
         case .released: return ["\(Paint.output.good("✓")) Your part is on its way, sealed to the new device."]
         case .declined: return ["You do not help with this request."]
+        case .stopped: return [Paint.output.bad("One of their devices says that it was not them. You do not help.")]
         case .reported: return ["You said that somebody pretends to be \(owner)."]
         }
     }
@@ -159,6 +256,7 @@ extension GuardianCase.Stage {
         case .released: "sent"
         case .declined: "declined"
         case .reported: "reported"
+        case .stopped: "stopped"
         }
     }
 }

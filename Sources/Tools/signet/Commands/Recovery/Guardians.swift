@@ -13,7 +13,9 @@ struct Guardians: AsyncParsableCommand {
             Each of them keeps one part, which alone is useless, and none is told who the others are. If you lose every \
             device, any three of five (or as you choose) bring your identity back to a new one: 'signet recover'.
             """,
-        subcommands: [List.self, Add.self, Check.self, Rehearse.self, Remind.self, Refresh.self, Replace.self],
+        subcommands: [
+            List.self, Add.self, Check.self, Rehearse.self, Remind.self, Refresh.self, Replace.self, PaperCommand.self,
+        ],
         defaultSubcommand: List.self)
 }
 
@@ -303,6 +305,30 @@ extension Guardians {
             output.emit(
                 ["asked": .array(silent.map { .string($0) })],
                 "\(Paint.output.good("✓")) Asked again: \(silent.joined(separator: ", ")).")
+        }
+    }
+}
+
+extension Guardians {
+    /// `signet guardians paper`
+    struct PaperCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "paper", abstract: "A line to keep on paper: with it you begin a recovery without a guardian.",
+            discussion: """
+                It lets whoever has it ask for your identity, and nothing more: guardians still give their parts only to \
+                whoever reads them the right code. Keep it where your devices are not. It is good for the guardians in \
+                force.
+                """)
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try session.secrets())
+            let paper = try await session.recovering { () throws(RecoveryClientError) in try side.paper() }
+            let text = String(decoding: paper, as: UTF8.self)
+            output.emit(["paper": .string(text)], String(text.dropLast()))
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
+import SignetAPI
 import SignetClient
 import SocialRecovery
 
@@ -18,19 +19,24 @@ extension Recover {
         static let configuration = CommandConfiguration(
             abstract: "Begin, on a device that is not yours yet.",
             discussion: """
-                The log shows everyone that a recovery began, and your other devices can stop it. Call your guardians \
-                yourself: nobody else tells them. Interrupted? Give the same command again.
+                Call your guardians yourself: nobody else tells them. Read the first of them the number that is shown; when \
+                they have confirmed, the log shows everyone that a recovery began, and your other devices can stop it. \
+                Interrupted? Give the same command again.
                 """)
 
         @Argument(help: "Your handle.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
         var directory: String
         @Option(help: "What guardians are shown as this device's name.") var name = "new device"
+        @Option(help: ArgumentHelp("Begin at once, with what 'signet guardians paper' wrote.", valueName: "file"))
+        var paper: String?
+        @Flag(help: "Ask the guardians from before the last change, if that was not you.") var before = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
+            let askKey = try paper.map(Self.askKey)
             guard name.utf8.count <= RecoveryRequest.maximumNameByteCount else {
                 throw CommandFailure(
                     .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
@@ -40,15 +46,22 @@ extension Recover {
             defer { withExtendedLifetime(lock) {} }
             let side = session.newDeviceSide(secrets)
             let progress = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.start(calling: Array(name.utf8))
+                try await side.start(calling: Array(name.utf8), with: askKey, withFormer: before)
             }
-            output.emit(
-                progress.json,
-                """
-                \(Paint.output.good("✓")) The log shows that you ask for \(handle) back.
-                  Call your guardians, and have each run 'signet guardian'. Then, here: signet recover
-                  \(progress.deadline)
-                """)
+            output.emit(progress.json, progress.beginning(handle))
+        }
+
+        private static func askKey(_ path: String) throws -> AskKey {
+            let bytes: [UInt8]
+            do { bytes = try DurableFile(path: path).read(maximumByteCount: 4096) } catch {
+                throw CommandFailure(error, path: path)
+            }
+            guard let key = AskKey(paper: bytes) else {
+                throw CommandFailure(
+                    .badFile, "\(path) is not what 'signet guardians paper' wrote.",
+                    "Without it, a guardian can let you begin: leave --paper out.")
+            }
+            return key
         }
     }
 
@@ -127,15 +140,28 @@ extension Recover {
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stop a recovery that was not you. Any of your devices can.",
-            discussion: "Nothing new can begin for a day. Then ask your guardians who called them.")
+            discussion: """
+                Nothing new can begin for a day. The guardians whom this device knows are told by letter as well; with --out you \
+                can give them the objection in any other way. Then ask them who called them.
+                """)
 
+        @Option(
+            help: ArgumentHelp("Also write the objection for guardians: signet guardian objection.", valueName: "file"))
+        var out: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let session = try Session(home)
             let side = session.ownerSide(try await session.secrets(for: .cancelRecovery))
-            try await session.recovering { () throws(RecoveryClientError) in try await side.stopRecovery() }
+            let objection = try await session.recovering { () throws(RecoveryClientError) in
+                try await side.stopRecovery()
+            }
+            if let out, let objection {
+                do { try DurableFile(path: out).replace(with: objection.encoded) } catch {
+                    throw CommandFailure(error, path: out)
+                }
+            }
             output.emit(
                 ["outcome": "stopped"],
                 """
@@ -152,15 +178,36 @@ extension RecoveryProgress {
             "codes": .array(
                 codes.sorted { $0.key.description < $1.key.description }.map {
                     ["code": .string($0.value), "handle": .string($0.key.description)]
-                }), "missing": .number(UInt64(standing.missing)), "notBefore": .number(start.notBefore),
-            "right": .array(standing.right.map { .string($0.description) }), "stage": .string(stage.name),
+                }), "missing": .number(UInt64(standing.missing)),
+            "notBefore": start.map { .number($0.notBefore) } ?? .null, "request": .string(number.text),
+            "right": .array(standing.right.map { .string($0.description) }),
+            "stage": .string(stage?.name ?? "not-begun"),
             "unjudged": .array(standing.unjudged.map { .string($0.description) }),
             "wrong": .array(standing.wrong.map { .string($0.description) }),
         ]
     }
 
     fileprivate var deadline: String {
-        "Until \(Moment.date(start.notBefore)) your other devices can stop this; until \(Moment.date(start.expires)) it can be finished."
+        guard let start else { return "No guardian has confirmed yet." }
+        return
+            "Until \(Moment.date(start.notBefore)) your other devices can stop this; until \(Moment.date(start.expires)) it can be finished."
+    }
+
+    fileprivate func beginning(_ handle: Handle) -> String {
+        let good = Paint.output.good("✓")
+        guard start == nil else {
+            return """
+                \(good) The log shows that you ask for \(handle) back.
+                  Call your guardians, and have each run 'signet guardian'. Then, here: signet recover
+                  \(deadline)
+                """
+        }
+        return """
+            \(good) Your request for \(handle) is number \(Paint.output.strong(number.text)). Nothing has begun yet.
+              Call one of your guardians and read them that number. They run:
+                signet guardian confirm \(handle) --request "\(number.text)"
+              Then, here: signet recover
+            """
     }
 
     fileprivate var text: String {
@@ -171,11 +218,14 @@ extension RecoveryProgress {
                 "\(paint.good("✓")) Your identity is yours again. \(paint.warning("Choose guardians: signet guardians add …"))"
         case .done: return "\(paint.good("✓")) Your identity is yours again, and guarded."
         case .succeeding: return "Enough guardians have helped. Finish: signet recover finish"
-        case .collecting: break
+        case .collecting, nil: break
         }
         let helped = standing.right.count + standing.unjudged.count
         let missing = standing.isMissingExact ? "\(standing.missing)" : "at least \(standing.missing)"
-        var lines = ["\(helped) helped, \(missing) more needed. \(deadline)"]
+        var lines =
+            start == nil
+            ? ["Your request is number \(paint.strong(number.text)). \(deadline)"]
+            : ["\(helped) helped, \(missing) more needed. \(deadline)"]
         lines += standing.unjudged.map { "  \($0) helped; whether it is right shows when a second one has" }
         lines += standing.right.map { "  \(paint.good("✓")) \($0) helped" }
         lines += standing.wrong.map {
@@ -190,7 +240,9 @@ extension RecoveryProgress {
         if !others.isEmpty {
             lines.append("  You could also ask \(others.map(\.description).joined(separator: ", ")).")
         }
-        if standing.missing == 0 { lines.append("  Finish, when the wait is over: signet recover finish") }
+        if start != nil && standing.missing == 0 {
+            lines.append("  Finish, when the wait is over: signet recover finish")
+        }
         return lines.joined(separator: "\n")
     }
 }

@@ -1,0 +1,33 @@
+/// By what a person names their request to a guardian, over the telephone: eight digits, from the request's hash.
+///
+/// Several requests for one account may wait; the number finds the one that is meant. It proves nothing: that the request
+/// is the person's, the spoken code shows.
+public struct RequestNumber: Hashable, Sendable {
+    /// Below 100,000,000.
+    public let value: UInt32
+
+    /// The number of a request with this hash: its first eight bytes, big-endian, modulo 10^8.
+    public init(ofRequest hash: [UInt8]) {
+        value = UInt32(hash.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000)
+    }
+
+    /// A number that the other side sent; nil when it has more digits.
+    public init?(_ value: UInt32) {
+        guard value < 100_000_000 else { return nil }
+        self.value = value
+    }
+
+    /// What a person typed: eight digits, spaces anywhere between; nil when it is something else.
+    public init?(typed: [UInt8]) {
+        let digits = typed.filter { $0 != UInt8(ascii: " ") }
+        guard digits.count == 8, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        value = digits.reduce(0) { $0 * 10 + UInt32($1 - 0x30) }
+    }
+
+    /// Two groups of four digits.
+    public var text: String {
+        let digits = String(value)
+        let eight = String(repeating: "0", count: 8 - digits.count) + digits
+        return "\(eight.prefix(4)) \(eight.suffix(4))"
+    }
+}
