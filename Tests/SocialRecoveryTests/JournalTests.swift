@@ -143,6 +143,34 @@ import Testing
         #expect(try journal.verify(against: world.setup.bundle, states: states) == 4)
     }
 
+    /// After a handover the log shows the account from its last state before on.
+    @Test func recordsFromBeforeTheLogBeganCount() throws {
+        let (states, phone) = try states()
+        let later = Array(states.suffix(2))
+        #expect(try world.journal.verify(against: world.setup.bundle, states: later) == 1, "the bundle holds it")
+        var journal = world.journal
+        try append([friend], to: &journal, at: 2)
+        #expect(try journal.verify(against: world.setup.bundle, states: [states[2]]) == 2, "by a device of the beginning")
+        #expect(try journal.verify(against: world.setup.bundle, states: later) == 1, "which was removed since")
+        try append([friend], to: &journal, device: 2, at: 4, by: phone)
+        #expect(try journal.verify(against: world.setup.bundle, states: later) == 3, "another device holds it")
+    }
+
+    /// A thief has a device that was removed before the handover, or none, and the server.
+    @Test func recordsFromBeforeTheLogBeganByOthersDoNotCount() throws {
+        let states = try states().states
+        for signer in [world.device, Curve25519.Signing.PrivateKey()] {
+            var journal = world.journal
+            try append([friend], to: &journal, at: 3, by: signer)
+            #expect(try journal.verify(against: world.setup.bundle, states: [states[3]]) == 1)
+        }
+        var forged = world.journal
+        try append([friend], to: &forged, at: 2, by: Curve25519.Signing.PrivateKey())
+        #expect(throws: RecoveryJournalError.notByADevice(position: 1)) {
+            try forged.verify(against: world.setup.bundle, states: [states[2]])
+        }
+    }
+
     @Test func anEntrysLengthTellsNoKind() throws {
         var journal = world.journal
         try append([friend], to: &journal)

@@ -77,8 +77,11 @@ public struct RecoveryJournal: Hashable, Sendable {
     /// Demands that the owner's devices wrote every record while they were the owner's, and that none is missing of those
     /// that the bundle knew.
     ///
-    /// - Parameter states: every state of the account since the epoch began and before a recovery took it over, in order, so
-    ///   that removed devices are known.
+    /// A log that took over from another begins with the account as it was then. Records of versions before that count when a
+    /// device signed them that the account still had, or when the bundle or a later record that counts holds them.
+    ///
+    /// - Parameter states: every state of the account that the log shows, before a recovery took it over, in order, so that
+    ///   removed devices are known.
     /// - Returns: how many records count, from the first. Those after it are by devices that were removed since, and nobody
     ///   who is still a device says that they were there before.
     /// - Throws: ``RecoveryJournalError``.
@@ -92,11 +95,12 @@ public struct RecoveryJournal: Hashable, Sendable {
         var isBundlesHeadMet = bundle.journalCount == 0
         var vouched = 0
         for (position, record) in records.enumerated() {
-            guard record.version >= latest, let key = byVersion[record.version]?.signingKey(of: record.device),
-                isSigned(record, by: key, after: head)
+            let beginning = states.first.flatMap { record.version < $0.version ? $0 : nil }
+            let key = (byVersion[record.version] ?? beginning)?.signingKey(of: record.device)
+            guard record.version >= latest, key.map({ isSigned(record, by: $0, after: head) }) ?? (beginning != nil)
             else { throw .notByADevice(position: position) }
             (head, latest) = (Self.head(record, after: head), record.version)
-            if listed.contains(key) { vouched = position + 1 }
+            if let key, listed.contains(key) { vouched = position + 1 }
             if position + 1 == Int(bundle.journalCount) { isBundlesHeadMet = head == bundle.journalHead }
         }
         guard isBundlesHeadMet else { throw .recordsMissing }
