@@ -187,12 +187,13 @@ import Testing
     @Test func aGuardianIsShownTheirOwnNumberAndOnlyAfterTheirs() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
-        _ = try await device.newDevice.start(calling: [])
+        let asked = try await device.newDevice.start(calling: []).number
         let (ana, ben) = (guardians[0], guardians[1])
-        _ = try await ana.guardian.advance()
+        _ = try await ana.guardian.look(at: asked, for: ming.handle)
         _ = try await device.newDevice.status()
         #expect(try await ana.guardian.advance().first?.isRevealed == true)
-        #expect(try await ben.guardian.advance().first?.isRevealed == false, "what ana was shown is not for ben")
+        let seen = try await ben.guardian.look(at: asked, for: ming.handle)
+        #expect(!seen.isRevealed, "what ana was shown is not for ben")
         #expect(try await device.newDevice.status().codes.count == 2)
         #expect(try await ben.guardian.advance().first?.isRevealed == true)
         let codes = try await device.newDevice.status().codes
@@ -208,11 +209,11 @@ import Testing
     @Test func aNumberThatIsNotSignedOrComesTwiceIsPassedOver() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
-        _ = try await device.newDevice.start(calling: [])
+        let asked = try await device.newDevice.start(calling: []).number
         let bytes = try #require(try device.files.read(device.files.recovery))
         var record = try RecoveryRecord(decoding: bytes)
         let (ana, ben) = (guardians[0], guardians[1])
-        _ = try await ana.guardian.advance()
+        _ = try await ana.guardian.look(at: asked, for: ming.handle)
         let number = try #require(try ana.guardian.cases().first?.number)
         let devices = try await device.client.lookup(ana.handle).verdict.lookup.state.devices
         record.take(number, from: ben.handle, devices)

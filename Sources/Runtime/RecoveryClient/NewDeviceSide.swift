@@ -17,11 +17,11 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         self.files = files
     }
 
-    private func record() throws(RecoveryClientError) -> RecoveryRecord? {
+    func record() throws(RecoveryClientError) -> RecoveryRecord? {
         try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
     }
 
-    private func keep(_ record: RecoveryRecord) throws(RecoveryClientError) {
+    func keep(_ record: RecoveryRecord) throws(RecoveryClientError) {
         try files.write(record.encoded, to: files.recovery)
     }
 
@@ -62,7 +62,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         return attempt.stage == .collecting && state.pendingRecovery != attempt.start.hash
     }
 
-    private func ownLookup() async throws(RecoveryClientError) -> VerifiedLookup {
+    func ownLookup() async throws(RecoveryClientError) -> VerifiedLookup {
         let answer = try await post.asking { () throws(ClientError) in
             try await post.client.lookup(post.secrets.handle).verdict
         }
@@ -120,7 +120,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     }
 
     /// Nobody else asks, and nobody objected within the last day.
-    private func checkNothingElse(_ state: AccountState) throws(RecoveryClientError) {
+    func checkNothingElse(_ state: AccountState) throws(RecoveryClientError) {
         switch state.step {
         case .started(let start, _, _) where post.now() < start.expires: throw .anotherAsks(until: start.expires)
         case .stopped(let stop, _) where post.now() < stop.time + Self.freeze:
@@ -132,73 +132,11 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// For so long nothing starts after an objection, in seconds: a day.
     private static var freeze: UInt64 { 86_400 }
 
-    private func leaveRequest(_ record: RecoveryRecord, _ start: RecoveryStart?) async throws(RecoveryClientError) {
+    func leaveRequest(_ record: RecoveryRecord, _ start: RecoveryStart?) async throws(RecoveryClientError) {
         let asking = RecoveryAsking(
             owner: post.secrets.handle, box: Array(SHA256.hash(data: record.secret)), commitment: record.commitment,
             start: start, request: record.request.encoded)
         _ = try await post.call(.ask, asking.encoded)
-    }
-
-    // MARK: Into the log
-
-    /// Once somebody who may has endorsed the request: puts it into the log, and fetches what guardians open.
-    private func begin(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
-        guard let endorsement = record.endorsement else { return }
-        _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
-        var state = try await ownLookup().state
-        if record.start == nil || state.pendingRecovery != record.start?.hash {
-            try checkNothingElse(state)
-            guard post.now() < endorsement.time + RecoveryEndorsement.lifetime else {
-                record.endorsement = nil
-                return try keep(record)
-            }
-            let start = try start(record, endorsement)
-            record.start = start
-            try keep(record)
-            try await log(start, after: state)
-            state = try await ownLookup().state
-        }
-        guard let start = record.start, state.pendingRecovery == start.hash else { throw .stopped }
-        try await fetch(&record, start, state)
-    }
-
-    private func start(
-        _ record: RecoveryRecord, _ endorsement: RecoveryEndorsement
-    ) throws(RecoveryClientError) -> RecoveryStart {
-        do throws(RecoveryStepFault) {
-            return try RecoveryStart(
-                request: record.request.hash, identityKey: record.request.identityKey, commitment: record.commitment,
-                started: post.now(), expires: record.request.expires, endorsement: endorsement)
-        } catch { throw .start(error) }
-    }
-
-    private func log(_ start: RecoveryStart, after state: AccountState) async throws(RecoveryClientError) {
-        var superseded: RecoveryStart?
-        if case .started(let start, _, _) = state.step { superseded = start }
-        let asked: AccountState
-        do throws(AccountStateError) {
-            asked = try AccountState(starting: start, superseding: superseded, after: state) {
-                try post.secrets.signAsIdentity($0) ?? []
-            }
-        } catch { throw .account(error) }
-        _ = try await post.asking { () throws(ClientError) in
-            try await post.client.submit(asked, cards: [], by: post.secrets)
-        }
-    }
-
-    private func fetch(
-        _ record: inout RecoveryRecord, _ start: RecoveryStart, _ state: AccountState
-    ) async throws(RecoveryClientError) {
-        try await leaveRequest(record, start)
-        let fetch = RecoveryFetch(request: record.request.hash, secret: record.secret)
-        guard let file = try await post.find(.askedFile, fetch.encoded) else { throw .notRecoverable }
-        guard let contents = try? RecoveryContents(decoding: file) else { throw .malformedAnswer }
-        do throws(RecoveryAttemptError) {
-            record.attempt = try RecoveryAttempt(
-                record.request, start: start, bundle: contents.bundle, state: state)
-        } catch { throw .attempt(error) }
-        record.contents = contents
-        try keep(record)
     }
 
     // MARK: Collecting
@@ -245,15 +183,24 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     private func take(_ letter: RecoveryLetter, _ record: inout RecoveryRecord) async throws(RecoveryClientError) {
         switch try? GuardianAnswer(decoding: letter.body) {
         case .number(let number):
-            guard !record.numbers.contains(where: { $0.guardian == letter.sender }) else { return }
-            record.take(number, from: letter.sender, try await post.lookup(letter.sender).lookup.state.devices)
+            guard !record.numbers.contains(where: { $0.guardian == letter.sender }),
+                let person = try await guardian(letter.sender)
+            else { return }
+            record.take(number, from: letter.sender, person.lookup.state.devices)
         case .release(let release):
-            let person = try await post.lookup(letter.sender)
-            guard let key = GuardianKey(person.lookup) else { return }
+            guard let person = try await guardian(letter.sender), let key = GuardianKey(person.lookup) else { return }
             _ = try? record.attempt?.take(release, from: key)
         case .endorsement(let endorsement):
             if record.endorsement == nil, (try? start(record, endorsement)) != nil { record.endorsement = endorsement }
         case nil: return
+        }
+    }
+
+    /// A guardian whom the directory shows; nil for one whom it does not any more, who then stops nobody else.
+    private func guardian(_ handle: Handle) async throws(RecoveryClientError) -> LookupVerdict? {
+        do { return try await post.lookup(handle) } catch {
+            guard error.isWorthARetry else { return nil }
+            throw error
         }
     }
 
@@ -269,124 +216,6 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             number: RequestNumber(ofRequest: record.request.hash), stage: record.attempt?.stage,
             start: record.attempt?.start, codes: record.codes.mapValues { String(decoding: $0.text, as: UTF8.self) },
             standing: standing, guardians: guardians)
-    }
-
-    // MARK: Finishing
-
-    /// Puts the identity under this device's key, revokes every device from before, and brings back what guardians
-    /// guarded.
-    ///
-    /// - Returns: what came back.
-    /// - Throws: ``RecoveryClientError``.
-    public func finish() async throws(RecoveryClientError) -> RecoveredThings {
-        _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
-        _ = try await status()
-        guard var record = try record() else { throw .noRecovery }
-        guard let stage = record.attempt?.stage else { throw .nobodyConfirmed }
-        if stage == .collecting || stage == .succeeding { try await succeed(&record) }
-        return try await bringBack(record)
-    }
-
-    private func succeed(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
-        guard let start = record.attempt?.start else { throw .nobodyConfirmed }
-        guard post.now() >= start.notBefore else { throw .tooEarly(until: start.notBefore) }
-        let identityKey = record.request.identityKey
-        let states = try await states()
-        guard let last = states.last else { throw .noRecovery }
-        if last.identityKey != identityKey {
-            guard last.pendingRecovery == start.hash else { throw .stopped }
-            try await takeOver(&record, after: last, highest: states.flatMap(\.devices).map(\.number).max() ?? 0)
-        }
-        let now = try await states.last?.identityKey == identityKey ? states : self.states()
-        guard let before = now.last(where: { $0.identityKey != identityKey }),
-            let after = now.first(where: { $0.identityKey == identityKey })
-        else { throw .stopped }
-        do throws(RecoveryAttemptError) { try record.attempt?.succeeded(before: before, after: after) } catch {
-            throw .attempt(error)
-        }
-        try keep(record)
-    }
-
-    private func takeOver(
-        _ record: inout RecoveryRecord, after state: AccountState, highest: UInt16
-    ) async throws(RecoveryClientError) {
-        guard var attempt = record.attempt else { throw .nobodyConfirmed }
-        guard highest < UInt16.max else { throw .client(.misuse(.noDeviceNumberLeft)) }
-        let secrets = post.secrets
-        let card = try await post.asking { () throws(ClientError) in try await post.client.deviceCard(secrets) }
-        // A little in the past, so that a fast clock does not claim a time to come.
-        let time = max(attempt.start.notBefore, post.now() - min(post.now(), 60))
-        let device = DeviceRecord(number: highest + 1, addedAt: time, keys: secrets.keys)
-        let next: AccountState
-        do {
-            next = try secrets.withSealingKey { key in
-                try attempt.succeed(with: key, after: state, device: device, at: time) {
-                    try secrets.signAsIdentity($0) ?? []
-                }
-            }
-        } catch let error as RecoveryAttemptError { throw .attempt(error) } catch { throw .damaged }
-        record.attempt = attempt
-        try keep(record)
-        _ = try await post.asking { () throws(ClientError) in
-            try await post.client.submit(next, cards: [card], by: secrets)
-        }
-    }
-
-    /// Every state of the account that the log has and the directory shows, in order.
-    private func states() async throws(RecoveryClientError) -> [AccountState] { try await post.ownStates() }
-
-    private func bringBack(_ record: RecoveryRecord) async throws(RecoveryClientError) -> RecoveredThings {
-        guard let attempt = record.attempt, let journal = record.contents?.journal else { throw .nobodyConfirmed }
-        let states = try await states().filter { $0.identityKey != record.request.identityKey }
-        let entries: [JournalEntry]
-        do {
-            let count = try journal.verify(against: attempt.bundle, states: states)
-            entries = try post.secrets.withSealingKey { key in
-                try attempt.withJournalKey(key) { try journal.open(with: $0, first: count) }
-            }
-        } catch let error as RecoveryJournalError { throw .journal(error) } catch let error as RecoveryAttemptError {
-            throw .attempt(error)
-        } catch { throw .damaged }
-        var (people, changed): ([Handle], [Handle]) = ([], [])
-        var comparisons: [Comparison] = []
-        for case .contact(let handle, let identityKey, let comparison) in entries.newestContacts {
-            if try await isStill(handle, identityKey) {
-                people.append(handle)
-                comparisons += [comparison].compactMap(\.self)
-            } else {
-                changed.append(handle)
-            }
-        }
-        try await post.asking { [people, comparisons] () throws(ClientError) in
-            try await post.client.remember(people, comparisons)
-        }
-        for handle in people { _ = try await post.lookup(handle) }
-        return RecoveredThings(
-            entries: entries, people: people, changed: changed,
-            devicesBefore: states.last?.devices.map(\.keys.signing) ?? [])
-    }
-
-    /// Whether the log shows the identity that the owner knew.
-    private func isStill(_ handle: Handle, _ identityKey: [UInt8]) async throws(RecoveryClientError) -> Bool {
-        do {
-            return try await post.lookup(handle).lookup.state.identityKey == identityKey
-        } catch {
-            switch error {
-            case .client(.notRegistered), .client(.accountClosed): return false
-            default: throw error
-            }
-        }
-    }
-}
-
-extension [JournalEntry] {
-    /// Each person once, as they were known last: who was compared later stands there twice.
-    fileprivate var newestContacts: [JournalEntry] {
-        var handles: Set<Handle> = []
-        let newest = reversed().filter { entry in
-            if case .contact(let handle, _, _) = entry { handles.insert(handle).inserted } else { false }
-        }
-        return newest.reversed()
     }
 }
 
@@ -404,16 +233,4 @@ public struct RecoveryProgress: Sendable {
     public let standing: RecoveryStanding
     /// Everybody whom the owner had chosen; empty before two of them have helped.
     public let guardians: [Handle]
-}
-
-/// What a recovery brought back.
-public struct RecoveredThings: Sendable {
-    /// Everything, in the order in which the owner's devices had put it there.
-    public let entries: [JournalEntry]
-    /// The people whom the owner knew, with the same identity as then: pinned.
-    public let people: [Handle]
-    /// Those with another identity by now, or gone: to be compared anew.
-    public let changed: [Handle]
-    /// Ed25519 keys, 32 bytes each, of the devices that the account had when the recovery took it over.
-    public let devicesBefore: [[UInt8]]
 }

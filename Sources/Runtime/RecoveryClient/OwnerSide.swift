@@ -185,7 +185,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// - Throws: ``RecoveryClientError``.
     public func paper() throws(RecoveryClientError) -> [UInt8] {
         guard let setup = try current() else { throw .noGuardians }
-        guard let paper = try? post.secrets.withAgreementKey({ setup.askKey(with: $0)?.paper }) else { throw .damaged }
+        guard let paper = try? post.secrets.withSealingKey({ setup.askKey(with: $0)?.paper }) else { throw .damaged }
         return paper
     }
 

@@ -7,7 +7,7 @@ public import SignetAPI
 // Requests of new devices. Several wait for one account side by side: who is in the way of none is in nobody's way. The log
 // holds one of them at a time, and that one stays.
 extension MailboxStore {
-    /// So many requests wait for one account, besides the one that its log shows.
+    /// So many requests wait for one account, besides the one that its log shows and those that a guardian answered.
     public static let requestsPerAccount = 64
     /// After this a request that no log shows is gone, in seconds: forty days.
     public static let requestLifetime: UInt64 = 40 * 86_400
@@ -16,8 +16,8 @@ extension MailboxStore {
     /// So many of one sender.
     public static let answersPerSender = 8
 
-    /// Keeps a request beside those that an account has. When there are too many, the oldest goes of whoever's network
-    /// brought the most. The same again changes nothing but its start.
+    /// Keeps a request beside those that an account has. When there are too many that no guardian answered, the oldest goes of
+    /// whoever's network brought the most. The same again changes nothing but its start.
     ///
     /// - Parameter network: whence it came.
     /// - Throws: ``MailboxStoreError``.
@@ -47,15 +47,18 @@ extension MailboxStore {
         }
     }
 
-    /// The greediest network loses its oldest request, never a bystander theirs.
+    /// The greediest network loses its oldest request, never a bystander theirs. One that a guardian answered stays: only
+    /// whoever holds a part can answer.
     private static func evict(of owner: Data, in database: Database) throws {
-        let count = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM requests WHERE owner = ? AND start IS NULL", arguments: [owner])
+        let waiting = """
+            FROM requests WHERE owner = ?1 AND start IS NULL
+            AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.request = requests.hash)
+            """
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [owner])
         for _ in 0..<max(0, (count ?? 0) - requestsPerAccount) {
             let oldest = """
-                hash = (SELECT hash FROM requests WHERE owner = ?1 AND start IS NULL AND network = (
-                    SELECT network FROM requests WHERE owner = ?1 AND start IS NULL
-                    GROUP BY network ORDER BY count(*) DESC, min(id) LIMIT 1
+                hash = (SELECT hash \(waiting) AND network = (
+                    SELECT network \(waiting) GROUP BY network ORDER BY count(*) DESC, min(id) LIMIT 1
                 ) ORDER BY id LIMIT 1)
                 """
             try forget(requests: oldest, [owner], in: database)

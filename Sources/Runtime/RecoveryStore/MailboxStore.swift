@@ -148,7 +148,7 @@ extension MailboxStore {
         guard (count ?? 0) > (ofFriends ? lettersPerRecipient : lettersOfStrangers) else { return }
         try database.execute(
             sql: """
-                DELETE FROM letters WHERE id = (SELECT id FROM letters WHERE recipient = ?1 AND sender = (
+                DELETE FROM letters WHERE id = (SELECT id FROM letters WHERE recipient = ?1 AND friend = ?2 AND sender = (
                     SELECT sender FROM letters WHERE recipient = ?1 AND friend = ?2
                     GROUP BY sender ORDER BY count(*) DESC, min(id) LIMIT 1
                 ) ORDER BY id LIMIT 1)

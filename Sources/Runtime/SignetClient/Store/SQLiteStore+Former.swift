@@ -1,6 +1,6 @@
 import GRDB
 public import KeyTransparency
-public import SignetAPI
+import SignetAPI
 import TransparencyLog
 import VRF
 

@@ -1,3 +1,4 @@
+import ConnectionLimits
 package import KeyDirectory
 import KeyTransparency
 package import RecoveryStore

@@ -27,7 +27,7 @@ extension PresenceAction {
         case .confirmRecovery(let handle): "to help \(handle) to recover"
         case .recoverIdentity: "to make your identity yours again"
         case .cancelRecovery: "to stop a recovery of your identity"
-        case .showPaperShare: "to show a paper guardian"
+        case .showPaperShare: "to show what you keep on paper"
         case .exportIdentity: "to take your identity to another device"
         }
     }

@@ -325,7 +325,7 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try session.secrets())
+            let side = session.ownerSide(try await session.secrets(for: .showPaperShare))
             let paper = try await session.recovering { () throws(RecoveryClientError) in try side.paper() }
             let text = String(decoding: paper, as: UTF8.self)
             output.emit(["paper": .string(text)], String(text.dropLast()))
