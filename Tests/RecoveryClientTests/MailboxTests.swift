@@ -96,7 +96,9 @@ import Testing
             RecoveryLetter.Draft(to: ben.handle, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount))
         }
         #expect(try await mailbox.keep(draft(255), from: ana.handle, isFriend: true, at: now) == .taken)
-        for byte: UInt8 in 0..<20 { _ = try await mailbox.keep(draft(byte), from: ana.handle, isFriend: false, at: now) }
+        for byte: UInt8 in 0..<20 {
+            _ = try await mailbox.keep(draft(byte), from: ana.handle, isFriend: false, at: now)
+        }
         for number in 0..<30 {
             let other = try Villager("other\(number)", in: village)
             for byte: UInt8 in 0..<4 {
