@@ -1,6 +1,6 @@
 import CanonicalCoding
 import Crypto
-public import SecretSharing
+import SecretSharing
 
 /// The private half of the ask key of a ``KeyTransparency/RecoveryCommitment``: whoever has it may ask for the identity
 /// and answer those who ask, and can do nothing else with it. Each guardian has it, and the owner.

@@ -13,12 +13,13 @@ struct RecoveryStory {
 
     let alice: PaperPerson
     let commitment: RecoveryCommitment
+    private let askKey: Curve25519.Signing.PrivateKey
     private let recorded: [[UInt8]: [UInt8]]
 
     init(recorded: [[UInt8]: [UInt8]]) throws {
         self.recorded = recorded
         alice = try PaperPerson("alice@example.org", seed: 10, deviceCount: 1, recorded: recorded)
-        let askKey = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 62, count: 32))
+        askKey = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 62, count: 32))
         commitment = try RecoveryCommitment(
             epoch: 1, delay: Self.delay, recoveryKey: Self.publicKey(61), bundle: [1, 2, 3],
             askKey: Array(askKey.publicKey.rawRepresentation))
@@ -37,9 +38,13 @@ struct RecoveryStory {
     }
 
     func start(at time: UInt64 = started) throws -> RecoveryStart {
-        try RecoveryStart(
-            request: [UInt8](repeating: 9, count: 32), identityKey: Self.publicKey(60), commitment: commitment,
-            started: time, expires: time + 6000)
+        let (request, identityKey, expires) = ([UInt8](repeating: 9, count: 32), try Self.publicKey(60), time + 6000)
+        let endorsement = try RecoveryEndorsement(
+            of: request, identityKey: identityKey, commitment: commitment, expires: expires, at: time,
+            signing: { Array(try askKey.signature(for: $0)) })
+        return try RecoveryStart(
+            request: request, identityKey: identityKey, commitment: commitment, started: time, expires: expires,
+            endorsement: endorsement)
     }
 
     func committed() throws -> AccountState {
