@@ -405,7 +405,8 @@ let runtimeTargets: [Target] = [
         name: "SignetTesting",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI",
-            "KeyDirectory", "SignetServer", "SignetClient", crypto, logging,
+            "KeyDirectory", "SignetServer", "SignetClient", "SocialRecovery", "RecoveryStore", "RecoveryClient", crypto,
+            logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
 
@@ -448,7 +449,7 @@ let runtimeTargets: [Target] = [
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
         name: "signet-lying-server",
-        dependencies: ["SignetTesting", "SignetServer", "KeyDirectory", arguments, logging],
+        dependencies: ["SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", arguments, logging],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
     // MARK: Tests mirror Sources

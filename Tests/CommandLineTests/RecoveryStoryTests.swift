@@ -76,6 +76,64 @@ import Testing
         }
     }
 
+    /// As many guardians as needed, with programs of their own, and the server: a request that claims to be older than the
+    /// wait, and the takeover right behind it. Every step keeps the rules; what the log shows of their times does not.
+    @Test func aRecoveryThatGuardiansAndServerRushIsRed() async throws {
+        try await Circle.withoutServer { circle in
+            try await circle.town.serving(.signetd, Circle.server) { _ in
+                try await circle.setGuardians(wait: "2d")
+                try await circle.run("ming", "guardians")
+                // Both have seen that nobody asks.
+                expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
+                expect(0, try await circle.attempt("ming", "monitor"))
+            }
+            let helping = Circle.guardians.prefix(3).flatMap { ["--guardian", circle.town[$0].path()] }
+            let attack = ["--attack", "replaced-account", "--port", "0"] + helping
+            try await circle.town.serving(.lyingServer, attack) { _ in
+                let seen = try await circle.attempt("friend", "lookup", Circle.ming)
+                expect(2, seen)
+                #expect(seen.complaint.hasPrefix("ALARM: guardians gave the identity of ming@example.org to another"))
+                let facts = try await circle.attempt("friend", "lookup", Circle.ming, "--json").object()
+                #expect(facts["identity"] as? String == "rushed" && facts["usable"] as? Bool == false)
+                let alarm = try await circle.attempt("ming", "monitor")
+                expect(5, alarm)
+                #expect(alarm.output.contains("without the delay in which you could object"))
+            }
+        }
+    }
+
+    /// A stranger asks before the person does, from a device of their own: they are in nobody's way.
+    @Test func aStrangerWhoAsksFirstBlocksNobody() async throws {
+        let heard = Transcript()
+        try await Circle.with { circle in
+            try await circle.setGuardians()
+            try await circle.run("ming", "guardians")
+            try circle.makeNewDevice("stranger")
+            for _ in 0..<3 {
+                try await circle.run(
+                    "stranger", "recover", "start", Circle.ming, "--directory", circle.town.profile.path())
+            }
+            // The log has nothing of it: no alarm, no change, no request at guardians, and nothing to fetch.
+            expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
+            expect(0, try await circle.attempt("ming", "monitor"))
+            #expect(try await circle.run("ana", "guardian", "--json").object()["requests"] as? [String] == [])
+            let early = try await circle.attempt("stranger", "recover", "finish")
+            expect(64, early)
+
+            try FileManager.default.moveItem(at: circle.town["ming"], to: circle.town["ashes"])
+            try await begin(circle, heard)
+            for name in ["ana", "ben", "cleo"] {
+                if name == "ana" {
+                    try await circle.send(name, heard: heard)
+                } else {
+                    try await confirm(name, circle, heard)
+                }
+            }
+            #expect(try await circle.run("new", "recover", "finish").output.contains("friend@example.org"))
+            expect(64, try await circle.attempt("stranger", "recover", "finish"))
+        }
+    }
+
     private func begin(_ circle: Circle, _ heard: Transcript) async throws {
         try circle.makeNewDevice("new")
         for _ in 0..<2 {  // Interrupted, it is given once more.

@@ -25,9 +25,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     /// What is kept for others.
     ///
     /// - Throws: ``RecoveryClientError``.
-    public func duties() throws(RecoveryClientError) -> [GuardianDuty] {
-        try files.list(in: files.duties) { try GuardianDuty(decoding: $0) }
-    }
+    public func duties() throws(RecoveryClientError) -> [GuardianDuty] { try files.keptDuties() }
 
     /// Requests that were seen.
     ///

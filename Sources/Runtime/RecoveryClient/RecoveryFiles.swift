@@ -1,6 +1,6 @@
 import CanonicalCoding
 public import SignetClient
-import SocialRecovery
+package import SocialRecovery
 
 /// What guardians and recoveries leave in a home folder. Each file is replaced as a whole.
 ///
@@ -44,6 +44,11 @@ public struct RecoveryFiles: Sendable {
     /// Whether guardians are asked who are not in force yet.
     public var isAsking: Bool {
         get throws(RecoveryClientError) { try read(nextSetup) != nil }
+    }
+
+    /// What is kept for others.
+    package func keptDuties() throws(RecoveryClientError) -> [GuardianDuty] {
+        try list(in: duties) { try GuardianDuty(decoding: $0) }
     }
 
     private func file(_ name: String) -> DurableFile { DurableFile(path: folder + "/" + name) }

@@ -1,6 +1,8 @@
 public import ArgumentParser
+import Foundation
 import KeyDirectory
 import Logging
+import SignetClient
 import SignetServer
 public import SignetTesting
 
@@ -40,13 +42,34 @@ struct LyingServerTool: AsyncParsableCommand {
         @Option(help: "What to do; see list.")
         var attack: Attack
 
+        @Option(
+            help: ArgumentHelp(
+                "With replaced-account: the home folder of a guardian who takes part; may be repeated. $SIGNET_PASSPHRASE opens it.",
+                valueName: "dir"))
+        var guardian: [String] = []
+
         @Option(help: "The port to listen at on 127.0.0.1; 0 for any.")
         var port = 8443
+
+        func validate() throws {
+            guard guardian.isEmpty || attack == .replacedAccount else {
+                throw ValidationError("Guardians take part in replaced-account alone.")
+            }
+        }
+
+        private func conspiracy() throws -> Conspiracy? {
+            guard !guardian.isEmpty else { return nil }
+            let passphrase = ProcessInfo.processInfo.environment["SIGNET_PASSPHRASE"] ?? ""
+            return try Conspiracy(
+                of: guardian.map { HomeFolder(path: $0) }, opening: SecretBytes(copying: passphrase.utf8),
+                beside: DataDirectory(path: data).recovery)
+        }
 
         func run() async throws {
             let logger = Logger(label: "signet-lying-server") { _ in SwiftLogNoOpLogHandler() }
             let stored = try await StoredDirectory.open(DataDirectory(path: data), logger: logger)
-            let lying = try LyingDirectory(stored, keysIn: DataDirectory(path: data).keys, attack: attack)
+            let lying = try LyingDirectory(
+                stored, keysIn: DataDirectory(path: data).keys, attack: attack, with: conspiracy())
             var configuration = HTTPSServer.Configuration()
             configuration.port = port
             configuration.republishInterval = nil

@@ -25,7 +25,7 @@ public struct ShareRelease: Hashable, Sendable {
     let signature: [UInt8]
 
     /// Nil when the request's key cannot be sealed to, or `sign` fails.
-    init?(
+    package init?(
         _ packet: GuardianPacket, for request: RecoveryRequest, signing sign: ([UInt8]) throws -> [UInt8]
     ) {
         var writer = ByteWriter()

@@ -131,6 +131,19 @@ struct ForgedLog {
                 inclusion: try tree.inclusionProof(index: last, size: tree.size), step: step))
     }
 
+    /// In which epoch an entry of a label came.
+    func loggedStep(_ count: UInt64, of label: LabelIndex) throws -> LoggedStep {
+        guard let place = places[label.key]?[Int(count) - 1],
+            let end = entries[Int(place)...].firstIndex(where: \.isEpoch), case .epoch(let record) = entries[end]
+        else { throw ForgeryError.noEpoch }
+        let size = tree.size
+        return LoggedStep(
+            count: count, inclusion: try tree.inclusionProof(index: place, size: size),
+            epoch: PlacedEpoch(
+                index: UInt64(end), record: record,
+                path: try tree.inclusionProof(index: UInt64(end), size: size).hashes))
+    }
+
     /// The proof that a label, which is in no log, is not in the index.
     func absence(of label: LabelIndex) -> MapProof { trie.proof(of: label.key) }
 }
@@ -140,6 +153,10 @@ enum ForgeryError: Error {
     case noEpoch
     /// The person who is to be lied about is not registered.
     case nobody
+}
+
+extension LogEntry {
+    fileprivate var isEpoch: Bool { if case .epoch = self { true } else { false } }
 }
 
 extension MerkleTree {

@@ -16,6 +16,8 @@ actor ForgersDesk {
         var log: ForgedLog
         /// What the forged log's last entry under the label shows.
         var step: LabelAnswer.Step
+        /// The state that it began with, and the steps of a recovery that was made up, as histories show them.
+        var shown: [(version: UInt64, entry: HistoryResponse.Entry)] = []
     }
 
     func lie(
@@ -46,32 +48,29 @@ actor ForgersDesk {
     /// What the forged log says of a person.
     private func tell(
         _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
-    ) async throws -> (lookup: LookupResponse, entries: [LogEntry]) {
+    ) async throws -> (lookup: LookupResponse, label: LabelIndex, forged: Case) {
         let known = try await forgery(request.handle, answer, liar)
         let (hash, proof) = try liar.keys.vrf.prove(liar.subject(of: request).vrfInput)
         let label = LabelIndex(hash)
         let lookup = try known.log.answer(
             to: request, about: label, proof, step: known.step,
             note: liar.sign(known.log.tree.head(size: known.log.tree.size)))
-        return (lookup, known.log.entries(of: label))
+        return (lookup, label, known)
     }
 
-    /// The history that the forged log has, of which no state but the last is shown.
+    /// The history that the forged log has. Of its states the last is shown, and what goes with a recovery that was made up.
     func history(
         _ request: HistoryRequest, _ answer: LookupResponse, for liar: LyingDirectory
     ) async throws -> HistoryResponse {
-        let (lookup, entries) = try await tell(request.lookup, answer, liar)
-        let asked = entries.dropFirst(Int(request.lookup.knownCount)).dropLast()
+        let (lookup, label, forged) = try await tell(request.lookup, answer, liar)
+        let (entries, known) = (forged.log.entries(of: label), request.lookup.knownCount)
+        let recovery = entries.enumerated().filter { forged.isOfRecovery($1) && $0 >= known }
+        let steps = try recovery.map { try forged.log.loggedStep(UInt64($0.offset) + 1, of: label) }
+        // A recovery has to follow from what there was before it.
+        let honest = steps.isEmpty ? [] : try await liar.directory.history(request).entries
+        let asked = entries.dropFirst(Int(known)).dropLast().dropFirst(honest.count)
         return HistoryResponse(
-            lookup: lookup.encoded,
-            entries: asked.compactMap { entry in
-                switch entry {
-                case .device(let leaf): .device(leaf.publicKey)
-                case .state(let record):
-                    .withheld(record.kind, version: record.version, record.commitment)
-                case .epoch, .succession, .predecessor: nil
-                }
-            })
+            lookup: lookup.encoded, steps: steps, entries: honest + asked.compactMap { forged.entry($0) })
     }
 
     // MARK: The honest log, and something else said of it
@@ -137,13 +136,35 @@ actor ForgersDesk {
             return Case(impostor: impostor, log: log, step: try answer.label.step)
         default:
             var made = Case(impostor: impostor, log: try await ForgedLog(of: real), step: try answer.label.step)
-            try made.extend(liar.attack, handle, label, filler, at: liar.clock() * 1000)
+            if let conspiracy = liar.conspiracy {
+                try await made.extend(by: conspiracy, label, at: liar.clock())
+            } else {
+                try made.extend(liar.attack, handle, label, filler, at: liar.clock() * 1000)
+            }
             return made
         }
     }
 }
 
 extension ForgersDesk.Case {
+    /// What a history shows of an entry.
+    fileprivate func entry(_ entry: LogEntry) -> HistoryResponse.Entry? {
+        switch entry {
+        case .device(let leaf): .device(leaf.publicKey)
+        case .state(let record):
+            shown.first { $0.version == record.version }?.entry
+                ?? .withheld(record.kind, version: record.version, record.commitment)
+        case .epoch, .succession, .predecessor: nil
+        }
+    }
+
+    fileprivate func isOfRecovery(_ entry: LogEntry) -> Bool {
+        guard case .state(let record) = entry,
+            case .state(_, _, let encoded) = shown.first(where: { $0.version == record.version })?.entry
+        else { return false }
+        return AccountState.isOfRecovery(encoded)
+    }
+
     /// Goes on with the real log as nobody honest would.
     fileprivate mutating func extend(
         _ attack: Attack, _ handle: Handle, _ label: VRFHash, _ filler: [LogEntry], at time: UInt64
@@ -179,6 +200,23 @@ extension ForgersDesk.Case {
         case .futureEpoch: try log.close(at: time + day)
         default: try log.close(at: time)
         }
+    }
+
+    /// Guardians help: the identity is taken over by the rules, and nobody has time to object.
+    fileprivate mutating func extend(by conspiracy: Conspiracy, _ label: VRFHash, at now: UInt64) async throws {
+        guard case .state(let kind, let opening, let encoded) = step else { throw ForgeryError.nobody }
+        let victim = try AccountState(decoding: encoded)
+        let steps = try await conspiracy.takeOver(victim, at: now)
+        log.add(.state(impostor.record(steps.request, label, kind: .set)))
+        try log.close(at: now * 1000)
+        for device in steps.takeover.devices { log.add(.device(DeviceLeaf(label: label, device: device.keys))) }
+        log.add(.state(impostor.record(steps.takeover, label, kind: .set)))
+        try log.close(at: now * 1000 + 1)
+        shown = [(victim.version, .state(kind, opening: opening, encoded: encoded))]
+        for state in [steps.request, steps.takeover] {
+            shown.append((state.version, .state(.set, opening: impostor.opening, encoded: state.encoded)))
+        }
+        step = impostor.step(steps.takeover, kind: .set)
     }
 
     private mutating func add(_ leaf: DeviceLeaf, _ record: StateRecord) {

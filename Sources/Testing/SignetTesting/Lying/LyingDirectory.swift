@@ -11,28 +11,34 @@ package struct LyingDirectory: DirectoryAnswering {
     let directory: Directory
     let keys: DirectoryKeys
     let attack: Attack
+    let conspiracy: Conspiracy?
     let clock: @Sendable () -> UInt64
     private let desk = ForgersDesk()
 
     /// Puts an attack in front of an open directory.
     package init(
-        _ directory: Directory, keys: DirectoryKeys, attack: Attack, clock: @escaping @Sendable () -> UInt64
+        _ directory: Directory, keys: DirectoryKeys, attack: Attack, with conspiracy: Conspiracy? = nil,
+        clock: @escaping @Sendable () -> UInt64
     ) {
         honest = HonestDirectory(directory)
         self.directory = directory
         self.keys = keys
         self.attack = attack
+        self.conspiracy = conspiracy
         self.clock = clock
     }
 
     /// Puts an attack in front of a data directory that was set up and opened.
     ///
+    /// - Parameter conspiracy: guardians who take part in ``Attack/replacedAccount``.
     /// - Throws: whatever keeps the keys from being read.
-    package init(_ stored: StoredDirectory, keysIn folder: String, attack: Attack) throws {
+    package init(
+        _ stored: StoredDirectory, keysIn folder: String, attack: Attack, with conspiracy: Conspiracy? = nil
+    ) throws {
         guard let log = stored.profile.trust.policy.logs.first else { throw StoredDirectoryError.noLog }
         self.init(
             stored.directory, keys: try DirectoryKeys.read(from: folder, origin: log.name), attack: attack,
-            clock: ServerClock.system.time)
+            with: conspiracy, clock: ServerClock.system.time)
     }
 
     package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {

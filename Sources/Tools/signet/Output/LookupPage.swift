@@ -261,7 +261,8 @@ struct LookupPage {
         if case .changed(let change) = verdict.outcome {
             members["change"] = .string(change.words)
             if change.identityKeyChanged {
-                members["identity"] = .string(change.isRecovery ? "recovered" : "unexplained")
+                members["identity"] = .string(
+                    change.isRecovery ? "recovered" : change.identity == .rushed ? "rushed" : "unexplained")
             }
         }
         return members

@@ -24,7 +24,8 @@ struct GuardianChoice: ParsableArguments {
     @Argument(help: "Their handles; people whom you added and accepted.") var handles: [String]
     @Option(help: ArgumentHelp("How many of them together recover your identity.", valueName: "n"))
     var needed: Int = 3
-    @Option(help: "How long your other devices can stop a recovery: 2d, 36h, 10m, 5s.")
+    @Option(
+        help: "How long your other devices can stop a recovery: 2d, 36h, 90m; of 15m or less your friends see nothing.")
     var wait = Wait(seconds: RecoveryCommitment.standardDelay)
     @Option(
         help: ArgumentHelp(
