@@ -27,7 +27,7 @@ import TransparencyLog
             let exit = try await Program.lyingServer.run(["list"], in: town.folder)
             expect(0, exit)
             #expect(exit.lines == Attack.allCases.map { "\($0.rawValue)\t\($0.summary)" })
-            #expect(exit.lines.count == 29)
+            #expect(exit.lines.count == 30)
         }
     }
 
@@ -46,8 +46,22 @@ import TransparencyLog
             }
             #expect(try town.bytes("alice/keystore") == before)
             let evidence = try await town.signet("alice", "evidence", "list", "--json").object()["evidence"] as? [Any]
-            let isKept = [Attack.rollback, .splitView, .forkedWitness].contains(attack)
+            let isKept = attack.stop == .check(.consistency)
             #expect(evidence?.isEmpty == !isKept, "kept of a log that contradicts itself, and of nothing else")
+        }
+    }
+
+    /// Somebody new has no view that the old log could contradict: the age of its last epoch alone stops it.
+    @Test func aFrozenViewIsStoppedByItsAgeAtTheFirstVisit() async throws {
+        try await Town.with { town in
+            try town.prepareHome("carol", "carol@example.org", withIdentity: true)
+            try await town.serving(.lyingServer, ["--attack", Attack.frozenView.rawValue, "--port", "0"]) { _ in
+                let exit = try await town.signet("carol", "lookup", Town.bob, "--json")
+                expect(1, exit)
+                let checks = try exit.checks()
+                #expect(checks.first { $0.result == "failed" }?.name == "epoch")
+                #expect(exit.complaint.contains("hour"), "\(exit.complaint)")
+            }
         }
     }
 
@@ -92,7 +106,7 @@ import TransparencyLog
             let failed = try #require(checks.firstIndex { $0.result == "failed" })
             #expect(checkNames[expected] == checks[failed].name)
             // Two heads that contradict each other are refused before anything else that follows the cosignatures.
-            let isSeenEarly = [.rollback, .forkedWitness].contains(attack)
+            let isSeenEarly = [.rollback, .forkedWitness, .frozenView].contains(attack)
             let reached = isSeenEarly ? try #require(checks.firstIndex { $0.name == "freshness" }) : failed
             #expect(checks[..<reached].allSatisfy { $0.result == "passed" })
             #expect(checks[reached..<failed].allSatisfy { $0.result == "not reached" })

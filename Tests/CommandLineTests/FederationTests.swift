@@ -1,5 +1,7 @@
 import Foundation
 import KeyTransparency
+import LogForging
+import SignetClient
 import Testing
 import TransparencyLog
 
@@ -137,6 +139,33 @@ import TransparencyLog
             expect(0, try await town.signet("sleeper", "log", "verify"))
             let again = try await town.signet("sleeper", "directory", "update", "--json")
             #expect(try again.object()["changes"] as? UInt64 == 0)
+        }
+    }
+
+    /// No quorum is weakened: the evidence alone asks for the user's word.
+    @Test func aClientWithEvidenceFollowsOnItsUsersWordAlone() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            for name in ["alice", "sleeper"] { expect(0, try await federation.register(name)) }
+            expect(0, try await town.signet("sleeper", "people", "add", "alice@example.org"))
+            let log = try ForgedLog(origin: "example.org/signet")
+            let first = try log.checkpoint()
+            try log.grow(epochs: 1, people: 1)
+            let store = try SQLiteStore.open(at: town["sleeper/store.sqlite"].path())
+            try await store.keep(ForkEvidence(first: first, second: log.checkpoint()), at: 1)
+            try store.close()
+            try await handOver(
+                federation, String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
+            )
+
+            let refused = try await town.signet("sleeper", "lookup", "alice@example.org")
+            expect(2, refused)
+            #expect(refused.complaint.contains("you hold evidence against it"))
+            expect(2, try await town.signet("sleeper", "directory", "update"))
+            expect(0, try await town.signet("sleeper", "directory", "update", "--accept"))
+            expect(0, try await town.signet("sleeper", "lookup", "alice@example.org"))
+            expect(
+                0, try await town.signet("alice", "lookup", "sleeper@example.org"), "without evidence, without a word")
         }
     }
 

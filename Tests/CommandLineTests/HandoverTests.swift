@@ -83,6 +83,38 @@ import Testing
         }
     }
 
+    /// Two logs grow from one copy; the auditor has seen both. The heir of one is no better than the log it goes on from.
+    @Test func theHeirOfAGuiltyLogIsNotFoundSound() async throws {
+        try await Town.with { town in
+            try FileManager.default.copyItem(at: town["server"], to: town["twin"])
+            func audit(_ home: String = "auditor", _ directory: String = "server/directory.signet") async throws -> Exit
+            {
+                try await town.signet(home, "audit", "--directory", directory, "--json")
+            }
+            for (data, name) in [("server", "carol"), ("twin", "dave")] {
+                try await town.serving(data: data) { _ in
+                    try town.prepareHome(name, "\(name)@example.org", withIdentity: true)
+                    let made = try await town.signet(
+                        name, "account", "create", "\(name)@example.org", "--directory", town.profile.path())
+                    expect(0, made)
+                    let found = try await audit()
+                    expect(data == "server" ? 0 : 1, found)
+                    #expect(try found.object()["fault"] as? String == (data == "server" ? nil : "fork"))
+                }
+            }
+            expect(0, try await succeed(town))
+            try await town.serving(data: "heir") { _ in
+                expect(0, try await town.signet("alice", "directory", "update", "--accept"))
+                for _ in 0..<2 {
+                    let heir = try await audit("auditor", "alice/directory")
+                    expect(1, heir)
+                    #expect(heir.complaint.contains("goes on from one that broke its rules"), "\(heir.complaint)")
+                }
+                expect(0, try await audit("another", "alice/directory"), "who knows nothing of the old log")
+            }
+        }
+    }
+
     /// The operator shows alice a device that bob never had, and ends the log before anybody can hold it against them.
     @Test func whatWasShownIsNotForgottenByAHandover() async throws {
         try await Town.with { town in

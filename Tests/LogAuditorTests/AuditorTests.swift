@@ -98,6 +98,45 @@ import TransparencyLog
         }
     }
 
+    /// The heir, its heir, and the same name under another key keep every rule; a log beside them has nothing to do with it.
+    @Test func whatGoesOnFromAGuiltyLogIsGuilty() async throws {
+        func audit(_ log: ForgedLog) async throws -> AuditorError? {
+            let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
+            func audited() async throws(AuditorError) {
+                let policy: Policy
+                do { policy = try log.policy() } catch { throw .otherLog }
+                let auditor = try Auditor(
+                    of: policy, at: source, keeping: own, convicted: GuiltyLog.all(in: folder.path, besides: own),
+                    clock: { ForgedLog.now })
+                try await auditor.resume()
+                _ = try await auditor.auditPublished()
+            }
+            try source.serve(log)
+            return await failure(audited)
+        }
+        func heir(of former: ForgedLog?, _ origin: String, seed: UInt8) throws -> ForgedLog {
+            let heir = try ForgedLog(origin: origin, seed: seed)
+            if let former { try heir.add(PredecessorRecord(note: former.checkpoint()).entry) }
+            try heir.grow(epochs: 2, people: 3)
+            return heir
+        }
+        let next = try heir(of: log, "next.example/log", seed: 2)
+        #expect(try await audit(heir(of: log, "other.example/log", seed: 5)) == nil, "nothing is known yet")
+        try log.grow(epochs: 2, people: 3)
+        try log.commit(.secondStep)
+        #expect(try await audit(log)?.guilt?.isInherited == false)
+        let proof = try log.checkpoint()
+        for descendant in [
+            next, try heir(of: next, "third.example/log", seed: 3), try heir(of: nil, "directory.example/log", seed: 4),
+        ] {
+            for _ in 0..<2 {
+                let guilt = try #require(try await audit(descendant)?.guilt)
+                #expect(guilt.isInherited && guilt.evidence.notes == [proof])
+            }
+        }
+        #expect(try await audit(heir(of: nil, "aside.example/log", seed: 6)) == nil)
+    }
+
     @Test func twoTreesOfOneSizeAreAFork() async throws {
         try log.grow(epochs: 2, people: 3)
         try source.serve(log)

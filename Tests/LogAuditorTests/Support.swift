@@ -65,7 +65,20 @@ final class ServedLog: LogSource {
     }
 }
 
+extension Evidence {
+    /// The checkpoints in it.
+    var notes: [SignedNote] {
+        switch self {
+        case .fork(let fork): [fork.first, fork.second]
+        case .rule(let rule): [rule.checkpoint]
+        }
+    }
+}
+
 extension AuditorError {
+    /// What the log is guilty of.
+    var guilt: LogGuilt? { if case .guilty(let guilt) = self { guilt } else { nil } }
+
     /// What evidence claims.
     var claim: String? {
         guard case .guilty(let guilt) = self else { return nil }

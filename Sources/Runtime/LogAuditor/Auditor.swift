@@ -28,6 +28,7 @@ public actor Auditor {
     private let clock: @Sendable () -> UInt64
     private let times = EpochTimeRule.standard
     private let limits: AuditLimits
+    private let convicted: [GuiltyLog]
     private let turns = Turns()
     private var audit = CheckpointAudit()
     private var latest: LogSignedCheckpoint?
@@ -41,11 +42,12 @@ public actor Auditor {
     ///   - source: where the log's files are.
     ///   - folder: what is kept; one folder for one log.
     ///   - limits: how much of a log is read at a time.
+    ///   - convicted: logs that were found guilty; one that goes on from them is as well.
     ///   - clock: seconds since 1970.
     /// - Throws: ``AuditorError``.
     public init(
         of policy: Policy, at source: any LogSource, keeping folder: AuditFolder, limits: AuditLimits = AuditLimits(),
-        clock: @escaping @Sendable () -> UInt64,
+        convicted: [GuiltyLog] = [], clock: @escaping @Sendable () -> UInt64,
         progress: @escaping Progress = { _, _ in }
     ) throws(AuditorError) {
         let lock: HomeLock?
@@ -57,6 +59,7 @@ public actor Auditor {
         self.progress = progress
         self.clock = clock
         self.limits = limits
+        self.convicted = convicted
         tiles = SourceTiles(source: source, folder: folder)
         guilt = try Self.guilt(in: folder, policy)
     }
@@ -99,6 +102,7 @@ public actor Auditor {
             audit = CheckpointAudit()
             try await replay(to: signed, reading: .max)
         }
+        try await checkDescent(of: signed)
         accept(signed)
     }
 
@@ -152,11 +156,22 @@ public actor Auditor {
             if let latest { try await rule(signed, against: latest) }
             throw .entriesDoNotMatch(size: size)
         }
+        try await checkDescent(of: signed)
         try check(audit.hasEnded ? nil : audit.lastEpoch, seenAt: now)
         do { try folder.checkpoint.replace(with: signed.note.encoded) } catch { throw .folder(error) }
         tiles.forgetTail(of: start, in: signed.checkpoint.head.size)
         accept(signed)
         return signed
+    }
+
+    /// A handover, or another key, makes no new log of a guilty one. The proof is kept here as well, for the log after this one.
+    private func checkDescent(of signed: LogSignedCheckpoint) async throws(AuditorError) {
+        guard !convicted.isEmpty, signed.checkpoint.head.size > 0 else { return }
+        let first = try await tiles.read(bundle: 0, size: signed.checkpoint.head.size).entries.first
+        guard let former = convicted.first(where: { $0.isOrigin(of: signed.checkpoint, beginningWith: first) }) else {
+            return
+        }
+        throw try convict(former.evidence)
     }
 
     private func accept(_ signed: LogSignedCheckpoint) {
@@ -273,11 +288,14 @@ public actor Auditor {
     private func convict(_ evidence: Evidence, deed: ProvenFault.Deed? = nil) throws(AuditorError) -> AuditorError {
         let deed = (try? EvidenceVerifier(policy: policy).verify(evidence).deed) ?? deed
         do {
-            let found = LogGuilt(evidence: evidence, deed: deed, path: try folder.keep(evidence))
+            let found = LogGuilt(
+                evidence: evidence, deed: deed, path: try folder.keep(evidence),
+                isInherited: evidence.isInherited(by: policy))
             guilt = found
             return .guilty(found)
         } catch {
-            guilt = LogGuilt(evidence: evidence, deed: deed, path: "")
+            guilt = LogGuilt(
+                evidence: evidence, deed: deed, path: "", isInherited: evidence.isInherited(by: policy))
             throw .evidenceNotKept(evidence, error)
         }
     }
@@ -301,6 +319,14 @@ public actor Auditor {
             let evidence = try? Evidence(decoding: bytes)
         else { throw .evidenceDamaged(name: name) }
         let deed = try? EvidenceVerifier(policy: policy).verify(evidence).deed
-        return LogGuilt(evidence: evidence, deed: deed, path: file.path)
+        return LogGuilt(
+            evidence: evidence, deed: deed, path: file.path, isInherited: evidence.isInherited(by: policy))
+    }
+}
+
+extension Evidence {
+    /// Whether no key of the policy signed what it accuses somebody of.
+    fileprivate func isInherited(by policy: Policy) -> Bool {
+        !notes.contains { (try? policy.verifyLogSignature(on: $0)) != nil }
     }
 }

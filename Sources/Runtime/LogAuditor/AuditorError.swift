@@ -66,4 +66,6 @@ public struct LogGuilt: Hashable, Sendable {
     public let deed: ProvenFault.Deed?
     /// The file it is in.
     public let path: String
+    /// Whether it is of the log from which this one goes on, or of this one under another key.
+    public var isInherited = false
 }

@@ -1,6 +1,7 @@
+import CanonicalCoding
 import KeyTransparency
 package import SignetClient
-import TransparencyLog
+public import TransparencyLog
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -33,6 +34,22 @@ public struct AuditFolder: Sendable {
         self.path = path
         self.hook = hook
         self.freeByteCount = freeByteCount
+    }
+
+    /// How the folders of audits below a home folder begin.
+    public static let namePrefix = "audit-"
+
+    /// The folder below a home folder for the log with this key; nil stands for a policy without a log.
+    public static func below(_ home: String, for key: KeyID?) -> AuditFolder {
+        let name = key.map { String(decoding: Hex.encode($0.bytes), as: UTF8.self) } ?? "none"
+        return AuditFolder(path: home + "/" + namePrefix + name)
+    }
+
+    /// The key of the log, if the folder was named by ``below(_:for:)``.
+    var logKeyID: KeyID? {
+        guard let name = path.split(separator: "/").last, name.hasPrefix(Self.namePrefix) else { return nil }
+        let digits = name.dropFirst(Self.namePrefix.count)
+        return digits.count == 8 ? UInt32(digits, radix: 16).map(KeyID.init(rawValue:)) : nil
     }
 
     /// So many bytes of the disk are left to evidence, checkpoints and others.

@@ -22,6 +22,16 @@ extension Client {
         return succession
     }
 
+    /// Whether evidence is kept that the log has two histories: what it says of its next keys is then worth a question.
+    ///
+    /// - Throws: ``ClientError/store(_:)``.
+    public func holdsEvidence() async throws(ClientError) -> Bool {
+        let kept = try await stored { () throws(StoreError) in try await store.evidence() }
+        let forks = try await stored { () throws(StoreError) in try await store.metForks() }
+        return kept.contains { $0.known.origin == origin }
+            || forks.contains { (try? Checkpoint(decoding: $0.first.text))?.origin == origin }
+    }
+
     /// A log must have grown from what this client saw of it to its end, and the log that goes on must name that end
     /// itself, in its first entry, for everyone to see.
     private func checkHandover(_ succession: VerifiedSuccession) async throws(ClientError) {

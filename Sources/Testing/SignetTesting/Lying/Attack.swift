@@ -24,6 +24,9 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case staleCheckpoint = "stale-checkpoint"
     /// A checkpoint that is cosigned with the time of tomorrow.
     case futureCheckpoint = "future-checkpoint"
+    /// An old log, cosigned anew: its last epoch ended two hours ago, and what came after it is hidden. Who has seen the log sees
+    /// a second one; somebody new has its age alone.
+    case frozenView = "frozen-view"
     /// An epoch that ends tomorrow.
     case futureEpoch = "future-epoch"
     /// The index root of an epoch before the last one.
@@ -75,6 +78,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .forkedWitness: "two logs of one size with the same witnesses"
         case .staleCheckpoint: "a log as it was two days ago"
         case .futureCheckpoint: "a log that witnesses see tomorrow"
+        case .frozenView: "an old log, cosigned anew"
         case .futureEpoch: "an epoch that ends tomorrow"
         case .oldIndexRoot: "an index as it was before"
         case .missingEpochRecord: "a log that goes on after its last index"
@@ -121,7 +125,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .deniedAccount, .inventedAccount: .check(.index)
         case .swappedKey, .oldState, .erasedLabel: .check(.history)
         case .staleCheckpoint, .futureCheckpoint: .check(.freshness)
-        case .rollback, .splitView, .forkedWitness: .check(.consistency)
+        case .rollback, .splitView, .forkedWitness, .frozenView: .check(.consistency)
         case .replacedAccount, .foreignIdentity: .changedKeys
         case .hiddenDevice, .flashKey, .wrongStep: .monitor
         case .oversized: .transport

@@ -27,16 +27,17 @@ struct ForgedLog {
     /// - Parameters:
     ///   - invented: entries to begin with, in an epoch of their own.
     ///   - size: stop after the first epoch that reaches this many entries.
+    ///   - earlier: so many milliseconds before the real ones its epochs end.
     ///   - change: what to put in the place of an entry; epoch records cannot be changed.
     init(
-        of log: DurableLog, after invented: [LogEntry] = [], size: UInt64 = .max,
+        of log: DurableLog, after invented: [LogEntry] = [], size: UInt64 = .max, earlier: UInt64 = 0,
         changing change: (LogEntry) -> LogEntry = { $0 }
     ) async throws {
         for entry in invented { add(entry) }
         for entry in try await Self.entries(of: log) {
             if case .epoch(let record) = entry {
                 if records.isEmpty && !invented.isEmpty { try close(at: record.time) }
-                try close(at: record.time)
+                try close(at: record.time - earlier)
                 if tree.size >= size { return }
             } else {
                 add(change(entry))

@@ -126,6 +126,9 @@ actor ForgersDesk {
         case .splitView:
             return Case(
                 impostor: impostor, log: try await ForgedLog(of: real, after: filler), step: try answer.label.step)
+        case .frozenView:
+            let log = try await ForgedLog(of: real, earlier: 2 * 3600 * 1000)
+            return Case(impostor: impostor, log: log, step: try answer.label.step)
         case .forkedWitness:
             if let second { return Case(impostor: impostor, log: second, step: try answer.label.step) }
             let log = try await ForgedLog(of: real) { entry in

@@ -34,8 +34,12 @@ struct DirectoryUpdate: AsyncParsableCommand {
             OwnAccountWatch.arm(session.client)
             return try finish([], needsWord: false, policy: session.profile.trust.policy)
         }
-        let needsWord = succession.weakensQuorum && !accept
+        let holdsEvidence = try await session.holdsEvidence()
+        let needsWord = (succession.weakensQuorum || holdsEvidence) && !accept
         if !needsWord { OwnAccountWatch.arm(try await session.adopt(succession).client) }
+        if holdsEvidence {
+            Output.error("You hold evidence against the log of before: 'signet evidence list'.")
+        }
         try finish(succession.changes, needsWord: needsWord, policy: succession.trust.policy)
     }
 
@@ -51,7 +55,8 @@ struct DirectoryUpdate: AsyncParsableCommand {
         )
         guard needsWord else { return }
         throw CommandFailure(
-            .needsDecision, "Other or fewer witnesses would suffice from now on, so this needs your word.",
+            .needsDecision,
+            "Other or fewer witnesses would suffice from now on, or you hold evidence, so this needs your word.",
             "Ask whoever runs the directory, by another way; then add --accept.")
     }
 }

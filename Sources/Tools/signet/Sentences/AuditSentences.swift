@@ -35,6 +35,11 @@ extension AuditorError {
     var sentence: Sentence {
         let again = "Try again. If that stays so, ask whoever runs the log."
         return switch self {
+        case .guilty(let guilt) where guilt.isInherited:
+            Sentence(
+                "The log goes on from one that broke its rules, or is that one under another key.",
+                "The proof is in \(guilt.path). If it is another log of that name, move the folder with the proof away."
+            )
         case .guilty(let guilt):
             Sentence(
                 "The log \(guilt.deed?.sentence ?? "broke a rule: " + guilt.evidence.claim).",

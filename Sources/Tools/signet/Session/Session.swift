@@ -122,7 +122,18 @@ struct Session {
                 "The directory has changed its keys, and other or fewer witnesses would suffice from now on.",
                 "Look at the change with 'signet directory update', and ask whoever runs it.")
         }
+        guard try await !holdsEvidence() else {
+            throw CommandFailure(
+                .needsDecision, "The directory has changed its keys, and you hold evidence against it.",
+                "Look at it with 'signet evidence list', and ask whoever runs the directory; 'signet directory update --accept' goes on."
+            )
+        }
         return try await adopt(succession)
+    }
+
+    /// Whether the store has evidence against the directory's log.
+    func holdsEvidence() async throws -> Bool {
+        do { return try await client.holdsEvidence() } catch { throw CommandFailure(error, session: self) }
     }
 
     /// Whether the user compared the identity key that is pinned for somebody.

@@ -30,6 +30,11 @@ extension Audit {
         var listen: String?
         @Flag(help: "Listen at other addresses too: a proxy on another machine adds TLS.")
         var listenBeyondLoopback = false
+        @Option(
+            help: ArgumentHelp(
+                "The --state of an earlier audit: of the log that this one goes on from, or of this one under another key.",
+                valueName: "dir"))
+        var former: [String] = []
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -45,11 +50,12 @@ extension Audit {
 
         func run() async throws {
             let (policy, source) = try log.open()
-            tellOfEarlierEvidence(besides: folder(of: policy))
             let auditor: Auditor
             do {
                 auditor = try Auditor(
-                    of: policy, at: source, keeping: folder(of: policy), clock: Surroundings.system.now,
+                    of: policy, at: source, keeping: folder(of: policy),
+                    convicted: convicted(besides: folder(of: policy)),
+                    clock: Surroundings.system.now,
                     progress: AuditProgress().show)
                 try await auditor.resume()
             } catch { throw failure(error) }
@@ -135,19 +141,13 @@ extension Audit {
 
         private func folder(of policy: Policy) -> AuditFolder {
             if let state { return AuditFolder(path: state) }
-            let name = policy.logs.first.map { String(decoding: Hex.encode($0.keyID.bytes), as: UTF8.self) }
-            return AuditFolder(path: home.folder.path + "/audit-" + (name ?? "none"))
+            return .below(home.folder.path, for: policy.logs.first?.keyID)
         }
 
         /// A log that changes its key or hands over has another folder from then on, and what was found of it stays found.
-        private func tellOfEarlierEvidence(besides own: AuditFolder) {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: home.folder.path)) ?? []
-            for name in names.sorted() where name.hasPrefix("audit-") {
-                let folder = AuditFolder(path: home.folder.path + "/" + name)
-                guard folder.path != own.path, !folder.evidenceNames().isEmpty else { continue }
-                Output.error(
-                    "There is evidence against a log in \(folder.path); is it the one that this one goes on from?")
-            }
+        private func convicted(besides own: AuditFolder) -> [GuiltyLog] {
+            GuiltyLog.all(in: home.folder.path, besides: own)
+                + former.compactMap { GuiltyLog(AuditFolder(path: $0)) }
         }
 
         private func emit(_ auditor: Auditor, _ sound: LogSignedCheckpoint) async {
