@@ -31,6 +31,20 @@ struct PolicyFileTests {
         return try await Program.signet.run(["policy", verb, "policy"] + options, in: folder)
     }
 
+    /// What the documentation gives as an example for `signetd init --witnesses` is one.
+    @Test func theDocumentedWitnessesAreAPolicysLines() throws {
+        let page = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../Documentation/witness.md"), encoding: .utf8)
+        let lines = try #require(page.split(separator: "```\n").first { $0.hasSuffix("quorum outside\n") })
+        let log = try key("example.org/log", .ed25519, 1)
+        let policy = try Policy(decoding: Array("log \(log)\n\(lines)".utf8))
+        #expect(policy.verifiableWitnesses.count == 3)
+        #expect(policy.witnesses.allSatisfy { $0.url?.starts(with: "https://".utf8) ?? false })
+        let names = policy.witnesses.map(\.name)
+        #expect(policy.isQuorumMet(by: Set(names.prefix(2))) && !policy.isQuorumMet(by: Set(names.prefix(1))))
+    }
+
     @Test func aPolicyIsExplained() async throws {
         let exit = try await signet("show", "group g 2 w0 w1\ngroup all-of-it any g\nquorum all-of-it")
         expect(0, exit)

@@ -21,6 +21,7 @@ import Testing
         try await circle.setGuardians(heard: heard)
         let list = try await circle.run("ming", "guardians", heard: heard)
         #expect(list.output.contains("5 of 5 kept"))
+        #expect(list.output.contains("compared in person") && list.output.contains("not compared"))
         #expect(list.output.contains("your notes, 1 site and 6 people"))
         // What comes later is guarded as well, and no guardian is asked.
         try await belongings.register(at: 1, heard: heard)

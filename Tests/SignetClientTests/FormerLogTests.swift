@@ -66,18 +66,6 @@ import VRF
         }
     }
 
-    private static func heirKeys() throws -> DirectoryKeys {
-        let name = try KeyName("example.org/next".utf8)
-        return DirectoryKeys(
-            log: try NoteSigner(name: name, algorithm: .ed25519, seed: [UInt8](repeating: 3, count: 32)),
-            cosigners: [
-                try NoteSigner(
-                    name: DirectoryKeys.clockName(of: name), algorithm: .cosignatureV1,
-                    seed: [UInt8](repeating: 4, count: 32))
-            ],
-            vrf: try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31)))
-    }
-
     private static func policy(of keys: DirectoryKeys) throws -> Policy {
         let name = try #require(Policy.Name(Array("clock".utf8)))
         return try Policy(
@@ -121,7 +109,7 @@ import VRF
             _ = try await client.lookup(bob).verdict
             _ = try await client.checkOwnAccount()
             try await withTemporaryFolder { folder in
-                let keys = try Self.heirKeys()
+                let keys = try DirectoryKeys.heir()
                 let path = folder + "/heir"
                 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
                 try await Directory.create(at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)

@@ -28,18 +28,6 @@ import VRF
         }
     }
 
-    private static func heir() throws -> DirectoryKeys {
-        let name = try KeyName("example.org/next".utf8)
-        return DirectoryKeys(
-            log: try NoteSigner(name: name, algorithm: .ed25519, seed: [UInt8](repeating: 3, count: 32)),
-            cosigners: [
-                try NoteSigner(
-                    name: DirectoryKeys.clockName(of: name), algorithm: .cosignatureV1,
-                    seed: [UInt8](repeating: 4, count: 32))
-            ],
-            vrf: try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31)))
-    }
-
     private static func policy(of keys: DirectoryKeys) throws -> Policy {
         try Policy(
             logs: [.init(key: keys.log.verifierKey)],
@@ -73,7 +61,7 @@ import VRF
         to size: Int, from known: Int = 300, changing changed: Int? = nil
     ) throws -> FormerResponse {
         let record = SuccessionRecord(
-            kind: .log, number: 1, vrfKey: try heir().vrf.publicKey, policy: try policy(of: heir()))
+            kind: .log, number: 1, vrfKey: try DirectoryKeys.heir().vrf.publicKey, policy: try policy(of: .heir()))
         var tree = MerkleTree()
         for entry in entries(size - 2, changing: changed) + [record.entry, [0]] { tree.append(.leaf(entry)) }
         return FormerResponse(
@@ -88,13 +76,14 @@ import VRF
         let known = try LogCopy(entries(300), keys: directory.keys)
         _ = try await directory.client(nil, over: known, remembering: store).logTail(1)
         let served = Successor(
-            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, [1]], keys: heir()), former: former)
+            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, [1]], keys: .heir()), former: former
+        )
         return try await directory.client(nil, over: served, remembering: store).succession()
     }
 
     @Test func anHonestHandoverIsFollowed() async throws {
         try await TestDirectory.run { directory in
-            let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
             let found = try await Self.follow(
                 directory, remembering: InMemoryStore(), ending: link,
                 first: PredecessorRecord(note: link.note).entry, grown: Self.growth(to: 302))
@@ -110,7 +99,7 @@ import VRF
     ) async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
-            let link = try Self.link(size: size, changing: changed, by: directory.keys, to: Self.heir())
+            let link = try Self.link(size: size, changing: changed, by: directory.keys, to: .heir())
             let error = await #expect(throws: ClientError.self) {
                 try await Self.follow(
                     directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
@@ -126,7 +115,7 @@ import VRF
     @Test func anEndThatDoesNotExtendWhatWasSeenIsRefusedAndKept() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
-            let link = try Self.link(size: 310, changing: 7, by: directory.keys, to: Self.heir())
+            let link = try Self.link(size: 310, changing: 7, by: directory.keys, to: .heir())
             let error = await #expect(throws: ClientError.self) {
                 try await Self.follow(
                     directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
@@ -142,7 +131,7 @@ import VRF
     @Test func anEndWhoseGrowthIsNotShownIsRefusedAndProvesNothing() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
-            let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
             await #expect(throws: ClientError.former(nil, .withheld)) {
                 try await Self.follow(
                     directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
@@ -154,8 +143,8 @@ import VRF
 
     @Test func aFirstEntryThatNamesAnotherEndIsRefused() async throws {
         try await TestDirectory.run { directory in
-            let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
-            let other = try Self.link(size: 301, by: directory.keys, to: Self.heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
+            let other = try Self.link(size: 301, by: directory.keys, to: .heir())
             for first in [PredecessorRecord(note: other.note).entry, [1]] {
                 await #expect(throws: ClientError.succession(.firstEntry)) {
                     try await Self.follow(
@@ -195,7 +184,7 @@ import VRF
     @Test func aStoreCarriesHistoriesOfALogWhoseEndWasKept() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
-                let link = try Self.link(size: 302, by: directory.keys, to: Self.heir())
+                let link = try Self.link(size: 302, by: directory.keys, to: .heir())
                 let followed = try SuccessionVerifier(trust: directory.profile.trust).follow(
                     SuccessionChain(links: [link]))
                 let logs = try #require(followed?.formerLogs)

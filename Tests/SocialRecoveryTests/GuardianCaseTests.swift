@@ -78,6 +78,16 @@ import Testing
         _ = try release(&guardianCase, shown: World.afterDelay, at: World.afterDelay + 1000)
     }
 
+    /// A start that claims to be old makes no old view do: the delay since the guardian saw it must be over in the view as well.
+    @Test func noShareLeavesByAViewThatOnlyAnOldStartWouldAllow() throws {
+        let due = World.afterDelay + 5000
+        var guardianCase = try world.confirmedCase(0, request, device, at: World.now + 5000)
+        #expect(throws: GuardianCaseError.viewTooOld(until: due)) {
+            _ = try release(&guardianCase, shown: World.afterDelay, at: due + 1000)
+        }
+        _ = try release(&guardianCase, shown: due, at: due + 1000)
+    }
+
     @Test func theDelayRunsFromWhenTheGuardiansDeviceSawTheRequest() throws {
         // A server that lets a request begin in the past gains nothing.
         let seen = World.afterDelay + 500

@@ -183,11 +183,13 @@ struct World {
     }
 
     /// A guardian's case right before the release.
-    func confirmedCase(_ position: Int, _ request: RecoveryRequest, _ device: NewDevice) throws -> GuardianCase {
+    func confirmedCase(
+        _ position: Int, _ request: RecoveryRequest, _ device: NewDevice, at now: UInt64 = Self.now
+    ) throws -> GuardianCase {
         var generator = SeededGenerator(seed: UInt64(position))
         var guardianCase = try GuardianCase(
             request, start: start(request), packet: packet(of: position), state: asked(request, by: device),
-            at: Self.now)
+            at: now)
         let number = try guardianCase.offerNumber(using: &generator, signing: guardians[position].deviceSignature)
         let reveal = device.numbers.reveal(at: number.place)
         let code = SpokenCode(

@@ -12,25 +12,30 @@ struct People: AsyncParsableCommand {
 }
 
 extension People {
+    /// Whom to ask or to agree with.
+    struct BefriendOptions: ParsableArguments {
+        @Argument(help: "Their handle.") var handle: String
+        @OptionGroup var card: CardOptions
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+    }
+
     /// Asks or agrees, then waits for the keys that are fetched in the background.
-    fileprivate static func befriend(
-        _ handle: String, _ home: HomeOptions, _ output: OutputOptions, _ done: String, card: CardOptions,
-        isAccepting: Bool,
-        _ body: (Client<SQLiteStore>, Handle, DeviceSecrets) async throws(ClientError) -> Friendship
-    ) async throws {
-        let handle = try Handle.typed(handle)
-        let session = try Session(home)
-        let contact = try card.contact(handle, session)
+    fileprivate static func befriend(_ options: BefriendOptions, _ done: String, isAccepting: Bool) async throws {
+        let handle = try Handle.typed(options.handle)
+        let session = try Session(options.home)
+        let contact = try options.card.contact(handle, session)
         let secrets = try session.secrets()
         if let contact {
-            let metOn = try card.day()
+            let metOn = try options.card.day()
             let verdict = try await session.run { client throws(ClientError) in
                 try await client.addFriend(by: contact, isAccepting: isAccepting, metOn: metOn, by: secrets)
             }
-            return try await say(verdict, session, output, "\(done), and is who the card says")
+            return try await say(verdict, session, options.output, "\(done), and is who the card says")
         }
         let friendship = try await session.run { client throws(ClientError) in
-            try await body(client, handle, secrets)
+            isAccepting
+                ? try await client.acceptFriend(handle, by: secrets) : try await client.addFriend(handle, by: secrets)
         }
         friendship.request?.warn()
         let verdict: LookupVerdict
@@ -40,7 +45,7 @@ extension People {
             Output.error("\(handle) \(done), but their devices are not pinned yet.")
             throw CommandFailure(error, session: session)
         }
-        try await say(verdict, session, output, done)
+        try await say(verdict, session, options.output, done)
     }
 
     private static func say(
@@ -65,17 +70,9 @@ extension People {
             discussion:
                 "With their contact card, what the directory shows is checked against it before anything is pinned.")
 
-        @Argument(help: "Their handle.") var handle: String
-        @OptionGroup var card: CardOptions
-        @OptionGroup var home: HomeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: BefriendOptions
 
-        func run() async throws {
-            try await befriend(handle, home, output, "was asked", card: card, isAccepting: false) {
-                client, handle, secrets throws(ClientError) in
-                try await client.addFriend(handle, by: secrets)
-            }
-        }
+        func run() async throws { try await befriend(options, "was asked", isAccepting: false) }
     }
 
     /// `signet people accept`
@@ -83,17 +80,9 @@ extension People {
         static let configuration = CommandConfiguration(
             abstract: "Accept somebody who asked you, and pin their devices.")
 
-        @Argument(help: "Their handle.") var handle: String
-        @OptionGroup var card: CardOptions
-        @OptionGroup var home: HomeOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var options: BefriendOptions
 
-        func run() async throws {
-            try await befriend(handle, home, output, "is a friend now", card: card, isAccepting: true) {
-                client, handle, secrets throws(ClientError) in
-                try await client.acceptFriend(handle, by: secrets)
-            }
-        }
+        func run() async throws { try await befriend(options, "is a friend now", isAccepting: true) }
     }
 
     /// `signet people list`

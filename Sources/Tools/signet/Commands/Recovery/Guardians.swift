@@ -167,9 +167,21 @@ extension Guardians {
             }
             let guarded = people.map { (people: $0, sites: things.siteCount) }
             let due = turning.map(\.words)
+            let compared = try await Self.comparisons(with: [current, next], session)
             output.emit(
-                Self.json(current, next, guarded, due),
-                ([Self.text(current, next, check, guarded)] + Self.turning(due)).joined(separator: "\n"))
+                Self.json(current, next, guarded, due, compared),
+                ([Self.text(current, next, check, guarded, compared)] + Self.turning(due)).joined(separator: "\n"))
+        }
+
+        /// What is kept now of a comparison with each, which is not what was kept when they were chosen.
+        private static func comparisons(
+            with setups: [RecoverySetup?], _ session: Session
+        ) async throws -> [Handle: ComparisonState] {
+            var states: [Handle: ComparisonState] = [:]
+            for guardian in setups.flatMap({ $0?.guardians ?? [] }) where states[guardian.key.handle] == nil {
+                states[guardian.key.handle] = try await session.comparison(with: guardian.key.handle)
+            }
+            return states
         }
 
         /// Which sites have a recovery key that parts from before open.
@@ -183,7 +195,8 @@ extension Guardians {
         }
 
         private static func json(
-            _ current: RecoverySetup?, _ next: RecoverySetup?, _ guarded: (people: Int, sites: Int)?, _ due: [String]
+            _ current: RecoverySetup?, _ next: RecoverySetup?, _ guarded: (people: Int, sites: Int)?, _ due: [String],
+            _ compared: [Handle: ComparisonState]
         ) -> JSONValue {
             let shown = next ?? current
             return [
@@ -192,7 +205,9 @@ extension Guardians {
                 } ?? .null,
                 "guardians": .array(
                     (shown?.guardians ?? []).map {
-                        ["handle": .string($0.key.handle.description), "keeps": .bool($0.isKept)]
+                        JSONValue.object([
+                            "handle": .string($0.key.handle.description), "keeps": .bool($0.isKept),
+                        ]).adding((compared[$0.key.handle] ?? .none).json)
                     }), "inForce": .bool(next == nil),
                 "kept": .number(UInt64(shown?.keptCount ?? 0)),
                 "needed": .number(UInt64(shown?.threshold ?? 0)),
@@ -202,14 +217,14 @@ extension Guardians {
 
         private static func text(
             _ current: RecoverySetup?, _ next: RecoverySetup?, _ check: GuardianCheckRecord?,
-            _ guarded: (people: Int, sites: Int)?
+            _ guarded: (people: Int, sites: Int)?, _ compared: [Handle: ComparisonState]
         ) -> String {
             var lines: [String] = []
             if current == nil, guarded != nil {
                 lines.append("\(Paint.output.good("✓")) Your guardians were chosen on another device of yours.")
             }
             if let current {
-                lines += set(current, isInForce: true)
+                lines += set(current, isInForce: true, compared)
                 if let check { lines.append("  \(check.standing.words), asked \(Moment.date(check.asked))") }
             }
             if let guarded {
@@ -217,11 +232,13 @@ extension Guardians {
                 let counts = "\(Moment.count(sites, "site")) and \(people == 1 ? "1 person" : "\(people) people")"
                 lines.append("  A recovery also brings back what is here: your notes, \(counts).")
             }
-            if let next { lines += set(next, isInForce: false) }
+            if let next { lines += set(next, isInForce: false, compared) }
             return lines.joined(separator: "\n")
         }
 
-        private static func set(_ setup: RecoverySetup, isInForce: Bool) -> [String] {
+        private static func set(
+            _ setup: RecoverySetup, isInForce: Bool, _ compared: [Handle: ComparisonState]
+        ) -> [String] {
             let paint = Paint.output
             let count = "\(setup.keptCount) of \(setup.guardians.count) kept"
             var lines = [
@@ -232,6 +249,7 @@ extension Guardians {
             lines += setup.guardians.map { guardian in
                 "  \(paint.strong(guardian.key.handle.description))  "
                     + (guardian.isKept ? "keeps their part" : paint.warning("has not answered yet"))
+                    + ", \((compared[guardian.key.handle] ?? .none).brief)"
             }
             lines.append("  A recovery can be stopped for \(Moment.span(UInt64(setup.bundle.delay))).")
             return lines

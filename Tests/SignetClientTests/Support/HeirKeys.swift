@@ -1,0 +1,18 @@
+import KeyDirectory
+import TransparencyLog
+import VRF
+
+extension DirectoryKeys {
+    /// The keys of the log that goes on where the one of a test ended.
+    static func heir() throws -> DirectoryKeys {
+        let name = try KeyName("example.org/next".utf8)
+        return DirectoryKeys(
+            log: try NoteSigner(name: name, algorithm: .ed25519, seed: [UInt8](repeating: 3, count: 32)),
+            cosigners: [
+                try NoteSigner(
+                    name: DirectoryKeys.clockName(of: name), algorithm: .cosignatureV1,
+                    seed: [UInt8](repeating: 4, count: 32))
+            ],
+            vrf: try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31)))
+    }
+}
