@@ -100,14 +100,14 @@ import TransparencyLog
 
     /// The heir, its heir, and the same name under another key keep every rule; a log beside them has nothing to do with it.
     @Test func whatGoesOnFromAGuiltyLogIsGuilty() async throws {
-        func audit(_ log: ForgedLog) async throws -> AuditorError? {
+        func audit(_ log: ForgedLog, knowing former: [GuiltyLog]? = nil) async throws -> AuditorError? {
             let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
+            let convicted = former ?? GuiltyLog.all(in: folder.path, besides: own)
             func audited() async throws(AuditorError) {
                 let policy: Policy
                 do { policy = try log.policy() } catch { throw .otherLog }
                 let auditor = try Auditor(
-                    of: policy, at: source, keeping: own, convicted: GuiltyLog.all(in: folder.path, besides: own),
-                    clock: { ForgedLog.now })
+                    of: policy, at: source, keeping: own, convicted: convicted, clock: { ForgedLog.now })
                 try await auditor.resume()
                 _ = try await auditor.auditPublished()
             }
@@ -135,6 +135,12 @@ import TransparencyLog
             }
         }
         #expect(try await audit(heir(of: nil, "aside.example/log", seed: 6)) == nil)
+        // A folder whose name says no key: the evidence alone names the log.
+        let kept = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
+        try FileManager.default.copyItem(atPath: kept.path, toPath: folder.below("kept"))
+        let named = try #require(GuiltyLog(AuditFolder(path: folder.below("kept"))))
+        #expect(
+            try await audit(heir(of: log, "fifth.example/log", seed: 7), knowing: [named])?.guilt?.isInherited == true)
     }
 
     @Test func twoTreesOfOneSizeAreAFork() async throws {
