@@ -1,6 +1,6 @@
 -- Native lookups of random people by a client that knows no checkpoint.
 local accounts = tonumber(os.getenv("ACCOUNTS"))
-local head = "signet-lookup-request/v1\n" .. string.rep("\0", 8)
+local head = "signet-lookup-request/v3\n" .. string.rep("\0", 17)
 local headers = { ["Content-Type"] = "application/vnd.signet" }
 
 function request()

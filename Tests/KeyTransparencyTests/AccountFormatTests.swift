@@ -1,5 +1,6 @@
 import CanonicalCoding
 import Crypto
+import Foundation
 import KeyTransparency
 import KeyTransparencyTesting
 import Testing
@@ -85,7 +86,7 @@ import VRF
         let keys = try #require(try person.state().devices.first).keys
         let identity = [1] + [UInt8](repeating: 0, count: 31)
         #expect(throws: AccountStateError.invalidDeviceKey) {
-            try DeviceKeys(signing: identity, agreement: keys.agreement, kem: keys.kem)
+            try DeviceKeys(signing: identity, agreement: keys.agreement, kem: [UInt8](repeating: 1, count: 1216))
         }
         let state = try edited { bytes in
             let start = bytes.indices.first { bytes[$0...].starts(with: keys.signing) } ?? 0
@@ -116,7 +117,7 @@ import VRF
     @Test func refusesNoDeviceAndTooMany() throws {
         let none = try edited {
             $0[Self.handleEnd + 76] = 0
-            $0.removeLast(2 * 1291)
+            $0.removeLast(2 * 107)
         }
         #expect(throws: AccountStateError.invalidDeviceCount(0)) { try AccountState(decoding: none) }
         let many = try (1...25).map { try PaperPerson.device(UInt16($0), seed: UInt8($0)) }
@@ -139,7 +140,7 @@ import VRF
     @Test func refusesOneSigningKeyOnTwoDevices() throws {
         let start = Self.handleEnd + 77
         let bytes = try edited { bytes in
-            for offset in 10..<42 { bytes[start + 1291 + offset] = bytes[start + offset] }
+            for offset in 10..<42 { bytes[start + 107 + offset] = bytes[start + offset] }
         }
         #expect(throws: AccountStateError.repeatedDeviceKey) { try AccountState(decoding: bytes) }
     }
@@ -160,6 +161,155 @@ import VRF
         #expect(throws: AccountStateError.signingFailed) {
             try AccountState(signing: person.body()) { _ in throw Unavailable() }
         }
+    }
+}
+
+/// The two forms of a state, and the keys beside one of the second.
+@Suite struct AccountStateFormTests {
+    let person: PaperPerson
+    private let order: [UInt8]
+
+    init() throws {
+        person = try PaperPerson("alice@example.org", seed: 10)
+        order = try Hex.decode(Array("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551".utf8))
+    }
+
+    /// The same bytes with the signature at their end in its other spelling, (r, n - s).
+    private func respelled(_ bytes: [UInt8]) -> [UInt8] {
+        var (changed, borrow) = (bytes, 0)
+        for place in (0..<32).reversed() {
+            let value = Int(order[place]) - Int(bytes[bytes.count - 32 + place]) - borrow
+            borrow = value < 0 ? 1 : 0
+            changed[bytes.count - 32 + place] = UInt8(truncatingIfNeeded: value)
+        }
+        return changed
+    }
+
+    private func state(_ form: AccountStateForm) throws -> AccountState {
+        let body = AccountStateBody(
+            handle: person.handle, version: 1, previous: [UInt8](repeating: 0, count: 32),
+            identityKey: Array(person.identity.publicKey.compressedRepresentation), recoveryCommitment: nil,
+            pendingRecovery: nil, accountHead: nil, devices: person.devices, form: form)
+        return try AccountState(signing: body) { try Array(person.identity.signature(for: $0).rawRepresentation) }
+    }
+
+    // MARK: One spelling
+
+    /// The attack: whoever passes a state on gives it another hash, and the log another entry than was sent.
+    @Test func aSignatureInItsOtherSpellingIsRefused() throws {
+        let bytes = try state(.hashedKeys).encoded
+        #expect(throws: AccountStateError.highSignature) { try AccountState(decoding: respelled(bytes)) }
+        // It was the signature that was changed, and it still was one: in the first form it is taken.
+        let old = try state(.wholeKeys)
+        let other = try AccountState(decoding: respelled(old.encoded))
+        #expect(other.hash != old.hash && respelled(other.encoded) == old.encoded)
+    }
+
+    @Test func soIsEachSignatureOfARecovery() throws {
+        let account = try RecoverableAccount()
+        let (asked, recovered) = (account.asked.encoded, account.recovered.encoded)
+        #expect(throws: AccountStateError.highSignature) { try AccountState(decoding: respelled(asked)) }
+        #expect(throws: AccountStateError.highSignature) { try AccountState(decoding: respelled(recovered)) }
+        // The recovery key's is covered by the new identity key's, so that has to be made anew.
+        let authority = respelled(Array(recovered.dropLast(64)))
+        let signature = try P256.Signing.ECDSASignature(
+            rawRepresentation: account.newIdentity.signature(for: authority).rawRepresentation)
+        var whole = authority + Array(signature.rawRepresentation)
+        if whole[whole.count - 32] > 0x7F { whole = respelled(whole) }
+        #expect(throws: AccountStateError.highSignature) { try AccountState(decoding: whole) }
+    }
+
+    @Test func everySignatureIsMadeWithALowS() throws {
+        for _ in 0..<32 { #expect(try state(.hashedKeys).signature[32] <= 0x7F) }
+    }
+
+    // MARK: The hash of the keys
+
+    @Test func aStateHasTheHashOfEachDevicesKeys() throws {
+        let (old, new) = (try state(.wholeKeys), try state(.hashedKeys))
+        #expect(old.devices == new.devices && old.devices.map(\.keys.hash) == person.devices.map(\.keys.hash))
+        #expect(old.encoded.count - new.encoded.count == 2 * (1281 - 97))
+        #expect(old.hasAllKeys && !new.hasAllKeys)
+        #expect(try AccountState(decoding: old.encoded) == old && AccountState(decoding: new.encoded) == new)
+    }
+
+    @Test func aStepFromTheFirstFormToTheSecondIsAnOrdinaryOne() throws {
+        let old = try state(.wholeKeys)
+        let next = try AccountState(signing: old.next(devices: old.devices)) {
+            try Array(person.identity.signature(for: $0).rawRepresentation)
+        }
+        #expect(next.form == .hashedKeys && old.isFollowed(by: next) && next.devices == old.devices)
+    }
+
+    /// Real ones, of a server before the second form, with what its log has of them.
+    @Test func statesOfTheFirstFormThatLogsHaveAreRead() throws {
+        let file = LookupVectorTests.folder.deletingLastPathComponent().appending(path: "old/directory-states-1.txt")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        var last: [String: AccountState] = [:]
+        for line in lines {
+            let fields = line.split(separator: " ").map(String.init)
+            let bytes = try fields.dropFirst(2).map { try Hex.decode(Array($0.utf8)) }
+            let state = try AccountState(decodingWithKeys: bytes[0])
+            #expect(state.handle.description == fields[0] && String(state.version) == fields[1])
+            #expect(state.form == .wholeKeys && state.hasAllKeys && state.encodedWithKeys == bytes[0])
+            let record = StateRecord(
+                label: try #require(LabelIndex(bytes[2])), version: state.version, kind: .set,
+                commitment: StateCommitment(to: state, opening: bytes[1]))
+            #expect(TreeHash.leaf(record.entry).bytes == bytes[3])
+            #expect(last.updateValue(state, forKey: fields[0])?.isFollowed(by: state) ?? (state.version == 1))
+        }
+        #expect(last.mapValues(\.version) == ["alice@example.org": 1, "bob@example.org": 2])
+    }
+
+    // MARK: Keys beside a state
+
+    private func beside(_ keys: [[UInt8]], _ state: [UInt8]) -> [UInt8] {
+        Array("signet-account-keys/v1\n".utf8) + [UInt8(keys.count)] + keys.flatMap(\.self) + state
+    }
+
+    private var keys: [[UInt8]] { get throws { try person.devices.map { try #require($0.keys.kem) } } }
+
+    @Test func keysBesideAStateAreReadAndWrittenBack() throws {
+        let state = try state(.hashedKeys)
+        let bytes = beside(try keys, state.encoded)
+        let complete = try AccountState(decodingWithKeys: bytes)
+        #expect(complete == state && complete.hash == state.hash && complete.hasAllKeys)
+        #expect(complete.encodedWithKeys == bytes && AccountState.withoutKeys(bytes) == state.encoded)
+        #expect(try AccountState(decodingWithKeys: state.encoded).encodedWithKeys == state.encoded)
+        #expect(throws: AccountStateError.unknownFormat) { try AccountState(decoding: bytes) }
+    }
+
+    @Test func anotherKeyThanTheOneListedIsRefused() throws {
+        let (state, keys) = (try state(.hashedKeys).encoded, try keys)
+        var other = keys[1]
+        other[700] ^= 1
+        #expect(throws: AccountStateError.anotherDeviceKey(2)) {
+            try AccountState(decodingWithKeys: beside([keys[0], other], state))
+        }
+        #expect(throws: AccountStateError.anotherDeviceKey(1)) {
+            try AccountState(decodingWithKeys: beside([keys[1], keys[0]], state))
+        }
+    }
+
+    @Test func fewerOrMoreKeysThanDevicesAreRefused() throws {
+        let (state, keys) = (try state(.hashedKeys).encoded, try keys)
+        for wrong in [[], [keys[0]], keys + [keys[0]]] {
+            #expect(throws: AccountStateError.deviceKeyCount(wrong.count)) {
+                try AccountState(decodingWithKeys: beside(wrong, state))
+            }
+        }
+        let old = try self.state(.wholeKeys).encoded
+        #expect(throws: AccountStateError.deviceKeyCount(2)) { try AccountState(decodingWithKeys: beside(keys, old)) }
+        #expect(throws: AccountStateError.self) { try AccountState(decodingWithKeys: beside(keys, state).dropLast()) }
+    }
+
+    @Test func keysAtHandAreTakenOnlyUnderTheirHash() throws {
+        let (state, keys) = (try state(.hashedKeys), try keys)
+        let known = Dictionary(uniqueKeysWithValues: zip(person.devices.map(\.keys.hash), keys))
+        #expect(state.completed { known[$0] }.hasAllKeys)
+        #expect(state.completed { known[$0] }.keysByHash == known)
+        #expect(!state.completed { _ in keys[0] }.hasAllKeys)
+        #expect(!state.completed { _ in nil }.hasAllKeys)
     }
 }
 

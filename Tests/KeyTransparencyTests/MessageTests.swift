@@ -27,7 +27,7 @@ import VerifiableMap
         let request = LookupRequest(handle: scene.alice.handle, knownSize: 1 << 40, knownCount: 3)
         #expect(try LookupRequest(decoding: request.encoded) == request)
         #expect(throws: LookupMessageError.unknownFormat) {
-            try LookupRequest(decoding: Array("signet-lookup-request/v1\n".utf8) + [UInt8](repeating: 0, count: 20))
+            try LookupRequest(decoding: Array("signet-lookup-request/v2\n".utf8) + [UInt8](repeating: 0, count: 20))
         }
         #expect(throws: LookupMessageError.malformed(.truncated(needed: 8, remaining: 3))) {
             try LookupRequest(decoding: Array(request.encoded.prefix(25 + 8 + 3)))

@@ -83,7 +83,7 @@ import TransparencyLog
         let other = try PaperPerson.device(1, seed: 77).keys
         let keys = try DeviceKeys(
             signing: old.keys.signing, agreement: key == "agreement" ? other.agreement : old.keys.agreement,
-            kem: key == "kem" ? other.kem : old.keys.kem)
+            kem: try #require(key == "kem" ? other.kem : old.keys.kem))
         let rekeyed = DeviceRecord(number: old.number, addedAt: old.addedAt, keys: keys)
         let changed = try alice.next(devices: [rekeyed, alice.devices[1]])
         guard case .mismatch(let change) = try decision(about: alice, changed, pinned: pinned) else {

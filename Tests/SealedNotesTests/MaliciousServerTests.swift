@@ -28,7 +28,7 @@ struct MaliciousServerTests {
         #expect(throws: Never.self) {
             try directory.verifier().verify(answer, for: bob.handle, knowing: nil, at: PaperDirectory.now)
         }
-        for key in [\DeviceKeys.kem, \.agreement, \.signing] {
+        for key in [\DeviceKeys.kem, \.agreement, \.signing, \.hash] {
             let swapped = answer.replacing(bob.devices[0].keys[keyPath: key], with: carol.devices[0].keys[keyPath: key])
             #expect(swapped != answer)
             #expect(throws: LookupError.self) {
@@ -42,6 +42,7 @@ struct MaliciousServerTests {
         paper.identity = bob.identity
         paper.devices = bob.devices.map { DeviceRecord(number: $0.number, addedAt: 0, keys: $0.keys) }
         paper.encodedState = try paper.state().encoded
+        paper.sendsKeys = true
         var directory = try PaperDirectory(filler: 1)
         try directory.publish(paper)
         return (directory, try directory.answer(about: paper).response.encoded)

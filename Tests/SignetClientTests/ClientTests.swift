@@ -22,7 +22,7 @@ import TransparencyLog
                 for: Self.handle("alice@example.org"), withIdentity: true)
             let client = try directory.client(secrets)
             let verdict = try await client.createAccount(secrets)
-            #expect(verdict.keys?.devices.map(\.keys) == [secrets.keys])
+            #expect(verdict.keys?.devices.map(\.keys) == [secrets.keys.listed])
             #expect(verdict.isOwn)
             let own = try await client.store.ownRecord()
             #expect(own.pending == nil && own.highestDeviceNumber == 1)
@@ -155,7 +155,7 @@ import TransparencyLog
             guard case .firstPinned(let keys) = try await asked.pinning.value.get().outcome else {
                 throw Unexpected(asked)
             }
-            #expect(keys.devices.map(\.keys) == [bobSecrets.keys])
+            #expect(keys.devices.map(\.keys) == [bobSecrets.keys.listed])
             #expect(try await bob.friends(of: bobSecrets).map(\.1) == [.invited])
             let accepted = try await bob.acceptFriend(aliceSecrets.handle, by: bobSecrets)
             #expect(try await accepted.pinning.value.get().keys != nil)

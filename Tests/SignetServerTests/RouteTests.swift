@@ -26,7 +26,7 @@ import TransparencyLog
                 Issue.record("not registered")
                 return
             }
-            #expect(lookup.state.devices.map(\.keys) == [alice.keys])
+            #expect(lookup.state.devices.map(\.keys) == [alice.keys.listed])
             #expect(try StateReceipt(decoding: receipt?.body ?? []).size <= lookup.view.head.size)
         }
     }

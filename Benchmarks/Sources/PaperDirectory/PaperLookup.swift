@@ -16,8 +16,10 @@ package struct PaperLookup {
     package let record: StateRecord
     package let note: SignedNote
     package let response: LookupResponse
-    /// The same as the directory's answer, in bytes.
+    /// The same as the directory's answer, in bytes: without the X-Wing key, as to a client that has it or needs none.
     package let answer: [UInt8]
+    /// The answer with the X-Wing key beside the state, as to a client that wants to write to the device for the first time.
+    package let answerWithKeys: [UInt8]
 
     /// A directory of `labelCount` others, half of whom came before the person and half after.
     package init(labelCount: Int) throws {
@@ -48,10 +50,13 @@ package struct PaperLookup {
         let epoch = try others.endEpoch(at: now * 1000)
 
         note = try Self.note(over: others.tree, by: log, clock, at: now)
-        response = try Self.response(
-            vrfProof, epoch, others, record, at: place,
-            .state(.set, opening: opening, encoded: state.encoded), note)
-        answer = response.encoded
+        let complete = Array("signet-account-keys/v1\n".utf8) + [1] + keys.kem + state.encoded
+        let responses = try [state.encoded, complete].map {
+            try Self.response(
+                vrfProof, epoch, others, record, at: place, .state(.set, opening: opening, encoded: $0), note)
+        }
+        response = responses[0]
+        (answer, answerWithKeys) = (responses[0].encoded, responses[1].encoded)
     }
 
     private static func response(

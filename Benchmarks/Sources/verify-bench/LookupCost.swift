@@ -46,14 +46,13 @@ struct LookupCost {
     }
 
     private func reportBytes() {
-        let kem = 1216
         Report.line("epoch record and its path of \(paper.response.epochPath.count) hashes", epochBytes, "bytes")
         Report.line("index path of \(label.indexPath.steps.count) steps", indexBytes, "bytes")
         Report.line("state record's path of \(label.inclusion.hashes.count) hashes", inclusionBytes, "bytes")
-        Report.line("account state, \(kem) of it an X-Wing key", Double(paper.state.encoded.count), "bytes")
+        Report.line("account state, with the hash of the device's keys", Double(paper.state.encoded.count), "bytes")
         Report.line("checkpoint", Double(paper.note.encoded.count), "bytes")
-        Report.line("the answer without the X-Wing key", Double(paper.answer.count - kem), "bytes")
         Report.goal("the whole answer, bytes", Double(paper.answer.count), atMost: 3500)
+        Report.line("with the X-Wing key beside the state", Double(paper.answerWithKeys.count), "bytes")
     }
 
     private var epochBytes: Double { Double(73 + 32 * paper.response.epochPath.count) }

@@ -14,6 +14,8 @@ package struct PaperPerson: Sendable {
     package var version: UInt64 = 1
     /// What their last step is logged as.
     package var kind = StateKind.set
+    /// Whether the X-Wing keys are sent beside the state.
+    package var sendsKeys = false
     /// The opening of every commitment of theirs, 32 bytes.
     package let opening: [UInt8]
     /// The state that is committed to, whatever it holds.
@@ -108,6 +110,11 @@ extension PaperPerson {
 
     /// What an answer says of the last step.
     package var step: LabelAnswer.Step {
-        kind == .close ? .closed(version: version) : .state(kind, opening: opening, encoded: encodedState)
+        kind == .close ? .closed(version: version) : .state(kind, opening: opening, encoded: sentState)
+    }
+
+    private var sentState: [UInt8] {
+        guard sendsKeys, let state = try? AccountState(decoding: encodedState) else { return encodedState }
+        return state.completed { hash in devices.first { $0.keys.hash == hash }?.keys.kem }.encodedWithKeys
     }
 }

@@ -72,7 +72,7 @@ import TransparencyLog
         let other = try AccountState(
             signing: AccountStateBody(
                 first: alice.handle, identityKey: Array(alice.identity.publicKey.compressedRepresentation),
-                devices: [DeviceRecord(number: 1, addedAt: 0, keys: alice.devices[0].record.keys)])
+                devices: [DeviceRecord(number: 1, addedAt: 0, listed: alice.devices[0].record.keys)])
         ) { Array(try alice.identity.signature(for: $0).rawRepresentation) }
         twin.state = other
         let submission = try StateSubmission(
@@ -187,8 +187,11 @@ import TransparencyLog
             let row = try Row.fetchOne(database, sql: "SELECT encoding, opening, cards, statement FROM states")
             return try (0..<4).map { try row?.bytes($0) ?? [] }
         }
-        let length = [UInt8(kept[0].count >> 8), UInt8(kept[0].count & 255)]
-        let body = Array("signet-submission/v1\n".utf8) + kept[1] + length + kept[0] + [1] + kept[2]
+        // What was signed is the state without the keys that are kept beside it.
+        let state = AccountState.withoutKeys(kept[0])
+        #expect(try AccountState(decodingWithKeys: kept[0]).hasAllKeys && state.count < kept[0].count)
+        let length = [UInt8(state.count >> 8), UInt8(state.count & 255)]
+        let body = Array("signet-submission/v1\n".utf8) + kept[1] + length + state + [1] + kept[2]
         let signature = try RequestSignature(headerValue: kept[3])
         try signature.verify(
             RequestSignature.Content(.register, origin: directory.origin, body: body), at: place.clock.now)

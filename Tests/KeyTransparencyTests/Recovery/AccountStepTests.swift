@@ -134,7 +134,7 @@ import Testing
 
     @Test func devicesFromBeforeAreGoneAndNoNumberIsGivenTwice() throws {
         let old = account.first.devices[0]
-        let renumbered = DeviceRecord(number: 9, addedAt: 1, keys: old.keys)
+        let renumbered = DeviceRecord(number: 9, addedAt: 1, listed: old.keys)
         for device in [renumbered, try PaperPerson.device(2, seed: 50)] {
             let recovered = try RecoverableAccount.recovered(
                 after: account.asked, account.start(), account.newIdentity, account.recoveryKey, device: device)
@@ -268,7 +268,7 @@ import Testing
 
     @Test func anUnknownKindOfCommitmentIsRefused() throws {
         var bytes = account.committed.encoded
-        let place = "signet-account/v1\n".utf8.count + 1 + account.alice.handle.bytes.count + 8 + 32 + 33
+        let place = "signet-account/v2\n".utf8.count + 1 + account.alice.handle.bytes.count + 8 + 32 + 33
         #expect(bytes[place] == 2)
         bytes[place] = 5
         #expect(throws: AccountStateError.invalidPresenceByte(5)) { try AccountState(decoding: bytes) }

@@ -114,6 +114,6 @@ struct RecoverableAccount {
         bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: (state.version + 1) >> (8 * UInt64($0))) }
         bytes += state.hash + [1] + start.encoded + [0]
         bytes += [UInt8(base.encoded.count >> 8), UInt8(base.encoded.count & 255)] + base.encoded
-        return bytes + (try newIdentity.raw(bytes))
+        return bytes + AccountSignature.low(try newIdentity.raw(bytes))
     }
 }

@@ -59,6 +59,7 @@ struct Person {
         paper.identity = identity
         paper.devices = devices.map { DeviceRecord(number: $0.number, addedAt: 0, keys: $0.keys) }
         paper.encodedState = try paper.state().encoded
+        paper.sendsKeys = true
         var directory = try PaperDirectory(filler: 1)
         try directory.publish(paper)
         let answer = try directory.verifier().verify(

@@ -6,11 +6,12 @@ import Crypto
 /// States form a chain: versions step by exactly one, each names the hash of the one before, and the
 /// identity key signs it, but for the steps of a recovery (``AccountStep``). The log holds only a ``StateCommitment``, so the state can be erased.
 ///
-/// Wire form, all integers big-endian: `signet-account/v1` LF; u8 handle length, handle; u64 version;
+/// Wire form, all integers big-endian: `signet-account/v2` LF; u8 handle length, handle; u64 version;
 /// 32-byte hash of the previous state (zeros at version 1); 33-byte identity key; u8 what it commits to: 0 no recovery,
 /// 1 and 32 bytes (the older form), 2 and 32 bytes, 3 and 32 bytes and the 112 of ``FormerRecovery``, 4 and these 112; two
 /// optional 32-byte fields, each a presence byte 0 or 1 and, if 1, the value (pending recovery, account head); u8 device count; devices in rising order of number, each u16 number, u64
-/// time added, 1281 bytes of keys; 64-byte signature.
+/// time added, 97 bytes of ``ListedKeys``; 64-byte signature, whose s is low. In `signet-account/v1`, which is read and no longer
+/// made, a device has its 1281 bytes of keys, and s is low or high.
 public struct AccountState: Hashable, Sendable {
     /// The most devices an account has.
     public static let maximumDeviceCount = 24
@@ -42,8 +43,10 @@ public struct AccountState: Hashable, Sendable {
     /// Over everything before it, 64 bytes: ECDSA by the identity key, r || s; in a note about a recovery, by whom it
     /// names.
     public let signature: [UInt8]
-    /// The whole wire form, from which the state was read or into which it was written.
+    /// The whole wire form, from which the state was read or into which it was written; without keys that came beside it.
     public let encoded: [UInt8]
+    /// How it is written.
+    package let form: AccountStateForm
 
     /// SHA-256 of ``encoded``, 32 bytes: what the next state's `previous` must be.
     public var hash: [UInt8] { Array(SHA256.hash(data: encoded)) }
@@ -56,18 +59,20 @@ public struct AccountState: Hashable, Sendable {
     /// - Throws: ``AccountStateError``: the sender made a malformed or unsigned state.
     public init(decoding bytes: [UInt8]) throws(AccountStateError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
-        if bytes.starts(with: Self.noteFormat) || bytes.starts(with: Self.olderNoteFormat) {
-            try self.init(decodingNote: bytes)
-        } else if bytes.starts(with: Self.recoveredFormat) || bytes.starts(with: Self.olderRecoveredFormat) {
-            try self.init(decodingRecovered: bytes)
+        if let form = AccountStateForm.found(bytes, \.note) {
+            try self.init(decodingNote: bytes, form)
+        } else if let form = AccountStateForm.found(bytes, \.recovered) {
+            try self.init(decodingRecovered: bytes, form)
+        } else if let form = AccountStateForm.found(bytes, \.ordinary) {
+            try self.init(decodingOrdinary: bytes, form)
         } else {
-            try self.init(decodingOrdinary: bytes)
+            throw .unknownFormat
         }
     }
 
-    private init(decodingOrdinary bytes: [UInt8]) throws(AccountStateError) {
-        var reader = ByteReader(bytes)
-        let body = try AccountStateBody(from: &reader)
+    private init(decodingOrdinary bytes: [UInt8], _ form: AccountStateForm) throws(AccountStateError) {
+        var reader = ByteReader(bytes.dropFirst(form.ordinary.count))
+        let body = try AccountStateBody(fields: &reader, form: form)
         try body.check()
         let signature: [UInt8]
         do throws(CanonicalCodingError) {
@@ -77,6 +82,7 @@ public struct AccountState: Hashable, Sendable {
         guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
             throw .invalidSignature
         }
+        try form.check(signature)
         self.init(body, step: .ordinary, signature: signature, encoded: bytes)
     }
 
@@ -91,7 +97,7 @@ public struct AccountState: Hashable, Sendable {
         try body.check()
         let unsigned = body.encoded
         let signature: [UInt8]
-        do { signature = try sign(unsigned) } catch { throw .signingFailed }
+        do { signature = AccountSignature.low(try sign(unsigned)) } catch { throw .signingFailed }
         guard signature.count == 64,
             AccountSignature.isValid(signature, over: unsigned[...], by: body.identityKey)
         else { throw .invalidSignature }
@@ -108,10 +114,29 @@ public struct AccountState: Hashable, Sendable {
         formerRecovery = body.formerRecovery
         pendingRecovery = body.pendingRecovery
         accountHead = body.accountHead
-        devices = body.devices
+        devices = body.form == .hashedKeys ? body.devices.map(\.withoutKEM) : body.devices
         self.step = step
         self.signature = signature
         self.encoded = encoded
+        form = body.form
+    }
+
+    /// The same state with its devices' keys added or left out.
+    init(_ state: AccountState, devices: [DeviceRecord]) {
+        handle = state.handle
+        version = state.version
+        previous = state.previous
+        identityKey = state.identityKey
+        recoveryCommitment = state.recoveryCommitment
+        olderCommitment = state.olderCommitment
+        formerRecovery = state.formerRecovery
+        pendingRecovery = state.pendingRecovery
+        accountHead = state.accountHead
+        self.devices = devices
+        step = state.step
+        signature = state.signature
+        encoded = state.encoded
+        form = state.form
     }
 
     /// The body of the state that follows this one, with other devices and everything else kept.
@@ -153,7 +178,7 @@ public struct AccountState: Hashable, Sendable {
 public enum AccountStateError: Error, Hashable, Sendable {
     /// The bytes do not have the form.
     case malformed(CanonicalCodingError)
-    /// They do not start with `signet-account/v1`.
+    /// They start with no first line of a state.
     case unknownFormat
     /// More than ``AccountState/maximumByteCount`` bytes.
     case tooLong(Int)
@@ -171,6 +196,10 @@ public enum AccountStateError: Error, Hashable, Sendable {
     case invalidIdentityKey
     /// A device key has the wrong length or is not a point.
     case invalidDeviceKey
+    /// An X-Wing key beside the state is not the one whose hash it lists for the device of this number.
+    case anotherDeviceKey(UInt16)
+    /// More or fewer X-Wing keys beside the state than it has devices, or a state that has them inside.
+    case deviceKeyCount(Int)
     /// No device, or more than ``AccountState/maximumDeviceCount``.
     case invalidDeviceCount(Int)
     /// Device numbers do not rise, or one is 0.
@@ -179,6 +208,8 @@ public enum AccountStateError: Error, Hashable, Sendable {
     case repeatedDeviceKey
     /// The identity key's signature does not verify.
     case invalidSignature
+    /// A signature verifies in its other spelling, (r, n - s): whoever passed the state on changed it, and its hash.
+    case highSignature
     /// The caller's signing closure threw.
     case signingFailed
     /// A step of a recovery is not as it should be.

@@ -22,8 +22,9 @@ public struct AccountStateBody: Hashable, Sendable {
     public let accountHead: [UInt8]?
     /// In rising order of number; at least one.
     public let devices: [DeviceRecord]
+    /// How it is written.
+    package let form: AccountStateForm
 
-    static let format = Array("signet-account/v1\n".utf8)
     static let noPredecessor = [UInt8](repeating: 0, count: 32)
 
     /// The body of an account's first state.
@@ -37,7 +38,8 @@ public struct AccountStateBody: Hashable, Sendable {
     package init(
         handle: Handle, version: UInt64, previous: [UInt8], identityKey: [UInt8],
         recoveryCommitment: [UInt8]?, pendingRecovery: [UInt8]?, accountHead: [UInt8]?,
-        devices: [DeviceRecord], formerRecovery: FormerRecovery? = nil, olderCommitment: [UInt8]? = nil
+        devices: [DeviceRecord], formerRecovery: FormerRecovery? = nil, olderCommitment: [UInt8]? = nil,
+        form: AccountStateForm = .hashedKeys
     ) {
         self.handle = handle
         self.version = version
@@ -49,10 +51,11 @@ public struct AccountStateBody: Hashable, Sendable {
         self.pendingRecovery = pendingRecovery
         self.accountHead = accountHead
         self.devices = devices
+        self.form = form
     }
 
     /// The wire form without the signature.
-    var encoded: [UInt8] { Self.format + fields }
+    var encoded: [UInt8] { form.ordinary + fields }
 
     /// The wire form without first line and signature.
     var fields: [UInt8] {
@@ -72,7 +75,7 @@ public struct AccountStateBody: Hashable, Sendable {
         for device in devices {
             writer.write(device.number)
             writer.write(device.addedAt)
-            writer.write(device.keys.encoded)
+            writer.write(form == .hashedKeys ? device.keys.encoded : device.keys.allEncoded)
         }
         return writer.bytes
     }
@@ -89,21 +92,8 @@ public struct AccountStateBody: Hashable, Sendable {
         }
     }
 
-    init(from reader: inout ByteReader) throws(AccountStateError) {
-        do {
-            guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
-                throw AccountStateError.unknownFormat
-            }
-        } catch let error as AccountStateError {
-            throw error
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch { throw .unknownFormat }
-        try self.init(fields: &reader)
-    }
-
     /// Reads what ``fields`` writes.
-    init(fields reader: inout ByteReader) throws(AccountStateError) {
+    init(fields reader: inout ByteReader, form: AccountStateForm) throws(AccountStateError) {
         do {
             let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
             let version = try reader.uint64()
@@ -119,14 +109,15 @@ public struct AccountStateBody: Hashable, Sendable {
             for _ in 0..<(try reader.uint8()) {
                 let number = try reader.uint16()
                 let addedAt = try reader.uint64()
-                let keys = try DeviceKeys(from: &reader)
-                devices.append(DeviceRecord(number: number, addedAt: addedAt, keys: keys))
+                let keys =
+                    form == .hashedKeys ? try ListedKeys(from: &reader) : ListedKeys(try DeviceKeys(from: &reader))
+                devices.append(DeviceRecord(number: number, addedAt: addedAt, listed: keys))
             }
             self.init(
                 handle: handle, version: version, previous: previous, identityKey: identityKey,
                 recoveryCommitment: kind == 1 ? nil : commitment, pendingRecovery: pendingRecovery,
                 accountHead: accountHead, devices: devices, formerRecovery: former,
-                olderCommitment: kind == 1 ? commitment : nil)
+                olderCommitment: kind == 1 ? commitment : nil, form: form)
         } catch let error as AccountStateError {
             throw error
         } catch let error as HandleError {
@@ -154,6 +145,7 @@ public struct AccountStateBody: Hashable, Sendable {
             zip(devices, devices.dropFirst()).allSatisfy({ $0.number < $1.number })
         else { throw .devicesOutOfOrder }
         guard Set(devices.map(\.keys.signing)).count == devices.count else { throw .repeatedDeviceKey }
+        guard form == .hashedKeys || devices.allSatisfy({ $0.keys.kem != nil }) else { throw .invalidDeviceKey }
     }
 
     private static func optionalHash(from reader: inout ByteReader) throws -> [UInt8]? {

@@ -22,6 +22,11 @@ public struct DeviceLeaf: Hashable, Sendable {
 
     /// The leaf of a device whose keys have been checked.
     public init(label: VRFHash, device: DeviceKeys) {
+        self.init(label: label, device: device.listed)
+    }
+
+    /// The leaf of a device as a state lists it.
+    public init(label: VRFHash, device: ListedKeys) {
         self.label = label
         publicKey = device.signing
     }

@@ -4,7 +4,8 @@ public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
     case envelope = 1
     /// The VRF proof ties the hidden label to the handle that was typed (C2SP vrf-r255).
     case vrf
-    /// The account state is well formed, signed by its identity key, and the handle's own.
+    /// The account state is well formed, signed by its identity key, and the handle's own; device keys that came with it are
+    /// those that it lists.
     case accountState
     /// The checkpoint is a signed note with a checkpoint text (C2SP signed-note, tlog-checkpoint).
     case checkpointText

@@ -26,7 +26,7 @@ public import VerifiableMap
 /// | 8 + 1 + 32n | the state record in the log: index, path |
 /// | | *set, reset* |
 /// | 32 | opening of the commitment |
-/// | 2 + n | the account state, with its length |
+/// | 2 + n | the account state, with its length; with the X-Wing keys of its devices beside it if they were asked for |
 /// | | *close* |
 /// | 8 | version of the closing step |
 /// | | *all* |

@@ -51,7 +51,7 @@ extension LookupVerifier {
 
     private func checkedState(_ encoded: [UInt8], _ handle: Handle) throws(LookupError) -> AccountState {
         let state: AccountState
-        do { state = try AccountState(decoding: encoded) } catch { throw .accountState(error) }
+        do { state = try AccountState(decodingWithKeys: encoded) } catch { throw .accountState(error) }
         guard state.handle == handle else { throw .anotherAccount(state.handle) }
         return state
     }

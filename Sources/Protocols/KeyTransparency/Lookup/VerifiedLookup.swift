@@ -39,6 +39,15 @@ public enum VerifiedAnswer: Hashable, Sendable {
         }
     }
 
+    /// The same answer with X-Wing keys that are at hand, as in ``VerifiedLookup/completed(_:)``.
+    package func completed(_ find: ([UInt8]) -> [UInt8]?) -> VerifiedAnswer {
+        guard case .registered(let lookup) = self else { return self }
+        return .registered(lookup.completed(find))
+    }
+
+    /// Whether the X-Wing key of each device of a registered account is there.
+    package var hasAllKeys: Bool { if case .registered(let lookup) = self { lookup.state.hasAllKeys } else { true } }
+
     init(
         _ step: CheckedStep, of handle: Handle, _ label: VRFHash, in epoch: VerifiedEpoch, _ response: LookupResponse
     ) {
@@ -124,6 +133,16 @@ public struct VerifiedLookup: Hashable, Sendable {
     public var age: UInt64 { epoch.age }
     /// The largest checkpoint known now; store it before using the keys.
     public var view: LogView { epoch.view }
+
+    /// The same lookup with X-Wing keys that are at hand, such as those that came with an earlier one. Keys that are not those
+    /// that the state lists are left out.
+    ///
+    /// - Parameter find: gives the X-Wing key of the device whose keys have this hash, or nil.
+    package func completed(_ find: ([UInt8]) -> [UInt8]?) -> VerifiedLookup {
+        VerifiedLookup(
+            handle: handle, label: label, state: state.completed(find), record: record, inclusion: inclusion,
+            history: history, epoch: epoch, vrfProof: vrfProof)
+    }
 
     /// An offline proof of the state record, in the form of C2SP tlog-proof, with the VRF proof in its `extra` line.
     ///

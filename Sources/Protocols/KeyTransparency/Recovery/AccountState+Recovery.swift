@@ -5,25 +5,22 @@ import Crypto
 //
 // A note about the last state that the owner signed:
 // `signet-recovery-note/v2` LF; u64 version; 32-byte hash of the previous state; u8 kind; for 1, a start: 257 bytes of
-// `RecoveryStart`, u8 0, 1 or 2 and, if 1, the 257 bytes of the expired one, if 2 its 153 (older form); for 2, a stop: u16 device number, u64 time; u16
-// length and that state; 64-byte signature over all before: by the identity key that asks, or by the device (Ed25519).
+// `RecoveryStart`, u8 0, 1 or 2 and, if 1, the 257 bytes of the expired one, if 2 its 153 (older form); for 2, a stop: u16 device
+// number, u64 time; u16 length and that state; 64-byte signature over all before: by the identity key that asks (s is low), or
+// by the device (Ed25519).
 //
 // A state under a recovered identity:
-// `signet-recovered-account/v2` LF; everything as in `signet-account/v1` up to the devices; 257 bytes of
+// `signet-recovered-account/v2` LF; everything as in `signet-account/v2` up to the devices; 257 bytes of
 // `RecoveryStart`; u64 time; 33-byte recovery key; 64-byte signature by the recovery key over all before; 64-byte
-// signature by the new identity key over all before.
+// signature by the new identity key over all before; s of both is low.
 //
-// Of both there is a v1 that programs before made: every start in it has the older form. It is read, so that old logs are;
-// `AccountStepVerifier` lets no such start begin anything.
+// Of both there is a v1 that programs before made: every start in it has the older form, a device has its 1281 bytes of keys, s is
+// low or high. It is read, so that old logs are; `AccountStepVerifier` lets no such start begin anything.
 extension AccountState {
-    static let noteFormat = Array("signet-recovery-note/v2\n".utf8)
-    static let olderNoteFormat = Array("signet-recovery-note/v1\n".utf8)
-    static let recoveredFormat = Array("signet-recovered-account/v2\n".utf8)
-    static let olderRecoveredFormat = Array("signet-recovered-account/v1\n".utf8)
-
     /// Whether an encoded state is a step of a recovery: a note about one, or a takeover. Its first line says so.
     package static func isOfRecovery(_ encoded: [UInt8]) -> Bool {
-        encoded.starts(with: noteFormat) || encoded.starts(with: recoveredFormat)
+        let state = withoutKeys(encoded)
+        return AccountStateForm.allCases.contains { state.starts(with: $0.note) || state.starts(with: $0.recovered) }
     }
 
     /// The state that notes the start of a recovery.
@@ -41,7 +38,7 @@ extension AccountState {
         writer.write(start.encoded)
         writer.write(superseded.map { $0.endorsement == nil ? 2 : 1 } ?? 0 as UInt8)
         writer.write(superseded?.encoded ?? [])
-        try self.init(signing: writer, about: state.authored, with: sign)
+        try self.init(signing: writer, about: state.authored) { AccountSignature.low(try sign($0)) }
     }
 
     /// The state that notes an objection.
@@ -60,7 +57,7 @@ extension AccountState {
     private static func note(after state: AccountState, kind: UInt8) throws(AccountStateError) -> ByteWriter {
         guard state.version < UInt64.max else { throw .tooManyVersions }
         var writer = ByteWriter()
-        writer.write(noteFormat)
+        writer.write(AccountStateForm.hashedKeys.note)
         writer.write(state.version + 1)
         writer.write(state.hash)
         writer.write(kind)
@@ -78,10 +75,11 @@ extension AccountState {
         try self.init(decoding: writer.bytes + signature)
     }
 
-    init(decodingNote bytes: [UInt8]) throws(AccountStateError) {
+    init(decodingNote bytes: [UInt8], _ form: AccountStateForm) throws(AccountStateError) {
         do {
             var reader = ByteReader(bytes)
-            let isOlder = try reader.bytes(Self.noteFormat.count).elementsEqual(Self.olderNoteFormat)
+            let isOlder = form == .wholeKeys
+            _ = try reader.bytes(form.note.count)
             let version = try reader.uint64()
             let previous = Array(try reader.bytes(32))
             let (kind, start, superseded, stop) = try Self.noted(&reader, isOlder: isOlder)
@@ -97,6 +95,7 @@ extension AccountState {
                 guard AccountSignature.isValid(signature, over: message, by: start.identityKey) else {
                     throw AccountStateError.invalidSignature
                 }
+                try form.check(signature)
                 let body = AccountStateBody(base, version: version, previous: previous, pending: start.hash)
                 self.init(
                     body, step: .started(start, superseded: superseded, base: base), signature: signature,
@@ -147,24 +146,24 @@ extension AccountState {
         authorizing: ([UInt8]) throws -> [UInt8], accepting: ([UInt8]) throws -> [UInt8]
     ) throws(AccountStateError) {
         var writer = ByteWriter()
-        writer.write(Self.recoveredFormat)
+        writer.write(AccountStateForm.hashedKeys.recovered)
         writer.write(body.fields)
         writer.write(start.encoded)
         writer.write(time)
         writer.write(recoveryKey)
         do {
-            writer.write(try authorizing(writer.bytes))
-            writer.write(try accepting(writer.bytes))
+            writer.write(AccountSignature.low(try authorizing(writer.bytes)))
+            writer.write(AccountSignature.low(try accepting(writer.bytes)))
         } catch { throw .signingFailed }
         try self.init(decoding: writer.bytes)
     }
 
-    init(decodingRecovered bytes: [UInt8]) throws(AccountStateError) {
+    init(decodingRecovered bytes: [UInt8], _ form: AccountStateForm) throws(AccountStateError) {
         do {
             var reader = ByteReader(bytes)
-            let isOlder = try reader.bytes(Self.recoveredFormat.count).elementsEqual(Self.olderRecoveredFormat)
-            let body = try AccountStateBody(fields: &reader)
-            let start = isOlder ? try RecoveryStart(older: &reader) : try RecoveryStart(from: &reader)
+            _ = try reader.bytes(form.recovered.count)
+            let body = try AccountStateBody(fields: &reader, form: form)
+            let start = form == .wholeKeys ? try RecoveryStart(older: &reader) : try RecoveryStart(from: &reader)
             let time = try reader.uint64()
             let succession = RecoverySuccession(
                 start: start, time: time, recoveryKey: Array(try reader.bytes(33)),
@@ -176,6 +175,7 @@ extension AccountState {
             guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
                 throw AccountStateError.invalidSignature
             }
+            for signature in [succession.authority, signature] { try form.check(signature) }
             self.init(body, step: .recovered(succession), signature: signature, encoded: bytes)
         } catch { throw AccountStateError(recovery: error) }
     }
@@ -218,6 +218,7 @@ extension AccountStateBody {
         self.init(
             handle: base.handle, version: version, previous: previous, identityKey: base.identityKey,
             recoveryCommitment: base.recoveryCommitment, pendingRecovery: pending, accountHead: base.accountHead,
-            devices: base.devices, formerRecovery: base.formerRecovery, olderCommitment: base.olderCommitment)
+            devices: base.devices, formerRecovery: base.formerRecovery, olderCommitment: base.olderCommitment,
+            form: base.form)
     }
 }

@@ -37,7 +37,7 @@ enum WrapCipher {
             switch suite {
             case .xWing:
                 try HPKE.Sender(
-                    recipientKey: XWingMLKEM768X25519.PublicKey(rawRepresentation: recipient.keys.kem),
+                    recipientKey: XWingMLKEM768X25519.PublicKey(rawRepresentation: recipient.keys.kem ?? []),
                     ciphersuite: .XWingMLKEM768X25519_SHA256_AES_GCM_256, info: purpose.info)
             case .p256:
                 try HPKE.Sender(

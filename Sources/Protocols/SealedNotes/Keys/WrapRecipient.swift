@@ -10,12 +10,14 @@ public import NoteLog
 public struct WrapRecipient: Hashable, Sendable {
     /// Whose device.
     public let author: Author
-    let keys: DeviceKeys
+    let keys: ListedKeys
 
     /// `DeviceKeys.hash` of the device, 32 bytes: what a client pins.
     public var keysHash: [UInt8] { keys.hash }
 
     /// All devices of a person.
+    ///
+    /// Security: a device whose X-Wing key the lookup did not bring gets no wrap of that kind, and the sealing throws.
     public static func devices(of lookup: VerifiedLookup) -> [WrapRecipient] {
         lookup.state.devices.map { device in
             WrapRecipient(
@@ -23,7 +25,7 @@ public struct WrapRecipient: Hashable, Sendable {
         }
     }
 
-    private init(author: Author, keys: DeviceKeys) {
+    private init(author: Author, keys: ListedKeys) {
         self.author = author
         self.keys = keys
     }

@@ -12,10 +12,12 @@ public struct GuardianKey: Hashable, Sendable {
     /// The key of one of a person's devices, from a verified lookup.
     ///
     /// - Parameter device: its number; nil takes the first.
-    /// - Returns: nil when they have no such device.
+    /// - Returns: nil when they have no such device, or the lookup did not bring its X-Wing key.
     public init?(_ lookup: VerifiedLookup, device: UInt16? = nil) {
-        guard let record = lookup.state.devices.first(where: { $0.number == device ?? $0.number }) else { return nil }
-        self.init(unchecked: lookup.handle, sealingKey: record.keys.kem, identityKey: lookup.state.identityKey)
+        guard let record = lookup.state.devices.first(where: { $0.number == device ?? $0.number }),
+            let sealingKey = record.keys.kem
+        else { return nil }
+        self.init(unchecked: lookup.handle, sealingKey: sealingKey, identityKey: lookup.state.identityKey)
     }
 
     /// Security: nothing is verified. For what a store kept, and for tests.

@@ -80,7 +80,7 @@ private struct Inheritance {
             "SELECT statement, cards, time FROM states WHERE account = ? AND version = ?", [account, version])
         guard let evidence else { throw DamagedRow() }
         let record = LogEntries.record(
-            label: label, state: try AccountState(decoding: state.encoding), kind: state.kind, opening: state.opening)
+            label: label, state: try state.state(), kind: state.kind, opening: state.opening)
         try new.run(
             """
             INSERT INTO states (account, \(StateRow.columns), statement, cards, time)

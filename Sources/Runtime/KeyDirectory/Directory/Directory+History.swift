@@ -57,10 +57,10 @@ extension Directory {
             case .epoch, .succession, .predecessor: throw .stopped
             case .state(let record) where record.kind == .close: entry = .closed(version: record.version)
             case .state(let record):
-                let row = try await shown(record, of: handle).flatMap { $0.encoding.count <= room ? $0 : nil }
-                room -= row?.encoding.count ?? 0
+                let row = try await shown(record, of: handle).flatMap { $0.stateBytes.count <= room ? $0 : nil }
+                room -= row?.stateBytes.count ?? 0
                 entry =
-                    row.map { .state(record.kind, opening: $0.opening, encoded: $0.encoding) }
+                    row.map { .state(record.kind, opening: $0.opening, encoded: $0.stateBytes) }
                     ?? .withheld(record.kind, version: record.version, record.commitment)
             }
             entries.append(entry)

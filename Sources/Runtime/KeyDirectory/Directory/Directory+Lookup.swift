@@ -76,7 +76,7 @@ extension Directory {
             }
         let label = LabelIndex(hash)
         let answer = try answer(label, request, published, epoch) { (last) throws(DirectoryError) in
-            try step(account, label, last)
+            try step(account, label, last, withKeys: request.wantsKeys)
         }
         return try response(proof, answer, request, published, epoch)
     }
@@ -115,9 +115,12 @@ extension Directory {
 
     /// What the last entry of the label's history says, which stands at `index`.
     private func step(
-        _ account: PublishedAccount?, _ label: LabelIndex, _ index: UInt64
+        _ account: PublishedAccount?, _ label: LabelIndex, _ index: UInt64, withKeys: Bool
     ) throws(DirectoryError) -> LabelAnswer.Step {
-        if let state = account?.state { return .state(state.kind, opening: state.opening, encoded: state.encoding) }
+        if let state = account?.state {
+            return .state(
+                state.kind, opening: state.opening, encoded: withKeys ? state.encoding : state.stateBytes)
+        }
         let version = epochs.version(of: label)
         let closing = TreeHash.leaf(StateRecord(closing: label, version: version).entry)
         // Erased in the database, and the record of that is not published yet.
@@ -137,7 +140,7 @@ extension Directory {
     /// The latest published state of a handle, for the parts beside the directory; nil if there is none.
     package func publishedState(of handle: Handle) async throws(DirectoryError) -> AccountState? {
         guard let row = try await account(handle, size: log.published.head.size)?.state else { return nil }
-        do { return try AccountState(decoding: row.encoding) } catch { throw .stopped }
+        do { return try row.state() } catch { throw .stopped }
     }
 
     private func storedAccount(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {

@@ -121,7 +121,7 @@ extension Directory {
         let recent = try await database.read { database in
             try StateRow.encodings(of: account.id, since: now - min(now, SubmissionRules.freeze), in: database)
         }
-        guard !recent.contains(where: { (try? AccountState(decoding: $0))?.isStop ?? false }) else {
+        guard !recent.contains(where: { (try? AccountState(decodingWithKeys: $0))?.isStop ?? false }) else {
             throw .refused(.versionConflict)
         }
     }
@@ -131,7 +131,7 @@ extension Directory {
     ) async throws(DirectoryError) -> StateReceipt {
         try rules(at: statement.time).checkUpdate(
             statement.submission, after: current, highestNumber: known.highestNumber)
-        let row = StateRow(statement, label: known.account.label)
+        let row = StateRow(statement, label: known.account.label, after: current)
         try await database.insertState(statement, row, of: known.account)
         return try await append(statement.state, row, of: known.account)
     }
@@ -144,7 +144,7 @@ extension Directory {
     }
 
     private func state(of row: StateRow) throws(DirectoryError) -> AccountState {
-        do { return try AccountState(decoding: row.encoding) } catch { throw .stopped }
+        do { return try row.state() } catch { throw .stopped }
     }
 
     private func known(_ statement: Statement) async throws(DirectoryError) -> Known? {

@@ -133,7 +133,7 @@ struct Reconciliation: Sendable {
     private func append(_ pending: PendingState) async throws(DirectoryOpenError) {
         // In the log, and not published yet: too few witnesses had cosigned.
         guard epochs.version(of: LabelIndex(pending.label)) < pending.row.version else { return }
-        guard let state = try? AccountState(decoding: pending.row.encoding) else { throw .databaseDamaged }
+        guard let state = try? pending.row.state() else { throw .databaseDamaged }
         let entries = LogEntries(
             label: pending.label, state: state, kind: pending.row.kind, opening: pending.row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })

@@ -69,21 +69,29 @@ extension Client {
     /// A verified answer whose view of the log has been stored.
     package func verifiedAnswer(_ handle: Handle) async throws(ClientError) -> StoredAnswer {
         let inheritance = try await inheritance(of: handle)
+        let keys = try await deviceKeys(of: handle)
+        var wantsKeys = keys.isEmpty
         for _ in 0..<8 {
             let (known, pinned) = (try await logView(), try await pinnedPeer(handle)?.history)
             let request = LookupRequest(
                 handle: handle, knownSize: known?.head.size ?? 0,
-                knownCount: inheritance?.lookup.inheritedCount ?? pinned?.count ?? 0)
+                knownCount: inheritance?.lookup.inheritedCount ?? pinned?.count ?? 0, wantsKeys: wantsKeys)
             let bytes = try await response(to: request)
             let history = inheritance.map { verifier.inheritance(of: $0.lookup, in: bytes) } ?? pinned
             let answer: VerifiedAnswer
-            do { answer = try await verify(bytes, handle, known, history) } catch {
+            do { answer = try await verify(bytes, handle, known, history).completed { keys[$0] } } catch {
                 throw inheritance == nil ? error : error.afterHandover
             }
             let isStored = try await stored { () throws(StoreError) in
                 try await store.advance(to: answer.epoch.view, from: known)
             }
             guard isStored else { continue }
+            if !answer.hasAllKeys {
+                // A device was added, or has other keys, since they were sent.
+                guard !wantsKeys else { throw .deviceKeysWithheld(handle) }
+                wantsKeys = true
+                continue
+            }
             if let inheritance { try await settle(inheritance, answer) }
             return StoredAnswer(answer: answer, known: known, response: bytes)
         }
@@ -200,6 +208,7 @@ extension Client {
     /// (``checkShownKeys(isAccepting:)``).
     private func used(_ found: StoredLookup, _ outcome: TrustOutcome) async throws(ClientError) -> LookupVerdict {
         let (lookup, now, origin) = (found.lookup, surroundings.now(), origin)
+        try await keepDeviceKeys(of: lookup)
         guard lookup.handle != owner?.handle else { return verdict(found, outcome) }
         let shown = ShownKeys(lookup, response: found.response, at: now)
         let look = PeerLook(handle: lookup.handle, epochTime: lookup.epoch.record.time / 1000)
@@ -209,6 +218,17 @@ extension Client {
             if lookup.state.pendingRecovery == nil { try await store.keep(look) }
         }
         return verdict(found, outcome)
+    }
+
+    private func deviceKeys(of handle: Handle) async throws(ClientError) -> [[UInt8]: [UInt8]] {
+        try await stored { () throws(StoreError) in try await store.deviceKeys(of: handle) }
+    }
+
+    /// Keeps the X-Wing keys of somebody whose keys are used, so that the next lookup need not bring them.
+    private func keepDeviceKeys(of lookup: VerifiedLookup) async throws(ClientError) {
+        let keys = lookup.state.keysByHash
+        guard try await deviceKeys(of: lookup.handle) != keys else { return }
+        try await stored { () throws(StoreError) in try await store.keep(deviceKeys: keys, of: lookup.handle) }
     }
 
     func verdict(_ found: StoredLookup, _ outcome: TrustOutcome) -> LookupVerdict {

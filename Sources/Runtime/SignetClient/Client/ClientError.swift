@@ -17,6 +17,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case history(HistoryRefusal)
     /// The directory says without proof that nobody has registered the handle.
     case withheld(Handle)
+    /// The directory proves an account and does not show the keys of its devices, of which the state has the hashes.
+    case deviceKeysWithheld(Handle)
     /// Nobody has registered the handle: proved.
     case notRegistered(VerifiedAbsence)
     /// The account was closed: proved.
@@ -62,7 +64,8 @@ public enum ClientError: Error, Hashable, Sendable {
         switch self {
         case .transport(let error): error.family
         case .refused(let code, _): Self.family(of: code)
-        case .unexpectedStatus, .malformedAnswer, .lookup, .history, .withheld, .notWhatWasSent, .ownAccountChanged,
+        case .unexpectedStatus, .malformedAnswer, .lookup, .history, .withheld, .deviceKeysWithheld, .notWhatWasSent,
+            .ownAccountChanged,
             .contradicted, .log, .succession, .former:
             .peer
         case .viewKeepsMoving: .environment

@@ -67,6 +67,14 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
     /// Keeps the look in the place of the one before.
     func keep(_ look: PeerLook) async throws(StoreError)
 
+    /// The X-Wing keys of somebody's devices, by the hash under which their state lists them.
+    ///
+    /// Security: whoever takes one compares it with the hash that a verified state lists.
+    func deviceKeys(of handle: Handle) async throws(StoreError) -> [[UInt8]: [UInt8]]
+
+    /// Keeps these in the place of those before.
+    func keep(deviceKeys keys: [[UInt8]: [UInt8]], of handle: Handle) async throws(StoreError)
+
     /// Keeps logs that ended, in their order; each is kept once.
     func keep(_ logs: [FormerLog]) async throws(StoreError)
 

@@ -91,6 +91,33 @@ extension SQLiteStore {
         }
     }
 
+    /// The X-Wing keys of somebody's devices, by the hash under which their state lists them.
+    ///
+    /// - Throws: ``StoreError``.
+    public func deviceKeys(of handle: Handle) async throws(StoreError) -> [[UInt8]: [UInt8]] {
+        try await read { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT keys_hash, kem FROM device_key WHERE handle = ?", arguments: [Data(handle.bytes)])
+            var keys: [[UInt8]: [UInt8]] = [:]
+            for row in rows { keys[try row.bytes("keys_hash")] = try row.bytes("kem") }
+            return keys
+        }
+    }
+
+    /// Keeps these in the place of those before.
+    ///
+    /// - Throws: ``StoreError``.
+    public func keep(deviceKeys keys: [[UInt8]: [UInt8]], of handle: Handle) async throws(StoreError) {
+        try await write { db in
+            try db.execute(sql: "DELETE FROM device_key WHERE handle = ?", arguments: [Data(handle.bytes)])
+            for (hash, key) in keys {
+                try db.execute(
+                    sql: "INSERT INTO device_key VALUES (?, ?, ?)",
+                    arguments: [Data(handle.bytes), Data(hash), Data(key)])
+            }
+        }
+    }
+
     private static func shown(_ row: Row) throws -> ShownKeys {
         ShownKeys(
             handle: try Handle(canonical: row.bytes("handle")), history: try StoreRow.history(row.bytes("history")),

@@ -92,6 +92,12 @@ enum StoreSchema {
         """
         CREATE TABLE peer_look (handle BLOB PRIMARY KEY NOT NULL, epoch_time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """,
+        // X-Wing keys of devices, which a state has by their hash alone: so that each is sent once.
+        """
+        CREATE TABLE device_key (
+            handle BLOB NOT NULL, keys_hash BLOB NOT NULL, kem BLOB NOT NULL, PRIMARY KEY (handle, keys_hash)
+        ) STRICT, WITHOUT ROWID;
+        """,
         // Logs that ended, in their order: what they were trusted by, and their last checkpoint.
         """
         CREATE TABLE former_log (

@@ -37,6 +37,11 @@ enum GoodLookups {
                 try $0.directory.publish(reset)
                 $0.answer = try $0.directory.answer(about: reset)
             },
+            try bench.good("registered-with-keys", "the devices' X-Wing keys come beside the state") {
+                var alice = $0.scene.alice
+                alice.sendsKeys = true
+                $0.answer = try $0.directory.answer(about: alice)
+            },
             try bench.good("registered-stranger-cosigned", "an unknown key cosigned as well") {
                 let stranger = try PaperDirectory.signer("stranger.example", .cosignatureV1, seed: 44)
                 $0.answer.note = try $0.directory.note(cosigners: $0.directory.witnesses + [stranger]).encoded

@@ -55,7 +55,7 @@ struct LookupDraft {
         switch answer.step {
         case .closed(let version): return .init(outcome: "closed", version: version, count: count, size: size)
         case .state(_, _, let encoded):
-            let state = try AccountState(decoding: encoded)
+            let state = try AccountState(decodingWithKeys: encoded)
             return .init(
                 outcome: "registered", version: state.version, count: count, state: LookupVector.hex(state.hash),
                 size: size)

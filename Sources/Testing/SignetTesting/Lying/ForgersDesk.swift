@@ -175,7 +175,7 @@ extension ForgersDesk.Case {
         guard case .state(_, _, let encoded) = step,
             case .state(let last) = log.entries(of: LabelIndex(label)).last
         else { throw ForgeryError.nobody }
-        let victim = try AccountState(decoding: encoded)
+        let victim = try AccountState(decodingWithKeys: encoded)
         switch attack {
         case .replacedAccount:
             let state = try impostor.state(after: victim)

@@ -51,12 +51,13 @@ struct Impostor {
 
     /// What an answer shows of such a state.
     func step(_ state: AccountState, kind: StateKind) -> LabelAnswer.Step {
-        .state(kind, opening: opening, encoded: state.encoded)
+        .state(kind, opening: opening, encoded: state.encodedWithKeys)
     }
 
     private var identityKey: [UInt8] { Array(identity.publicKey.compressedRepresentation) }
 
     private func sign(_ body: AccountStateBody) throws -> AccountState {
-        try AccountState(signing: body) { try Array(identity.signature(for: $0).rawRepresentation) }
+        let state = try AccountState(signing: body) { try Array(identity.signature(for: $0).rawRepresentation) }
+        return state.completed { hash in body.devices.first { $0.keys.hash == hash }?.keys.kem }
     }
 }

@@ -38,10 +38,11 @@ extension LookupResponse {
     var stepWithoutLastDevice: LabelAnswer.Step {
         get throws {
             guard case .state(let kind, let opening, let encoded) = try label.step else { throw ForgeryError.nobody }
-            let devices = try AccountState(decoding: encoded).devices
-            // u16 number, u64 time, 1281 bytes of keys; before them their count, after them 64 bytes of signature.
-            let (length, end) = (1291, encoded.count - 64)
-            var cut = Array(encoded[..<(end - length)]) + Array(encoded[end...])
+            let devices = try AccountState(decodingWithKeys: encoded).devices
+            let state = AccountState.withoutKeys(encoded)
+            // u16 number, u64 time, 97 bytes of keys; before them their count, after them 64 bytes of signature.
+            let (length, end) = (107, state.count - 64)
+            var cut = Array(state[..<(end - length)]) + Array(state[end...])
             cut[end - length * devices.count - 1] -= 1
             return .state(kind, opening: opening, encoded: cut)
         }

@@ -24,6 +24,7 @@ package actor InMemoryStore: ClientStore {
     private var checkedAt: UInt64?
     private var shown: [KeyName: [ShownKeys]] = [:]
     private var looks: [Handle: PeerLook] = [:]
+    private var deviceKeys: [Handle: [[UInt8]: [UInt8]]] = [:]
     private var logs: [FormerLog] = []
     private var past: [Handle: FormerHistory] = [:]
     private var watched: FormerWatch?
@@ -126,6 +127,14 @@ package actor InMemoryStore: ClientStore {
     package func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? { looks[handle] }
 
     package func keep(_ look: PeerLook) async throws(StoreError) { try write { looks[look.handle] = look } }
+
+    package func deviceKeys(of handle: Handle) async throws(StoreError) -> [[UInt8]: [UInt8]] {
+        deviceKeys[handle] ?? [:]
+    }
+
+    package func keep(deviceKeys keys: [[UInt8]: [UInt8]], of handle: Handle) async throws(StoreError) {
+        try write { deviceKeys[handle] = keys }
+    }
 
     package func keep(_ logs: [FormerLog]) async throws(StoreError) {
         try write { self.logs += logs.filter { log in !self.logs.contains { $0.origin == log.origin } } }

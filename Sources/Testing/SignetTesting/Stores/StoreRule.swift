@@ -27,6 +27,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case theLastCheckCounts
     case shownKeysAreKeptOncePerDayUntilSettled
     case theLastLookAtEachPersonCounts
+    case deviceKeysOfEachPersonAreReplaced
     case oneOfManyConcurrentPinsWins
     case oneOfManyConcurrentAdvancesWins
 
@@ -234,6 +235,13 @@ package enum StoreRule: String, CaseIterable, Sendable {
                 try await store.keep(PeerLook(handle: alice, epochTime: time))
                 try expect(await store.lastLook(at: alice)?.epochTime == time)
                 try expect(await store.lastLook(at: bob) == nil)
+            }
+        case .deviceKeysOfEachPersonAreReplaced:
+            try expect(await store.deviceKeys(of: alice).isEmpty)
+            for keys in [[[1]: [2], [3]: [4]], [[3]: [5]], [:]] as [[[UInt8]: [UInt8]]] {
+                try await store.keep(deviceKeys: keys, of: alice)
+                try expect(await store.deviceKeys(of: alice) == keys)
+                try expect(await store.deviceKeys(of: bob).isEmpty)
             }
         default: throw Broken(rule: self, line: #line)
         }

@@ -56,6 +56,10 @@ extension ClientError {
             Sentence(
                 "The directory says that there is no \(handle), and does not prove it.",
                 "An honest directory proves it. Check its version, and ask whoever runs it.")
+        case .deviceKeysWithheld(let handle):
+            Sentence(
+                "The directory proves which devices \(handle) has, and does not show all of their keys.",
+                "An honest directory shows them. Check its version, and ask whoever runs it.")
         case .notRegistered(let absence): absence.sentence
         case .accountClosed(let closure): closure.sentence(isOwn: false)
         case .notWhatWasSent:

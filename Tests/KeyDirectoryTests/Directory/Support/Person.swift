@@ -3,6 +3,7 @@ import Foundation
 import KeyDirectory
 import KeyTransparency
 import SignetAPI
+import Testing
 
 /// A device with all its private keys.
 struct Device: Sendable {
@@ -32,12 +33,12 @@ struct Device: Sendable {
 
     /// The same keys under another number.
     func renumbered(_ number: UInt16) -> Device {
-        Device(self, DeviceRecord(number: number, addedAt: record.addedAt, keys: record.keys))
+        Device(self, DeviceRecord(number: number, addedAt: record.addedAt, listed: record.keys))
     }
 
     /// Proves to the directory that this device holds its keys.
     func card(for handle: Handle, at directory: Directory) async throws -> DeviceCard {
-        let request = PossessionRequest(handle: handle, keys: record.keys)
+        let request = PossessionRequest(handle: handle, keys: try #require(record.keys.complete))
         let challenge = try await directory.challenge(request)
         let proof = try challenge.answer(for: request, agreementKey: agreement, kemKey: kem)
         return try DeviceCard(request, proof: proof) { Array(try signing.signature(for: $0)) }

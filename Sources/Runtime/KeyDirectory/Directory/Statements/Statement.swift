@@ -14,6 +14,14 @@ struct Statement: Sendable {
     /// Only ordinary steps are submitted; reset and close will have requests of their own.
     var kind: StateKind { .set }
 
+    /// The state with the X-Wing keys of its devices: from their cards, and from the state before.
+    func state(after current: AccountState?) -> AccountState {
+        let cards = submission.cards.map { ($0.request.keys.hash, $0.request.keys.kem) }
+        let known = (current?.devices ?? []).compactMap { device in device.keys.kem.map { (device.keys.hash, $0) } }
+        let keys = Dictionary(cards + known) { first, _ in first }
+        return state.completed { keys[$0] }
+    }
+
     /// The cards one after the other; with state and opening they make up the body that was signed.
     var cards: [UInt8] { submission.cards.flatMap(\.encoded) }
 }

@@ -71,11 +71,11 @@ struct SubmissionRules: Sendable {
     private func checkCards(
         of devices: ArraySlice<DeviceRecord>, _ submission: StateSubmission
     ) throws(DirectoryError) {
-        guard submission.cards.allSatisfy({ card in devices.contains { $0.keys == card.request.keys } }) else {
+        guard submission.cards.allSatisfy({ card in devices.contains { $0.keys == card.request.keys.listed } }) else {
             throw .refused(.badRequest)
         }
         for device in devices {
-            let cards = submission.cards.filter { $0.request.keys == device.keys }
+            let cards = submission.cards.filter { $0.request.keys.listed == device.keys }
             guard cards.count < 2 else { throw .refused(.badRequest) }
             guard let card = cards.first else { throw .refused(.possessionNotProven) }
             try checkPossession(card, submission.state.handle)

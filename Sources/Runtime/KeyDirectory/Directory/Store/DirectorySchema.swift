@@ -43,7 +43,7 @@ enum DirectorySchema {
             opening BLOB NOT NULL,       -- 32 bytes
             leaf BLOB NOT NULL,          -- 32 bytes: leaf hash of the state record
             statement BLOB NOT NULL,     -- value of the request's signature header
-            cards BLOB NOT NULL,         -- with encoding and opening, the body that the statement covers
+            cards BLOB NOT NULL,         -- with the state in encoding and opening, the body that the statement covers
             time INTEGER NOT NULL,       -- seconds since 1970
             UNIQUE (account, version)
         ) STRICT;

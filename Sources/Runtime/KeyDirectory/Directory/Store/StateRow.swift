@@ -8,6 +8,7 @@ import VRF
 struct StateRow: Sendable {
     let version: UInt64
     let kind: StateKind
+    /// The state with the X-Wing keys of its devices beside it.
     let encoding: [UInt8]
     let opening: [UInt8]
     /// Leaf hash of the state record.
@@ -58,11 +59,19 @@ struct StateRow: Sendable {
         leaf = try row.leaf(first + 4)
     }
 
+    /// What is signed and committed to.
+    var stateBytes: [UInt8] { AccountState.withoutKeys(encoding) }
+
+    /// The state, with the keys of its devices.
+    func state() throws(AccountStateError) -> AccountState { try AccountState(decodingWithKeys: encoding) }
+
     /// The row of a new state.
-    init(_ statement: Statement, label: VRFHash) {
+    ///
+    /// - Parameter current: the state before it, whose devices' keys are known; those of new devices are on their cards.
+    init(_ statement: Statement, label: VRFHash, after current: AccountState? = nil) {
         version = statement.state.version
         kind = statement.kind
-        encoding = statement.state.encoded
+        encoding = statement.state(after: current).encodedWithKeys
         opening = statement.opening
         leaf = TreeHash.leaf(
             LogEntries.record(label: label, state: statement.state, kind: kind, opening: opening).entry)
@@ -70,6 +79,6 @@ struct StateRow: Sendable {
 
     /// Whether this is the state of a submission that came before.
     func isState(of submission: Statement) -> Bool {
-        encoding == submission.state.encoded && opening == submission.opening
+        stateBytes == submission.state.encoded && opening == submission.opening
     }
 }

@@ -1,0 +1,27 @@
+/// The two versions of how account states are written. The first line of a state says which.
+package enum AccountStateForm: Hashable, Sendable, CaseIterable {
+    /// Version 1: with all keys of each device, and with signatures in either of their two spellings. Read, for logs have
+    /// such states, and no longer made.
+    case wholeKeys
+    /// Version 2: with the hash of each device's keys, and with signatures whose s is low.
+    case hashedKeys
+
+    private var digit: String { self == .wholeKeys ? "1" : "2" }
+
+    /// The first line of an ordinary state.
+    var ordinary: [UInt8] { Array("signet-account/v\(digit)\n".utf8) }
+    /// The first line of a note about a recovery.
+    var note: [UInt8] { Array("signet-recovery-note/v\(digit)\n".utf8) }
+    /// The first line of a state under a recovered identity.
+    var recovered: [UInt8] { Array("signet-recovered-account/v\(digit)\n".utf8) }
+
+    /// The form of which a state has one of the first lines.
+    static func found(_ bytes: [UInt8], _ line: (AccountStateForm) -> [UInt8]) -> AccountStateForm? {
+        allCases.first { bytes.starts(with: line($0)) }
+    }
+
+    /// Demands that a P-256 signature is in the one spelling that the form takes.
+    func check(_ signature: [UInt8]) throws(AccountStateError) {
+        guard self == .wholeKeys || AccountSignature.isLow(signature) else { throw .highSignature }
+    }
+}
