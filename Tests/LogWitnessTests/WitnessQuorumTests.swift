@@ -90,7 +90,7 @@ struct WitnessQuorumTests {
             guard let request = try? AddCheckpointRequest(decoding: body) else { return .hangUp }
             do throws(WitnessRefusal) {
                 let cosigned = try rules.judge(request, latest: known, at: currentTime())
-                return .answer(200, cosigned.cosignature.encoded)
+                return .answer(200, WitnessAnswer.body(of: cosigned.cosignatures))
             } catch { return .answer(error.status, error.body) }
         }
         guard case .cosigned = try await outcome(script) else { return #expect(Bool(false)) }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Logging
 import Testing
 import TransparencyLog
 
@@ -24,6 +25,42 @@ import TransparencyLog
                 name: KeyName(Array("log\(number).example/\(rest)".utf8)),
                 algorithm: .ed25519,
                 publicKey: key))
+    }
+
+    // MARK: The second key
+
+    @Test(.enabled(if: VerifierKey.Algorithm.mlDSA44.isVerified, "swift-crypto has no BoringSSL here"))
+    func aNewWitnessHasAKeyOfEachKindUnderOneName() async throws {
+        try await withWitness { data in
+            let stored = try StoredWitness(data)
+            #expect(stored.verifierKey.algorithm == .cosignatureV1 && stored.postQuantumKey?.algorithm == .mlDSA44)
+            #expect(stored.postQuantumKey?.name == stored.verifierKey.name)
+            #expect(throws: StoredWitnessError.self) { try StoredWitness.addPostQuantumKey(to: data) }
+            #expect(try StoredWitness(data).postQuantumKey == stored.postQuantumKey)
+        }
+    }
+
+    @Test(.enabled(if: VerifierKey.Algorithm.mlDSA44.isVerified, "swift-crypto has no BoringSSL here"))
+    func aWitnessMadeWithoutOneGoesOnAndMayBeGivenOne() async throws {
+        try await withWitness { data in
+            try FileManager.default.removeItem(atPath: data.postQuantumKey)
+            let before = try StoredWitness(data)
+            #expect(before.postQuantumKey == nil)
+            let key = try StoredWitness.addPostQuantumKey(to: data)
+            let stored = try StoredWitness(data)
+            #expect(stored.postQuantumKey == key && stored.verifierKey == before.verifierKey)
+            _ = try stored.open(logger: Logger(label: "test"))
+        }
+    }
+
+    @Test(.enabled(if: VerifierKey.Algorithm.mlDSA44.isVerified, "swift-crypto has no BoringSSL here"))
+    func aSecondKeyOfAnotherWitnessIsRefused() async throws {
+        try await withWitness { data in
+            let text = try String(contentsOfFile: data.postQuantumKey, encoding: .utf8)
+            try text.replacing("witness.example", with: "witness.other")
+                .write(toFile: data.postQuantumKey, atomically: false, encoding: .utf8)
+            #expect(throws: StoredWitnessError.keyDamaged) { try StoredWitness(data) }
+        }
     }
 
     @Test func aListOfMoreThanAMebibyteIsReadWholeAndKept() async throws {

@@ -153,6 +153,40 @@ struct MLDSA44Tests {
         #expect(throws: CheckpointVerificationError.cosignatureInvalid(pq.verifierKey)) { try all.verify(mixed) }
     }
 
+    /// A witness with two keys: neither kind of policy has to wait for the other.
+    @Test func aWitnessWithASecondKeyCosignsWithBothAtOneTime() throws {
+        let log = try SmallLog()
+        let pq = try signer("witness.example/w0", .mlDSA44, seed: 42)
+        let rules = WitnessRules(
+            logs: try WitnessedLogs([.init(key: log.log.verifierKey)]), signer: log.witnesses[0], postQuantumSigner: pq)
+        let note = try log.note(size: 5, times: [])
+        let request = try AddCheckpointRequest(oldSize: 0, consistency: ConsistencyProof(hashes: []), note: note)
+        let cosigned = try rules.judge(request, latest: nil, at: 77)
+        #expect(cosigned.cosignatures.map(\.keyID) == [log.witnesses[0].verifierKey.keyID, pq.verifierKey.keyID])
+        #expect(Array(cosigned.note.signatures.dropFirst()) == cosigned.cosignatures)
+        #expect(
+            WitnessAnswer(status: 200, body: WitnessAnswer.body(of: cosigned.cosignatures))
+                == .cosignatures(cosigned.cosignatures))
+        let line = "witness pq \(String(decoding: pq.verifierKey.encoded, as: UTF8.self))\n"
+        for quorum in ["quorum w0\n", "quorum pq\n", "group g all w0 pq\nquorum g\n"] {
+            #expect(try log.policy(line + quorum).verify(cosigned.note).quorumTime == 77)
+        }
+    }
+
+    /// ML-DSA-44 cannot speak of it; the log is not to suffer for that.
+    @Test func aLogWithTooLongANameIsCosignedByTheFirstKeyAlone() throws {
+        let name = "log.example/" + String(repeating: "a", count: 250)
+        let log = try signer(name, .ed25519, seed: 43)
+        let rules = WitnessRules(
+            logs: try WitnessedLogs([.init(key: log.verifierKey)]),
+            signer: try signer("witness.example/w0", .cosignatureV1, seed: 44),
+            postQuantumSigner: try signer("witness.example/w0", .mlDSA44, seed: 45))
+        let text = try Checkpoint(origin: log.verifierKey.name, head: SmallLog().tree.head(size: 5)).text
+        let note = try SignedNote(text: text, signatures: [try log.sign(text)])
+        let request = try AddCheckpointRequest(oldSize: 0, consistency: ConsistencyProof(hashes: []), note: note)
+        #expect(try rules.judge(request, latest: nil, at: 77).cosignatures.count == 1)
+    }
+
     @Test func aLogMaySignWithIt() throws {
         let small = try SmallLog()
         let pq = try signer("log.example/one", .mlDSA44, seed: 41)

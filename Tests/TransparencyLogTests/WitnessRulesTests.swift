@@ -46,7 +46,7 @@ struct WitnessRulesTests {
     @Test func onlyLinesOfTheLogAndTheWitnessAreShownToMonitors() throws {
         let note = try log.note(size: 4, times: [1, 2, 3])
         let cosigned = try rules.judge(request(from: 0, to: 4, note: note), latest: nil, at: 9)
-        #expect(cosigned.note.signatures == [try log.log.sign(note.text), cosigned.cosignature])
+        #expect(cosigned.note.signatures == [try log.log.sign(note.text)] + cosigned.cosignatures)
     }
 
     @Test func anUnknownOriginIsNotFound() throws {

@@ -25,7 +25,7 @@ struct WitnessTranscriptTests {
                 let known = latest[request.checkpoint.origin]
                 let cosigned = try rules.judge(request, latest: known, at: 1)
                 #expect(expected == 200, "request \(number)")
-                let answer = WitnessAnswer.body(of: [cosigned.cosignature])
+                let answer = WitnessAnswer.body(of: cosigned.cosignatures)
                 #expect(String(decoding: answer, as: UTF8.self).contains(exchange.contained ?? "?"))
                 latest[cosigned.origin] = cosigned.head
             } catch {

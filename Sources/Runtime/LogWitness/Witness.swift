@@ -47,13 +47,13 @@ public final class Witness: Sendable {
         quotas = LogQuotas(rules.logs)
     }
 
-    /// Its public key.
+    /// Its public key, by which its memory knows it.
     public var verifierKey: VerifierKey { rules.signer.verifierKey }
 
     /// Answers a request to cosign: what it returns is on the disk before.
     ///
     /// - Parameter body: of an `add-checkpoint` request.
-    /// - Returns: the body of a 200: the cosignature's line.
+    /// - Returns: the body of a 200: a line of each key.
     /// - Throws: ``WitnessError``.
     public func cosign(_ body: [UInt8]) async throws(WitnessError) -> [UInt8] {
         let request: AddCheckpointRequest
@@ -62,7 +62,7 @@ public final class Witness: Sendable {
         // Whoever lost a race is judged again by what won it. Growth is judged so at most twice.
         for _ in 0..<4 {
             let cosigned = try judge(request, latest: try await latest(request.checkpoint.origin))
-            if try await replace(cosigned) { return WitnessAnswer.body(of: [cosigned.cosignature]) }
+            if try await replace(cosigned) { return WitnessAnswer.body(of: cosigned.cosignatures) }
         }
         throw .busy
     }

@@ -2,7 +2,7 @@
 ///
 /// Only ``WitnessRules/judge(_:latest:at:)`` makes one.
 ///
-/// Security: before ``cosignature`` leaves the witness, ``head`` must be its durable record of this origin, put
+/// Security: before one of ``cosignatures`` leaves the witness, ``head`` must be its durable record of this origin, put
 /// there in one step with the comparison that the record was still ``predecessor``. Otherwise two requests at once,
 /// or a crash, let one witness vouch for two histories.
 public struct CosignedCheckpoint: Hashable, Sendable {
@@ -12,18 +12,18 @@ public struct CosignedCheckpoint: Hashable, Sendable {
     public let predecessor: TreeHead?
     /// The size and root that are cosigned.
     public let head: TreeHead
-    /// The witness's line.
-    public let cosignature: NoteSignature
+    /// The witness's lines, one for each of its keys.
+    public let cosignatures: [NoteSignature]
     /// The checkpoint with the lines of the log's known keys and the witness's: what the witness shows to monitors.
     public let note: SignedNote
 
     init(
-        _ checkpoint: SubmittedCheckpoint, after predecessor: TreeHead?, cosignature: NoteSignature, note: SignedNote
+        _ checkpoint: SubmittedCheckpoint, after predecessor: TreeHead?, cosignatures: [NoteSignature], note: SignedNote
     ) {
         origin = checkpoint.origin
         head = checkpoint.head
         self.predecessor = predecessor
-        self.cosignature = cosignature
+        self.cosignatures = cosignatures
         self.note = note
     }
 }
@@ -36,11 +36,17 @@ public struct WitnessRules: Sendable {
     public let logs: WitnessedLogs
     /// Its key, of algorithm ``VerifierKey/Algorithm/cosignatureV1``.
     public let signer: NoteSigner
+    /// A second key of the same witness, of algorithm ``VerifierKey/Algorithm/mlDSA44``; nil for none.
+    public let postQuantumSigner: NoteSigner?
 
     /// The rules of a witness.
-    public init(logs: WitnessedLogs, signer: NoteSigner) {
+    ///
+    /// - Parameter postQuantumSigner: cosigns the same checkpoints at the same times, but for those of logs whose name or its own has
+    ///   more than 255 bytes, of which ML-DSA-44 cannot speak.
+    public init(logs: WitnessedLogs, signer: NoteSigner, postQuantumSigner: NoteSigner? = nil) {
         self.logs = logs
         self.signer = signer
+        self.postQuantumSigner = postQuantumSigner
     }
 
     /// Cosigns the checkpoint, or says why not. Nothing is remembered: see ``CosignedCheckpoint``.
@@ -116,18 +122,25 @@ public struct WitnessRules: Sendable {
         _ request: AddCheckpointRequest, after latest: TreeHead?, _ signatures: [NoteSignature], at now: UInt64
     ) throws(WitnessRefusal) -> CosignedCheckpoint {
         guard now > 0 else { throw .cannotSign(.timeOutOfRange) }
-        let cosignature: NoteSignature
-        do throws(NoteSignerError) {
-            cosignature = try signer.cosign(request.note.text, time: now)
-        } catch {
-            throw .cannotSign(error)
-        }
+        let cosignatures = try lines(over: request.note.text, at: now)
         let note: SignedNote
         do throws(NoteError) {
-            note = try SignedNote(text: request.note.text, signatures: signatures + [cosignature])
+            note = try SignedNote(text: request.note.text, signatures: signatures + cosignatures)
         } catch {
             throw .malformed(.note(error))
         }
-        return CosignedCheckpoint(request.checkpoint, after: latest, cosignature: cosignature, note: note)
+        return CosignedCheckpoint(request.checkpoint, after: latest, cosignatures: cosignatures, note: note)
+    }
+
+    /// The lines of both keys, at one time.
+    private func lines(over text: [UInt8], at now: UInt64) throws(WitnessRefusal) -> [NoteSignature] {
+        var lines: [NoteSignature] = []
+        do throws(NoteSignerError) {
+            lines.append(try signer.cosign(text, time: now))
+            if let postQuantumSigner { lines.append(try postQuantumSigner.cosign(text, time: now)) }
+        } catch {
+            guard !lines.isEmpty, error == .cannotCosign else { throw .cannotSign(error) }
+        }
+        return lines
     }
 }

@@ -59,7 +59,7 @@ public actor AuditCosigner {
         guard await auditor.isSound(cosigned.head) else { return .unavailable }
         do { try memory.replace(with: cosigned.note.encoded) } catch { return .unavailable }
         latest = cosigned.head
-        return CosignerAnswer(status: 200, body: WitnessAnswer.body(of: [cosigned.cosignature]))
+        return CosignerAnswer(status: 200, body: WitnessAnswer.body(of: cosigned.cosignatures))
     }
 }
 

@@ -7,20 +7,50 @@ public import TransparencyLog
 public struct StoredWitness: Sendable {
     private let data: WitnessDirectory
     private let signer: NoteSigner
+    private let postQuantumSigner: NoteSigner?
     /// The logs that it serves.
     public let logs: WitnessedLogs
 
     /// Its public key.
     public var verifierKey: VerifierKey { signer.verifierKey }
+    /// Its second public key, ML-DSA-44; nil for a witness that has none.
+    public var postQuantumKey: VerifierKey? { postQuantumSigner?.verifierKey }
 
-    /// Reads the key and the list of logs.
+    /// Makes the second key of a witness that has none.
+    ///
+    /// - Returns: the public key; nil where this build cannot sign with ML-DSA-44, and nothing was made.
+    /// - Throws: ``StoredWitnessError``; ``StoredWitnessError/file(_:)`` when there is one already.
+    public static func addPostQuantumKey(
+        to data: WitnessDirectory
+    ) throws(StoredWitnessError) -> VerifierKey? {
+        let name = try StoredWitness(data).verifierKey.name
+        guard VerifierKey.Algorithm.mlDSA44.isVerified else { return nil }
+        do throws(FileFailure) {
+            try WitnessKeyFile.create(name, .mlDSA44, at: data.postQuantumKey)
+            try PrivateFile.synchronize(folder: data.path)
+        } catch { throw .file(error) }
+        return try StoredWitness(data).postQuantumKey
+    }
+
+    /// Reads the keys and the list of logs.
     ///
     /// - Throws: ``StoredWitnessError``: the operator has to act.
     public init(_ data: WitnessDirectory) throws(StoredWitnessError) {
         guard access(data.key, F_OK) == 0 || access(data.path, F_OK) == 0 else { throw .notSetUp }
         self.data = data
-        signer = try WitnessKeyFile.read(data.key)
+        let first = try WitnessKeyFile.read(data.key)
+        signer = first
+        postQuantumSigner = try Self.second(data, named: first.verifierKey.name)
         logs = try Self.list(data)
+    }
+
+    private static func second(
+        _ data: WitnessDirectory, named name: KeyName
+    ) throws(StoredWitnessError) -> NoteSigner? {
+        guard access(data.postQuantumKey, F_OK) == 0 else { return nil }
+        let signer = try WitnessKeyFile.read(data.postQuantumKey, .mlDSA44)
+        guard signer.verifierKey.name == name else { throw .keyDamaged }
+        return signer
     }
 
     /// The longest list of logs, in bytes: some four hundred thousand logs.
@@ -47,7 +77,7 @@ public struct StoredWitness: Sendable {
     /// - Throws: ``StoredWitnessError/memory(_:)``.
     public func open(logger: Logger) throws(StoredWitnessError) -> Witness {
         let clock = Witness.Clock(time: ServerClock.system.time, uptime: ServerClock.system.uptime)
-        let rules = WitnessRules(logs: logs, signer: signer)
+        let rules = WitnessRules(logs: logs, signer: signer, postQuantumSigner: postQuantumSigner)
         do { return try Witness(rules, memory: data.memory, clock: clock, logger: logger) } catch {
             throw .memory(error)
         }

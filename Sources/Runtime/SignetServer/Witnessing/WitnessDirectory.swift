@@ -8,6 +8,8 @@ public struct WitnessDirectory: Hashable, Sendable {
 
     /// The witness's secret key, mode 0600.
     public var key: String { path + "/witness.key" }
+    /// Its second secret key, ML-DSA-44, mode 0600; witnesses made by earlier versions have none.
+    public var postQuantumKey: String { path + "/witness-ml-dsa-44.key" }
     /// The logs that it serves: a list of ``TransparencyLog/WitnessedLogs``.
     public var logs: String { path + "/logs" }
     /// What it cosigned last.

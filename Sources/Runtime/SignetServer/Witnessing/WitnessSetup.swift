@@ -2,9 +2,9 @@ import Foundation
 import LogWitness
 public import TransparencyLog
 
-/// Makes the data directory of a new witness: its key, an empty memory, an empty list of logs, and a TLS identity.
+/// Makes the data directory of a new witness: its keys (ML-DSA-44 where this build has it), an empty memory, an empty list of logs, and a TLS identity.
 public struct WitnessSetup: Sendable {
-    /// The name of the witness's key, for ever.
+    /// The name of the witness's keys, for ever.
     public let name: KeyName
     /// Where the TLS key and certificates come from; nil for a witness that speaks plain HTTP on loopback.
     public let tls: DirectorySetup.TLSSource?
@@ -38,6 +38,9 @@ public struct WitnessSetup: Sendable {
             try PrivateFile.makeFolder(draft.path)
             if tls != nil { try PrivateFile.makeFolder(draft.path + "/tls") }
             try WitnessKeyFile.create(name, at: draft.key)
+            if VerifierKey.Algorithm.mlDSA44.isVerified {
+                try WitnessKeyFile.create(name, .mlDSA44, at: draft.postQuantumKey)
+            }
             try PrivateFile.write("logs/v0\n".utf8, to: draft.logs, mode: 0o644)
         }
         let key: VerifierKey

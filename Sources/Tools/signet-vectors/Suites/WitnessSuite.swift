@@ -33,7 +33,7 @@ struct WitnessSuite: VectorSuite {
                 let request = try AddCheckpointRequest(received: exchange.body)
                 let cosigned = try rules.judge(request, latest: latest[request.checkpoint.origin], at: 1)
                 latest[cosigned.origin] = cosigned.head
-                answer = (200, WitnessAnswer.body(of: [cosigned.cosignature]), nil)
+                answer = (200, WitnessAnswer.body(of: cosigned.cosignatures), nil)
             } catch {
                 answer = (error.status, error.body, error == .unknownOrigin ? 403 : nil)
             }

@@ -8,9 +8,9 @@ struct InitializeWitness: ParsableCommand {
         commandName: "init",
         abstract: "Make the data directory of a new witness, all of it or nothing.",
         discussion: """
-            Makes the witness's key, an empty memory and an empty list of logs, and, unless you bring your own or \
+            Makes the witness's keys, Ed25519 and ML-DSA-44, an empty memory and an empty list of logs, and, unless you bring your own or \
             want plain HTTP, a certificate authority for this witness alone with a server certificate, as \
-            `signetd init` does. Prints the witness's line for the policy files of logs and their clients.
+            `signetd init` does. Prints the witness's lines for the policy files of logs and their clients.
             """)
 
     @OptionGroup var data: DataOption
@@ -47,9 +47,9 @@ struct InitializeWitness: ParsableCommand {
         }
         let source = try tlsSource()
         do {
-            let key = try WitnessSetup(name: name, tls: source).make(data, at: Diagnostics.now())
+            _ = try WitnessSetup(name: name, tls: source).make(data, at: Diagnostics.now())
             print("made \(data.path)")
-            print(WitnessLine.text(key, url: url))
+            print(WitnessLine.text(try StoredWitness(data), url: url))
             if case .own = source { print("move this away from the server: \(data.tls.rootKey)") }
         } catch { throw Diagnostics.exit(error) }
     }
