@@ -126,6 +126,15 @@ import Testing
         #expect(try await recovered() == [])
     }
 
+    /// The server lost the file, and the owner has nothing new.
+    @Test func aFileThatTheServerLostIsThereAgain() async throws {
+        try await family.setUp()
+        _ = try await ming.owner.guardNews([try entry("shop.example")])
+        try await family.village.mailbox.erase(ming.handle)
+        _ = try await ming.owner.guardNews([try entry("shop.example")])
+        #expect(try await recovered() == ["shop.example"])
+    }
+
     /// Gap 10: the day of a meeting is kept with the person, and a recovery brings it back.
     @Test func theDayOfAMeetingComesBackAndNoneIsInvented() async throws {
         let ana = family.guardians[0]

@@ -247,6 +247,22 @@ import Testing
         }
     }
 
+    /// The attack: while the right request runs, its guardians are called and asked to look at another one.
+    @Test func aLookAtAnotherRequestUndoesNothing() async throws {
+        try await family.setUp()
+        let stranger = try Villager("ming", in: village, device: "-stranger")
+        let other = try await stranger.newDevice.start(calling: []).number
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) {
+            try await family.confirm(guardian, on: device)
+            _ = try await guardian.guardian.look(at: other, for: ming.handle)
+        }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        #expect(try await device.newDevice.finish().people.count == 5)
+    }
+
     @Test func aSecondDeviceWaitsUntilTheFirstRequestExpired() async throws {
         try await family.setUp()
         let first = try Villager("ming", in: village, device: "-first")

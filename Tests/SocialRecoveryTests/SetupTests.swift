@@ -288,14 +288,28 @@ import Testing
         #expect(throws: GuardianPacketError.malformed(.invalidField)) { try open(wrong) }
     }
 
+    /// The attack: whoever holds a device of the owner's sends two packets, and the one that the log names is gone.
+    @Test func noPacketPushesOutThatOfASetThatTheLogNames() throws {
+        var duty = GuardianDuty(keeping: try world.packet(of: 0), sealed: sealed)
+        for epoch: UInt32 in [7, 3, 9, 2] {
+            let next = try World(epoch: epoch)
+            try duty.keep(next.packet(of: 0), sealed: next.setup.guardians[0].packet, beside: [1])
+            #expect(duty.epochs == [epoch, 1])
+        }
+        let third = try World(epoch: 3)
+        try duty.keep(third.packet(of: 0), sealed: third.setup.guardians[0].packet, beside: [1, 2])
+        #expect(duty.epochs == [3, 2, 1])
+        #expect(try GuardianDuty(decoding: duty.encoded) == duty)
+    }
+
     @Test func aDutyKeepsTheOldPacketUntilTheNewOneIsInForce() throws {
         let next = try World(epoch: 2)
         var duty = GuardianDuty(keeping: try world.packet(of: 0), sealed: sealed)
         #expect(throws: GuardianDutyError.notKept(epoch: 2)) { try duty.retire(before: 2) }
         let newer = try next.packet(of: 0)
-        try duty.keep(newer, sealed: next.setup.guardians[0].packet)
+        try duty.keep(newer, sealed: next.setup.guardians[0].packet, beside: [1])
         #expect(duty.epochs == [2, 1])
-        try duty.keep(newer, sealed: next.setup.guardians[0].packet)
+        try duty.keep(newer, sealed: next.setup.guardians[0].packet, beside: [1])
         #expect(duty.epochs == [2, 1])
         duty = try GuardianDuty(decoding: duty.encoded)
         #expect(throws: Never.self) {
@@ -305,7 +319,9 @@ import Testing
         }
         try duty.retire(before: 2)
         #expect(duty.epochs == [2])
-        #expect(throws: GuardianDutyError.notNewer(held: 2)) { try duty.keep(world.packet(of: 0), sealed: sealed) }
+        #expect(throws: GuardianDutyError.notNewer(held: 2)) {
+            try duty.keep(world.packet(of: 0), sealed: sealed, beside: [2])
+        }
         #expect(throws: GuardianDutyError.notKept(epoch: 1)) {
             try duty.packet(
                 epoch: 1, with: world.guardians[0].sealing, as: world.guardians[0].handle,

@@ -41,10 +41,18 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         try files.write(list: (rest + [duty]).map(\.encoded), to: files.duties)
     }
 
-    /// The newest case of an owner takes the place of any before.
+    /// So many requests for one owner are kept that this guardian has only looked at.
+    private static var looksPerOwner: Int { 16 }
+
+    /// Requests for one owner stand side by side: a look at another one undoes nothing that was decided about this one. Of those
+    /// that were only looked at the oldest goes.
     func keep(_ guardianCase: GuardianCase) throws(RecoveryClientError) {
-        let rest = try cases().filter { $0.owner != guardianCase.owner }
-        try files.write(list: (rest + [guardianCase]).map(\.encoded), to: files.cases)
+        let (hash, now) = (guardianCase.request.hash, post.now())
+        let rest = try cases().filter { $0.request.hash != hash && now < $0.request.expires }
+        let looks = rest.filter { $0.owner == guardianCase.owner && $0.isUndecided }.map(\.request.hash)
+        let gone = Set(looks.dropLast(Self.looksPerOwner - 1))
+        let kept = rest.filter { !gone.contains($0.request.hash) } + [guardianCase]
+        try files.write(list: kept.map(\.encoded), to: files.cases)
     }
 
     // MARK: Letters of owners
@@ -81,14 +89,20 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         _ objection: GuardianObjection, shownBy state: AccountState
     ) throws(RecoveryClientError) {
         guard objection.isSigned(by: state) else { return }
-        let rest = try objections().filter { $0.request != objection.request }.suffix(63)
-        try files.write(list: (rest + [objection]).map(\.encoded), to: files.objections)
-        if var found = try cases().first(where: { $0.owner == objection.owner }),
+        guard try duties().contains(where: { $0.owner == objection.owner }) else { return }
+        let known = try objections().filter { $0.request != objection.request }
+        let own = known.filter { $0.owner == objection.owner }.suffix(Self.objectionsPerOwner - 1)
+        let all = known.filter { $0.owner != objection.owner } + own + [objection]
+        try files.write(list: all.map(\.encoded), to: files.objections)
+        if var found = try cases().first(where: { $0.request.hash == objection.request }),
             (try? found.objected(objection, state: state)) != nil
         {
             try keep(found)
         }
     }
+
+    /// So many objections of one owner are kept.
+    private static var objectionsPerOwner: Int { 16 }
 
     private func objections() throws(RecoveryClientError) -> [GuardianObjection] {
         try files.list(in: files.objections) { try GuardianObjection(decoding: $0) }
@@ -112,12 +126,25 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         }
         guard let packet else { return }
         if var duty = try duties().first(where: { $0.owner == owner.handle }) {
-            guard (try? duty.keep(packet, sealed: sealed)) != nil else { return }
+            let named = try await named(by: owner.lookup.state) ?? Set(duty.epochs)
+            guard (try? duty.keep(packet, sealed: sealed, beside: named)) != nil else { return }
             try keep(duty)
         } else {
             try keep(GuardianDuty(keeping: packet, sealed: sealed))
         }
         try await prove(packet, challenge, to: owner)
+    }
+
+    /// The epochs of the sets that the owner's log names; nil when the directory does not say of which it is.
+    private func named(by state: AccountState) async throws(RecoveryClientError) -> Set<UInt32>? {
+        guard state.olderCommitment == nil else { return nil }
+        var epochs: Set<UInt32> = []
+        if let former = state.formerRecovery, post.now() < former.end { epochs.insert(former.commitment.epoch) }
+        if let hash = state.recoveryCommitment {
+            guard let promise = try await post.promise(of: state.handle, hash) else { return nil }
+            epochs.insert(promise.commitment.epoch)
+        }
+        return epochs
     }
 
     private func answer(
@@ -271,7 +298,8 @@ extension GuardianSide {
     ) async throws(RecoveryClientError) -> RecoveryAsked? {
         var numbers = [number]
         if number == nil {
-            let known = try cases().first { $0.owner == owner && $0.start == nil }
+            let cases = try cases().filter { $0.owner == owner && $0.start == nil }
+            let known = cases.last { $0.stage == .confirmed } ?? cases.last { $0.isUndecided } ?? cases.last
             numbers =
                 (state.pendingRecovery == nil ? [] : [nil])
                 + (known.map { [RequestNumber(ofRequest: $0.request.hash)] } ?? [])

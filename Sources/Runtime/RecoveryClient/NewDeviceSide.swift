@@ -33,7 +33,8 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// - Parameters:
     ///   - name: what the device calls itself, UTF-8.
     ///   - paper: the ask key that the owner wrote down.
-    ///   - withFormer: asks the guardians from before the last change, for as long as they may help.
+    ///   - withFormer: demands the guardians from before the last change. For as long as they may help, nobody else may, and they
+    ///     are asked in any case.
     /// - Throws: ``RecoveryClientError``.
     public func start(
         calling name: [UInt8], with paper: AskKey? = nil, withFormer: Bool = false
@@ -98,10 +99,11 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         of state: AccountState, former: Bool
     ) async throws(RecoveryClientError) -> RecoveryPromise {
         let hash: [UInt8]
-        if former {
-            guard let before = state.formerRecovery, post.now() < before.end else { throw .noFormerGuardians }
+        if let before = state.formerRecovery, post.now() < before.end {
+            // Those who were named since may help only after that.
             hash = before.commitment.hash
         } else {
+            guard !former else { throw .noFormerGuardians }
             guard state.olderCommitment == nil else { throw .olderGuardians }
             guard let committed = state.recoveryCommitment else { throw .notRecoverable }
             hash = committed

@@ -29,13 +29,13 @@ extension OwnerSide {
             throw .client(.misuse(.deviceNotAddedYet))
         }
         let people = try await contacts()
-        var (contents, vouched) = try await guarded(under: hash)
+        var (contents, vouched, isThere) = try await guarded(under: hash)
         var record = try guardedRecord(of: hash)
         if !contents.journal.holds(record.head, at: record.count) { record = GuardedRecord(of: hash) }
         // What this device has seen there before a device was removed was there before.
         guard max(vouched, record.count) == contents.journal.count else { throw .guardedByRemovedDevices }
         let news = (entries + people).filter(record.lacks)
-        if !news.isEmpty || vouched < contents.journal.count {
+        if !news.isEmpty || vouched < contents.journal.count || !isThere {
             contents = try contents.adding(news, by: device.number, at: own.version) { try post.secrets.sign($0) }
             try await store(contents.encoded, under: hash)
         }
@@ -47,14 +47,15 @@ extension OwnerSide {
     /// The file that a new device would fetch now, checked as it would; what this device has of it if the server has none.
     private func guarded(
         under hash: [UInt8]
-    ) async throws(RecoveryClientError) -> (contents: RecoveryContents, vouched: Int) {
+    ) async throws(RecoveryClientError) -> (contents: RecoveryContents, vouched: Int, isThere: Bool) {
         let states = try await post.ownStates()
         var isOlder = false
-        for file in [try await post.find(.file, hash), try files.read(files.nextContents)] {
+        let there = try await post.find(.file, hash)
+        for (file, isThere) in [(there, true), (try files.read(files.nextContents), false)] {
             guard let file else { continue }
             do {
                 let contents = try RecoveryContents(decoding: file)
-                if let vouched = contents.vouchedCount(under: hash, states) { return (contents, vouched) }
+                if let vouched = contents.vouchedCount(under: hash, states) { return (contents, vouched, isThere) }
             } catch { isOlder = isOlder || error == .anotherVersion }
         }
         throw isOlder ? .anotherVersion : .guardedThingsLost

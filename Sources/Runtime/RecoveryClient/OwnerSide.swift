@@ -306,22 +306,34 @@ extension OwnerSide {
     public func stopRecovery() async throws(RecoveryClientError) -> GuardianObjection? {
         let secrets = post.secrets
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(secrets) }
-        let state = try await post.lookup(secrets.handle).lookup.state
-        guard state.pendingRecovery != nil else { throw .nothingToStop }
-        guard let device = state.devices.first(where: { $0.keys.signing == secrets.keys.signing }) else {
-            throw .client(.misuse(.deviceNotAddedYet))
-        }
-        let stop = RecoveryStop(device: device.number, time: post.now())
-        let objection = try objection(to: state, stop)
+        let (state, stop) = try await toStop()
+        let objection = objection(to: state, stop)
         let failure = await log(stop, after: state)
         if let objection { await tell(objection) }
         if let failure { throw failure }
         return objection
     }
 
-    private func objection(
-        to state: AccountState, _ stop: RecoveryStop
-    ) throws(RecoveryClientError) -> GuardianObjection? {
+    /// The objection to the recovery that the log shows, for guardians; nothing is sent. To be kept before ``stopRecovery()``,
+    /// which a server may refuse.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public func objection() async throws(RecoveryClientError) -> GuardianObjection {
+        let (state, stop) = try await toStop()
+        guard let objection = objection(to: state, stop) else { throw .nothingToStop }
+        return objection
+    }
+
+    private func toStop() async throws(RecoveryClientError) -> (state: AccountState, stop: RecoveryStop) {
+        let state = try await post.lookup(post.secrets.handle).lookup.state
+        guard state.pendingRecovery != nil else { throw .nothingToStop }
+        guard let device = state.devices.first(where: { $0.keys.signing == post.secrets.keys.signing }) else {
+            throw .client(.misuse(.deviceNotAddedYet))
+        }
+        return (state, RecoveryStop(device: device.number, time: post.now()))
+    }
+
+    private func objection(to state: AccountState, _ stop: RecoveryStop) -> GuardianObjection? {
         guard case .started(let start, _, _) = state.step else { return nil }
         return try? GuardianObjection(
             to: start.request, of: state.handle, by: stop.device, at: stop.time

@@ -203,6 +203,16 @@ import Testing
         #expect(recovered.formerRecovery == nil)
     }
 
+    /// The attack: whoever holds the first device names guardians of their own with a short delay, who recover it at once.
+    @Test func thoseWhoWereNamedLastWaitUntilTheFormerDelayHasPassed() throws {
+        let (next, end) = (try changed(), Self.changed + UInt64(RecoverableAccount.delay))
+        #expect(!next.isCommitted(to: other, at: end - 1))
+        #expect(next.isCommitted(to: other, at: end))
+        #expect(next.isCommitted(to: account.commitment, at: end - 1))
+        #expect(!next.isCommitted(to: third, at: end))
+        #expect(account.committed.isCommitted(to: account.commitment, at: 0), "the first set need not wait")
+    }
+
     @Test func aChangeThatLeavesNothingOrSomethingElseBehindIsRefused() throws {
         for former in [nil, FormerRecovery(third, since: Self.changed)] {
             refuses(

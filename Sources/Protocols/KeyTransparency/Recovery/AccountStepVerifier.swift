@@ -134,14 +134,14 @@ public enum AccountStepError: Error, Hashable, Sendable {
 }
 
 extension AccountState {
-    /// Whether a recovery that started then may be under this commitment: the one in force, or the former one while its
-    /// delay has not passed since the change.
+    /// Whether a recovery that started then may be under this commitment: the former one while its delay has not passed since the
+    /// change, and after that the one in force. Whoever names guardians with a stolen device has to wait as long as an owner may
+    /// who is asked by those.
     ///
     /// - Parameter started: in seconds since 1970.
     public func isCommitted(to commitment: RecoveryCommitment, at started: UInt64) -> Bool {
         let hash = commitment.hash
-        if recoveryCommitment == hash { return true }
-        guard let former = formerRecovery else { return false }
-        return former.commitment.hash == hash && started < former.end
+        guard let former = formerRecovery, started < former.end else { return recoveryCommitment == hash }
+        return former.commitment.hash == hash
     }
 }

@@ -76,6 +76,9 @@ public struct GuardianCase: Hashable, Sendable {
         try check(packet, state, now)
     }
 
+    /// Whether this guardian has not decided anything about it.
+    package var isUndecided: Bool { stage == .asked || stage == .numbered }
+
     /// When the share may be released: the delay after the start, and after this device saw it in the log. Nil before that.
     public var notBefore: UInt64? {
         guard let start, let seen else { return nil }
@@ -93,7 +96,8 @@ public struct GuardianCase: Hashable, Sendable {
         guard start.request == request.hash, start.identityKey == request.identityKey, start.commitment == commitment,
             state.pendingRecovery == start.hash
         else { throw .notLogged }
-        guard self.start != start else { return }
+        // The same start may come under another endorsement, which its hash leaves out: the delay runs on.
+        guard self.start?.hash != start.hash else { return }
         self.start = start
         seen = now
     }

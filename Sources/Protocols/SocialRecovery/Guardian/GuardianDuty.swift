@@ -2,10 +2,10 @@ import CanonicalCoding
 public import Crypto
 public import KeyTransparency
 
-/// What a guardian's device keeps for one person: their sealed packet, and the one before until the new one is in
-/// force.
+/// What a guardian's device keeps for one person: the sealed packets of the sets that the log names, and the newest of one that is
+/// not in force yet.
 ///
-/// Wire form: `signet-duty/v2` LF; u8 length and owner's handle; u8 count, 1 or 2; for each packet, newest first: scope
+/// Wire form: `signet-duty/v2` LF; u8 length and owner's handle; u8 count, 1 to 3; for each packet, newest first: scope
 /// (36), u16 length and the sealed packet. In version 1 the packets had 1105 bytes each and no length; they are kept and shown,
 /// and open nothing any more.
 public struct GuardianDuty: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct GuardianDuty: Hashable, Sendable {
 
     /// Whose identity.
     public let owner: Handle
-    /// The sealed packets by epoch, newest first; one or two.
+    /// The sealed packets by epoch, newest first; one to three.
     private var packets: [(scope: RecoveryScope, sealed: [UInt8])] {
         get { zip(scopes, sealed).map { ($0, $1) } }
         set { (scopes, sealed) = (newValue.map(\.scope), newValue.map(\.sealed)) }
@@ -33,15 +33,21 @@ public struct GuardianDuty: Hashable, Sendable {
     /// The epochs of which a packet is kept, newest first.
     public var epochs: [UInt32] { scopes.map(\.epoch) }
 
-    /// Keeps a newer packet beside the present one.
+    /// Keeps a packet beside those of the sets that the log names, in the place of any other.
     ///
-    /// - Throws: ``GuardianDutyError``: of another account, or not newer.
-    public mutating func keep(_ packet: GuardianPacket, sealed: [UInt8]) throws(GuardianDutyError) {
+    /// - Parameter named: epochs of the sets that the owner's log names. Whoever holds a device of the owner's can send any
+    ///   number of packets, and pushes out none of these.
+    /// - Throws: ``GuardianDutyError``: of another account, or not newer than what the log names.
+    public mutating func keep(
+        _ packet: GuardianPacket, sealed: [UInt8], beside named: Set<UInt32>
+    ) throws(GuardianDutyError) {
         // The label may be another one: a log that goes on from another hides handles under a key of its own.
         guard packet.owner == owner else { throw .anotherAccount }
         if packet.scope == scopes[0], sealed == self.sealed[0] { return }
-        guard packet.scope.epoch > scopes[0].epoch else { throw .notNewer(held: scopes[0].epoch) }
-        packets = [(packet.scope, sealed), packets[0]]
+        let kept = packets.filter { named.contains($0.scope.epoch) }
+        let held = kept.map(\.scope.epoch).max() ?? 0
+        guard packet.scope.epoch > held, kept.count <= 2 else { throw .notNewer(held: held) }
+        packets = [(packet.scope, sealed)] + kept
     }
 
     /// The owner's account committed to an epoch: packets of earlier ones go.
@@ -105,7 +111,7 @@ public struct GuardianDuty: Hashable, Sendable {
             scopes.append(try RecoveryScope(from: &reader))
             sealed.append(try packet(&reader))
         }
-        guard (1...2).contains(scopes.count),
+        guard (1...3).contains(scopes.count),
             zip(scopes, scopes.dropFirst()).allSatisfy({ $0.epoch > $1.epoch })
         else { throw RecoveryFormatError.invalidField }
     }
@@ -115,7 +121,7 @@ public struct GuardianDuty: Hashable, Sendable {
 public enum GuardianDutyError: Error, Hashable, Sendable {
     /// The packet is another account's.
     case anotherAccount
-    /// A packet of this epoch or a later one is kept already: an old packet came again.
+    /// The log names a set of this epoch, whose packet is kept: an old packet came again.
     case notNewer(held: UInt32)
     /// No packet of this epoch is kept.
     case notKept(epoch: UInt32)

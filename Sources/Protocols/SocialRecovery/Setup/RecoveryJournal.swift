@@ -82,9 +82,9 @@ public struct RecoveryJournal: Hashable, Sendable {
     ///
     /// - Parameter states: every state of the account that the log shows, before a recovery took it over, in order, so that
     ///   removed devices are known.
-    /// - Returns: how many records count, from the first. Those after it are by devices that were removed since, and nobody
-    ///   who is still a device says that they were there before.
-    /// - Throws: ``RecoveryJournalError``.
+    /// - Returns: how many records count, from the first. Those after it are junk, or by devices that were removed since, and
+    ///   nobody who is still a device says that they were there before.
+    /// - Throws: ``RecoveryJournalError``: what the bundle knew is missing or another.
     public func verify(
         against bundle: RecoveryBundle, states: [AccountState]
     ) throws(RecoveryJournalError) -> Int {
@@ -98,7 +98,11 @@ public struct RecoveryJournal: Hashable, Sendable {
             let beginning = states.first.flatMap { record.version < $0.version ? $0 : nil }
             let key = (byVersion[record.version] ?? beginning)?.signingKey(of: record.device)
             guard record.version >= latest, key.map({ isSigned(record, by: $0, after: head) }) ?? (beginning != nil)
-            else { throw .notByADevice(position: position) }
+            else {
+                // Whoever could store a file may have put junk behind what counts: it takes nothing away from that.
+                guard position >= Int(bundle.journalCount) else { throw .notByADevice(position: position) }
+                break
+            }
             (head, latest) = (Self.head(record, after: head), record.version)
             if let key, listed.contains(key) { vouched = position + 1 }
             if position + 1 == Int(bundle.journalCount) { isBundlesHeadMet = head == bundle.journalHead }

@@ -92,7 +92,8 @@ extension RecoveryClientError {
                 "On a device that still has the identity: signet guardians refresh")
         case .noFormerGuardians:
             Sentence(
-                "There are no guardians from before who could still help.", "Give the command without --before.")
+                "There are no guardians from before who could still help.",
+                "Without --before those are asked whom the log names now.")
         case .anotherPaper:
             Sentence(
                 "That paper is not of the guardians in force.", "Leave --paper out: a guardian can let you begin.")

@@ -30,7 +30,7 @@ extension Recover {
         @Option(help: "What guardians are shown as this device's name.") var name = "new device"
         @Option(help: ArgumentHelp("Begin at once, with what 'signet guardians paper' wrote.", valueName: "file"))
         var paper: String?
-        @Flag(help: "Ask the guardians from before the last change, if that was not you.") var before = false
+        @Flag(help: "Ask only if those from before the last change of guardians may still help.") var before = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -146,7 +146,9 @@ extension Recover {
                 """)
 
         @Option(
-            help: ArgumentHelp("Also write the objection for guardians: signet guardian objection.", valueName: "file"))
+            help: ArgumentHelp(
+                "First write the objection for guardians, whatever the directory answers: signet guardian objection.",
+                valueName: "file"))
         var out: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -154,14 +156,16 @@ extension Recover {
         func run() async throws {
             let session = try Session(home)
             let side = session.ownerSide(try await session.secrets(for: .cancelRecovery))
-            let objection = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.stopRecovery()
-            }
-            if let out, let objection {
+            if let out {
+                // Before the directory is asked: it may refuse.
+                let objection = try await session.recovering { () throws(RecoveryClientError) in
+                    try await side.objection()
+                }
                 do { try DurableFile(path: out).replace(with: objection.encoded) } catch {
                     throw CommandFailure(error, path: out)
                 }
             }
+            _ = try await session.recovering { () throws(RecoveryClientError) in try await side.stopRecovery() }
             output.emit(
                 ["outcome": "stopped"],
                 """
