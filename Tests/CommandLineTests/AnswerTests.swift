@@ -14,7 +14,7 @@ import Testing
             ["deviceKey", "identityKey"], true
         ),
         (["devices", "list"], ["devices", "outcome", "version"], [], true),
-        (["people", "list"], ["people"], [], true),
+        (["people", "list"], ["people"], [], false),
         (["people", "list", "--offline"], ["people"], [], true),
         (
             ["people", "show", Town.bob], ["compared", "devices", "handle", "pinnedAt", "version"],
