@@ -473,6 +473,8 @@ import Testing
                 _ = try await ming.owner.guardNews([.siteRecovery(host, .random())])
             }
         }
+        // Before that the set from before is asked.
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         let device = try Villager("ming", in: village, device: "-new")
         try await everywhere(device, isLostAfter: isLostAfter) { _ = try await device.newDevice.start(calling: []) }
         for guardian in family.guardians.prefix(3) {

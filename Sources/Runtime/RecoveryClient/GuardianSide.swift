@@ -137,7 +137,8 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
 
     /// The epochs of the sets that the owner's log names; nil when the directory does not say of which it is.
     private func named(by state: AccountState) async throws(RecoveryClientError) -> Set<UInt32>? {
-        guard state.olderCommitment == nil else { return nil }
+        // A recovery that is under way may be by the set from before, although its time is over by now.
+        guard state.olderCommitment == nil, state.pendingRecovery == nil else { return nil }
         var epochs: Set<UInt32> = []
         if let former = state.formerRecovery, post.now() < former.end { epochs.insert(former.commitment.epoch) }
         if let hash = state.recoveryCommitment {
@@ -169,6 +170,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     ) throws(RecoveryClientError) {
         guard owner.lookup.state.recoveryCommitment == commitment.hash, commitment.epoch == scope.epoch,
             var duty = try duties().first(where: { $0.owner == owner.handle }),
+            owner.lookup.state.pendingRecovery == nil,
             owner.lookup.state.formerRecovery.map({ $0.end <= post.now() }) ?? true,
             (try? duty.retire(before: scope.epoch)) != nil
         else { return }
@@ -277,7 +279,7 @@ extension GuardianSide {
     }
 
     /// Whoever took the owner's device tells the guardians nothing: so this device sees for itself that others are in force. A
-    /// part from before goes when nobody may ask for it any more.
+    /// part from before goes when nobody may ask for it any more, and nobody does.
     private func noteChange(
         of duty: GuardianDuty, _ state: AccountState, _ report: (GuardianNotice) -> Void
     ) async throws(RecoveryClientError) {
@@ -285,7 +287,7 @@ extension GuardianSide {
             guard duty.epochs.first == former.commitment.epoch else { return }
             return report(.replaced(duty.owner, since: former.since, until: former.end))
         }
-        guard duty.epochs.count > 1, let hash = state.recoveryCommitment,
+        guard duty.epochs.count > 1, state.pendingRecovery == nil, let hash = state.recoveryCommitment,
             let promise = try await post.promise(of: duty.owner, hash)
         else { return }
         var duty = duty

@@ -1,4 +1,4 @@
-package import KeyTransparency
+import KeyTransparency
 import RecoveryClient
 import RecoveryStore
 package import SignetClient
@@ -82,6 +82,7 @@ package struct Conspiracy: Sendable {
                 at: now - 1
             ) { try taker.signAsIdentity($0) ?? [] }
         }
-        return Steps(request: asked, takeover: takeover)
+        return Steps(
+            request: asked, takeover: takeover.completed { $0 == taker.keys.hash ? taker.keys.kem : nil })
     }
 }
