@@ -247,6 +247,21 @@ import Testing
         }
     }
 
+    /// The attack: the server refuses the objection. It is made before the server is asked, and a guardian takes it.
+    @Test func anObjectionIsMadeBeforeTheServerCanRefuseIt() async throws {
+        try await family.setUp()
+        #expect(await refusal { _ = try await ming.owner.objection() } == .nothingToStop)
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        try await family.confirm(guardians[0], on: device)
+        let objection = try await ming.owner.objection()
+        #expect(try await device.newDevice.status().stage == .collecting, "nothing was sent")
+        try await guardians[0].guardian.take(objection)
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        _ = try await guardians[0].guardian.advance()
+        #expect(try guardians[0].guardian.cases().map(\.stage) == [.stopped])
+    }
+
     /// The attack: while the right request runs, its guardians are called and asked to look at another one.
     @Test func aLookAtAnotherRequestUndoesNothing() async throws {
         try await family.setUp()

@@ -135,7 +135,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         try await prove(packet, challenge, to: owner)
     }
 
-    /// The epochs of the sets that the owner's log names; nil when the directory does not say of which it is.
+    /// The epochs of the sets that the owner's log names; nil when that is not known, or a recovery is under way.
     private func named(by state: AccountState) async throws(RecoveryClientError) -> Set<UInt32>? {
         // A recovery that is under way may be by the set from before, although its time is over by now.
         guard state.olderCommitment == nil, state.pendingRecovery == nil else { return nil }
@@ -287,11 +287,9 @@ extension GuardianSide {
             guard duty.epochs.first == former.commitment.epoch else { return }
             return report(.replaced(duty.owner, since: former.since, until: former.end))
         }
-        guard duty.epochs.count > 1, state.pendingRecovery == nil, let hash = state.recoveryCommitment,
-            let promise = try await post.promise(of: duty.owner, hash)
-        else { return }
+        guard duty.epochs.count > 1, let inForce = try await named(by: state)?.max() else { return }
         var duty = duty
-        if (try? duty.retire(before: promise.commitment.epoch)) != nil { try keep(duty) }
+        if (try? duty.retire(before: inForce)) != nil { try keep(duty) }
     }
 
     /// The request that was named; else the one that the log shows; else the one that this guardian dealt with.

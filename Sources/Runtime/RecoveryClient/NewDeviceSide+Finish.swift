@@ -23,13 +23,13 @@ extension NewDeviceSide {
         guard let start = record.attempt?.start else { throw .nobodyConfirmed }
         guard post.now() >= start.notBefore else { throw .tooEarly(until: start.notBefore) }
         let identityKey = record.request.identityKey
-        let states = try await states()
+        let states = try await post.ownStates()
         guard let last = states.last else { throw .noRecovery }
         if last.identityKey != identityKey {
             guard last.pendingRecovery == start.hash else { throw .stopped }
             try await takeOver(&record, after: last, highest: states.flatMap(\.devices).map(\.number).max() ?? 0)
         }
-        let now = try await states.last?.identityKey == identityKey ? states : self.states()
+        let now = try await states.last?.identityKey == identityKey ? states : post.ownStates()
         guard let before = now.last(where: { $0.identityKey != identityKey }),
             let after = now.first(where: { $0.identityKey == identityKey })
         else { throw .stopped }
@@ -64,12 +64,9 @@ extension NewDeviceSide {
         }
     }
 
-    /// Every state of the account that the log has and the directory shows, in order.
-    private func states() async throws(RecoveryClientError) -> [AccountState] { try await post.ownStates() }
-
     private func bringBack(_ record: RecoveryRecord) async throws(RecoveryClientError) -> RecoveredThings {
         guard let attempt = record.attempt, let journal = record.contents?.journal else { throw .nobodyConfirmed }
-        let states = try await states().filter { $0.identityKey != record.request.identityKey }
+        let states = try await post.ownStates().filter { $0.identityKey != record.request.identityKey }
         let entries: [JournalEntry]
         do {
             let count = try journal.verify(against: attempt.bundle, states: states)
