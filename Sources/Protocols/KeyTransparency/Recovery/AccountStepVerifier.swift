@@ -135,8 +135,8 @@ public enum AccountStepError: Error, Hashable, Sendable {
 
 extension AccountState {
     /// Whether a recovery that started then may be under this commitment: the former one while its delay has not passed since the
-    /// change, and after that the one in force. Whoever names guardians with a stolen device has to wait as long as an owner may
-    /// who is asked by those.
+    /// change, and after that the one in force. So guardians whom a thief names with a stolen device can do nothing
+    /// until those whom they replace have had their time.
     ///
     /// - Parameter started: in seconds since 1970.
     public func isCommitted(to commitment: RecoveryCommitment, at started: UInt64) -> Bool {

@@ -25,7 +25,7 @@ struct GuardianChoice: ParsableArguments {
     @Option(help: ArgumentHelp("How many of them together recover your identity.", valueName: "n"))
     var needed: Int = 3
     @Option(
-        help: "How long your other devices can stop a recovery: 2d, 36h, 90m; of 15m or less your friends see nothing.")
+        help: "How long your other devices can stop a recovery: 2d, 36h, 90m; friends cannot check 15m or less.")
     var wait = Wait(seconds: RecoveryCommitment.standardDelay)
     @Option(
         help: ArgumentHelp(
