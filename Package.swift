@@ -274,6 +274,8 @@ let certificateTargets: [Target] = [
 let runtimeTargets: [Target] = [
     // MARK: Runtime: everything that waits
     .target(
+        name: "DurableStorage", path: "Sources/Runtime/DurableStorage", swiftSettings: strict),
+    .target(
         name: "PinScenarios", dependencies: ["KeyPinning", crypto] + nio + certificates,
         path: "Sources/Runtime/PinScenarios", swiftSettings: strict),
     .target(
@@ -325,7 +327,7 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
         path: "Sources/Runtime/LogWitness", swiftSettings: strict),
     .target(
-        name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", sqlite],
+        name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", sqlite],
         path: "Sources/Runtime/SignalBroker", swiftSettings: strict),
     .target(
         name: "SignalClient",
@@ -373,10 +375,12 @@ let runtimeTargets: [Target] = [
         path: "Sources/Runtime/LogAuditor", swiftSettings: strict),
     .target(
         name: "NoteStore",
-        dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", crypto, logging, sqlite],
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", crypto, logging, sqlite,
+        ],
         path: "Sources/Runtime/NoteStore", swiftSettings: strict),
     .target(
-        name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", crypto, sqlite],
+        name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", "DurableStorage", crypto, sqlite],
         path: "Sources/Runtime/RecoveryStore", swiftSettings: strict),
     .target(
         name: "RecoveryClient",
@@ -464,7 +468,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
-            "KeyTransparency", "NoteLog", "SignetAPI", "NoteStore", "NoteDrafting", crypto, logging, sqlite,
+            "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", "NoteStore", "NoteDrafting", crypto, logging,
+            sqlite,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -517,6 +522,7 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery",
             "SignetAPI",
             "KeyDirectory",
+            "DurableStorage",
             "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", "ConnectionLimits",
             crypto,
             logging,
@@ -537,7 +543,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignalBrokerTests",
         dependencies: [
-            "SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "SignalBroker", crypto, sqlite,
+            "SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", "SignalBroker", crypto,
+            sqlite,
         ],
         swiftSettings: strict),
     .testTarget(

@@ -33,11 +33,14 @@ import Testing
         #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
         #expect(try folder.usedBytes(bob) > 4000)
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
+        #expect(try folder.usedBytes(bob) == 96, "the name of the push that was taken")
+        folder.pass(31 * 86_400)
+        try await folder.push(draft.creation(), by: carol)
         #expect(try folder.usedBytes(bob) == 0)
     }
 
     @Test func removingNeedsNoRoom() async throws {
-        let folder = try folder { ($0.bytes, $0.entries) = (1700, 2) }
+        let folder = try folder { ($0.bytes, $0.entries) = (2400, 2) }
         var draft = try Draft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)

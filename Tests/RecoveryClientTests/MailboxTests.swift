@@ -282,6 +282,24 @@ import Testing
         #expect(kept.count == MailboxStore.answersPerRequest && kept.first?.sender == ana.handle)
     }
 
+    /// The attack: accounts that cost nothing leave files, letters and requests until the directory cannot write.
+    @Test func inTheDirectorysShareOfTheDiskOnlyWhatTheLogShowsIsKept() async throws {
+        let (mailbox, now, waiting) = (village.mailbox, village.clock.now, try asking(2))
+        try await mailbox.keep(waiting, from: [1], at: now)
+        village.isFull.isSet = true
+        #expect(try await call(ana, .send, letter(to: ben, 1)) == [RecoveryVerdict.full.rawValue])
+        #expect(try await code(ana, .storeFile, file(1).encoded) == .unavailable)
+        let strangers = try asking(3)
+        await #expect(throws: MailboxStoreError.full) { try await mailbox.keep(strangers, from: [1], at: now) }
+        let answer = answer(waiting, 1, from: ana, by: askKey)
+        #expect(try await mailbox.keep(answer, from: ana.handle, at: now) == .full)
+        let logged = try asking(4, startedBy: askKey)
+        try await mailbox.keep(logged, from: [1], at: now)
+        #expect(try await mailbox.request(RecoveryQuery(owner: ana.handle, number: nil))?.start == logged.start)
+        village.isFull.isSet = false
+        #expect(try await call(ana, .send, letter(to: ben, 1)) == [0])
+    }
+
     @Test func answersAreForWhoeverHasTheSecret() async throws {
         let collection = RecoveryCollection(
             request: [UInt8](repeating: 1, count: 32), secret: [UInt8](repeating: 2, count: 32), after: 0, reveal: [])

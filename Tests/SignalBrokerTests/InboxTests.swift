@@ -125,4 +125,26 @@ import Testing
         try scene.send(.ack, ["id": "1"], on: alice)
         #expect(scene.fault(alice) == .unknownMessage)
     }
+
+    /// On a disk that somebody has filled: what waits is delivered, calls go on and end, and nothing more is written.
+    @Test func whereNothingMayBeKeptSignalsAndNewCallsStop() throws {
+        var (scene, alice) = try aliceInACall()
+        let waiting = try letter(1, &scene, alice)
+        scene.broker.mayKeep = false
+        let written = scene.writes.count
+        _ = try letter(2, &scene, alice)
+        #expect(scene.fault(alice) == .unavailable)
+        let bob = try scene.connect(scene.bob)
+        try scene.subscribe(.inbox(scene.bob.device), on: bob)
+        #expect(scene.frames(bob).map(\.body) == [waiting])
+        try scene.send(.join(scene.call), on: bob)
+        #expect(scene.fault(bob) == .unavailable)
+        let again = try scene.connect(scene.alice)
+        try scene.send(.leave(scene.call), on: again)
+        #expect(scene.fault(again) == nil)
+        #expect(scene.writes.dropFirst(written).allSatisfy { if case .keep = $0 { false } else { true } })
+        scene.broker.mayKeep = true
+        try scene.send(.start(scene.call, inviting: []), on: again)
+        #expect(scene.broker.callCount == 1)
+    }
 }

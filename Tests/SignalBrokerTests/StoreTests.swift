@@ -1,8 +1,10 @@
 import CallSignalling
+import DurableStorage
 import Foundation
 import GRDB
 import STOMP
 import SignalBroker
+import Synchronization
 import Testing
 
 /// What a broker finds on the disk, also of an earlier version of it.
@@ -45,4 +47,23 @@ import Testing
         let new = try #require(CallRecord(decoding: old + zeros.dropLast() + [5]))
         #expect(new.account == 5 && new.encoded == old + zeros.dropLast() + [5])
     }
+
+    @Test func theHubLeavesTheDirectoryItsShareOfTheDisk() throws {
+        try withFile { path in
+            let store = try SignalStore(at: path)
+            let isFull = Full()
+            let hub = try SignalHub(
+                remembering: store, reserve: DiskReserve { isFull.value.withLock { $0 } },
+                clock: { BrokerTime(uptime: 1_000_000, date: 1_700_000_000_000) })
+            #expect(!hub.mayKeep)
+            isFull.value.withLock { $0 = false }
+            hub.tick()
+            #expect(hub.mayKeep)
+            store.close()
+        }
+    }
+}
+
+private final class Full: Sendable {
+    let value = Mutex(true)
 }

@@ -1,3 +1,4 @@
+package import DurableStorage
 import GRDB
 public import Logging
 import NoteLog
@@ -23,15 +24,17 @@ public final class NoteArchive: Sendable {
     public convenience init(
         at path: String, limits: NoteLimits = NoteLimits(), clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) throws(NoteStoreOpenError) {
-        try self.init(at: path, limits: limits, clock: clock, logger: logger, faults: .none)
+        try self.init(
+            at: path, limits: limits, clock: clock, logger: logger, faults: .none,
+            reserve: DiskReserve(besideFileAt: path))
     }
 
-    /// With faults: for tests.
+    /// With faults and a disk of one's own: for tests.
     package init(
         at path: String, limits: NoteLimits, clock: @escaping @Sendable () -> UInt64, logger: Logger,
-        faults: WriteFaults
+        faults: WriteFaults, reserve: DiskReserve
     ) throws(NoteStoreOpenError) {
-        database = try NoteDatabase(at: path, logger: logger, faults: faults)
+        database = try NoteDatabase(at: path, logger: logger, faults: faults, reserve: reserve)
         self.limits = limits
         self.clock = clock
     }
@@ -58,6 +61,7 @@ public final class NoteArchive: Sendable {
         do throws(NoteStoreError) {
             let changed = try await database.write(at: now) { [limits] in try $0.purge(limits) }.changed
             watch.wake(changed)
+            try await database.giveBackSpace()
         } catch {
             purgedAt.withLock { $0 = 0 }
             throw error
@@ -76,8 +80,12 @@ public final class NoteArchive: Sendable {
 
 /// How much the server takes. Who removes somebody or deletes is never refused for lack of room.
 public struct NoteLimits: Hashable, Sendable {
-    /// Bytes of an account: its records and files, in its own notes and in others'.
+    /// Bytes of an account: its records and files, in its own notes and in others', and what it puts into feeds.
     public var bytes: UInt64 = 1 << 30
+    /// Bytes of an account that was not heard of before: accounts cost nothing, space does.
+    public var newcomerBytes: UInt64 = 128 << 20
+    /// By how many bytes that grows each day, up to ``bytes``.
+    public var bytesPerDay: UInt64 = 64 << 20
     /// Notes that an account has made and not deleted.
     public var notes = 10_000
     /// Members of a note beside its owner.
@@ -95,6 +103,18 @@ public struct NoteLimits: Hashable, Sendable {
 
     /// The limits `signetd` starts with.
     public init() {}
+
+    /// What an entry of a feed costs whoever caused it, in bytes: about what it takes in the database.
+    static let feedByteCount = 64
+    /// The same of a push whose name is remembered.
+    static let nameByteCount = 96
+
+    /// Bytes of an account that is here since so many seconds.
+    func bytes(atAge seconds: UInt64) -> UInt64 {
+        let (grown, overflow) = (seconds / 86_400).multipliedReportingOverflow(by: bytesPerDay)
+        return overflow
+            ? bytes : min(bytes, grown.addingReportingOverflow(newcomerBytes).overflow ? bytes : grown + newcomerBytes)
+    }
 }
 
 /// Why the store did not do what was asked. A retry may help; after ``stopped`` only a new start of the process.

@@ -17,13 +17,15 @@ extension MailboxStore {
     public static let answersPerSender = 8
 
     /// Keeps a request beside those that an account has. When there are too many that no guardian answered, the oldest goes of
-    /// whoever's network brought the most. The same again changes nothing but its start.
+    /// whoever's network brought the most. The same again changes nothing but its start. In the directory's share of the disk
+    /// only what the log shows is kept.
     ///
     /// - Parameter network: whence it came.
     /// - Throws: ``MailboxStoreError``.
     public func keep(
         _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64
     ) async throws(MailboxStoreError) {
+        guard asking.start != nil || !isFull else { throw .full }
         let (owner, hash) = (Data(asking.owner.bytes), Data(asking.requestHash))
         try await write { database in
             let old = Int64(clamping: now) - Int64(Self.requestLifetime)
@@ -115,6 +117,7 @@ extension MailboxStore {
     public func keep(
         _ answer: RecoveryAnswer, from sender: Handle, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
+        guard !isFull else { return .full }
         let (hash, name) = (Data(answer.request), Data(sender.bytes))
         return try await write { database in
             guard

@@ -1,4 +1,5 @@
 import Crypto
+package import DurableStorage
 import Foundation
 import GRDB
 public import KeyTransparency
@@ -8,11 +9,18 @@ public import SignetAPI
 /// sealed for somebody else.
 public struct MailboxStore: Sendable {
     private let queue: DatabaseQueue
+    private let reserve: DiskReserve
 
     /// Opens the file, and makes it when it is not there.
     ///
     /// - Throws: ``MailboxStoreError``.
     public init(at path: String) throws(MailboxStoreError) {
+        try self.init(at: path, reserve: DiskReserve(besideFileAt: path))
+    }
+
+    /// With a disk of one's own: for tests.
+    package init(at path: String, reserve: DiskReserve) throws(MailboxStoreError) {
+        self.reserve = reserve
         do {
             var configuration = Configuration()
             configuration.busyMode = .timeout(5)
@@ -36,6 +44,9 @@ public struct MailboxStore: Sendable {
         do { return try await queue.read(body) } catch { throw .unavailable }
     }
 
+    /// Whether the rest of the disk is the directory's: what people leave here is refused then.
+    var isFull: Bool { reserve.isReached() }
+
     func write<Value: Sendable>(
         _ body: @Sendable (Database) throws -> Value
     ) async throws(MailboxStoreError) -> Value {
@@ -45,6 +56,8 @@ public struct MailboxStore: Sendable {
 
 /// Why the store did not do it: the environment's fault, worth a retry.
 public enum MailboxStoreError: Error, Hashable, Sendable {
+    /// The rest of the disk is the directory's. Nothing was changed; a retry helps when the operator has made room.
+    case full
     /// SQLite could not read, write or wait for the disk.
     case unavailable
 }
@@ -63,6 +76,7 @@ extension MailboxStore {
     public func keep(
         _ file: RecoveryFile, of owner: Handle, sparing named: [[UInt8]] = [], at now: UInt64
     ) async throws(MailboxStoreError) {
+        guard !isFull else { throw .full }
         let spared = named.map { Data($0) }
         try await write { database in
             try database.execute(
@@ -113,13 +127,14 @@ extension MailboxStore {
     public static let letterLifetime: UInt64 = 30 * 86_400
 
     /// Keeps a letter; the same one twice is kept once. When there are too many, the oldest goes of whoever sent the most, and
-    /// strangers never take the room of people whom the recipient accepted.
+    /// strangers never take the room of people whom the recipient accepted. None is kept in the directory's share of the disk.
     ///
     /// - Parameter isFriend: whether sender and recipient accepted each other.
     /// - Throws: ``MailboxStoreError``.
     public func keep(
         _ letter: RecoveryLetter.Draft, from sender: Handle, isFriend: Bool, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
+        guard !isFull else { return .full }
         let (recipient, sender) = (Data(letter.recipient.bytes), Data(sender.bytes))
         return try await write { database in
             try database.execute(

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
@@ -14,7 +15,10 @@ final class StoreFolder: Sendable {
     let path: String
     let store: NoteArchive
 
-    init(_ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none) throws {
+    init(
+        _ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none,
+        isFull: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         path = folder + "/notes.sqlite"
@@ -22,7 +26,7 @@ final class StoreFolder: Sendable {
         store = try NoteArchive(
             at: path, limits: limits, clock: { clock.time },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            faults: faults)
+            faults: faults, reserve: DiskReserve(isReached: isFull))
         self.clock = clock
     }
 

@@ -1,5 +1,6 @@
 import ConnectionLimits
 import DeviceIdentity
+import DurableStorage
 import Foundation
 import HTTPTypes
 import KeyDirectory
@@ -25,12 +26,23 @@ final class StandingClock: Sendable {
     func advance(_ seconds: UInt64) { time.withLock { $0 += seconds } }
 }
 
+/// Something that a test switches.
+final class Flag: Sendable {
+    private let state = Mutex(false)
+    var isSet: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
 /// A directory with its mailbox, without sockets, at a time that the test decides.
 final class Village: Sendable {
     let folder: String
     let clock: StandingClock
     let directory: Directory
     let mailbox: MailboxStore
+    /// Whether the mailbox's disk has no more room than the directory needs.
+    let isFull = Flag()
     let profile: DirectoryProfile
     private let answering: RequestAnswering
 
@@ -50,7 +62,8 @@ final class Village: Sendable {
         let time: @Sendable () -> UInt64 = { clock.now }
         try await Directory.create(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         directory = try await Directory.open(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
-        mailbox = try MailboxStore(at: folder + "/recovery.sqlite")
+        mailbox = try MailboxStore(
+            at: folder + "/recovery.sqlite", reserve: DiskReserve { [isFull] in isFull.isSet })
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
             directory: HonestDirectory(directory), parts: PartTable(parts),

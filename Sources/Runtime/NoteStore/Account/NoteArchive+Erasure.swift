@@ -22,7 +22,7 @@ extension NoteArchive {
                 try transaction.run("DELETE FROM accounts WHERE id = ?", [account])
             }
         }
-        try await database.truncateWriteAheadFile()
+        try await database.giveBackSpace()
     }
 }
 

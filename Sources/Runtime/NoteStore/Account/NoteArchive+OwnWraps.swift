@@ -43,7 +43,7 @@ extension NoteTransaction {
         try run(
             "INSERT INTO records (note, kind, number, hash, recipient, payer, item) VALUES (?, 5, ?, ?, ?, ?, ?)",
             [note.id, Int64(change.epoch), Data(hash.bytes), account, account, Data(item)])
-        try append(record: database.lastInsertedRowID, to: account)
+        try append(record: database.lastInsertedRowID, to: account, payer: account)
         return .applied
     }
 }

@@ -50,7 +50,7 @@ extension NoteArchive {
     ///
     /// - Throws: ``NoteStoreError``; sending the same again is safe.
     public func drop(_ removal: BlobRemoval, by handle: Handle) async throws(NoteStoreError) -> BlobOutcome {
-        try await write { transaction in
+        let outcome = try await write { (transaction) -> BlobOutcome in
             let database = transaction.database
             guard let account = try database.account(handle),
                 let note = try NoteRow(removal.note, readableBy: account, in: database)
@@ -63,6 +63,8 @@ extension NoteArchive {
             try transaction.run("DELETE FROM chunks WHERE note = ? AND blob = ?", [note.id, blob])
             return .applied
         }
+        if outcome == .applied { try await database.giveBackSpace() }
+        return outcome
     }
 }
 

@@ -26,7 +26,7 @@ struct ControlWriting {
         let entry = try pushing.insert(
             .control(push.entry, children: push.children), of: note.id, number: push.entry.number,
             hash: push.entry.hash)
-        try transaction.append(record: entry, toMembersOf: note.id)
+        try transaction.append(record: entry, toMembersOf: note.id, payer: pushing.account)
         try finish(note)
         try storeKeys(of: note)
         if let revision = push.revision { try pushing.store(revision, of: note) }
@@ -61,7 +61,7 @@ struct ControlWriting {
         let account = try transaction.account(handle)
         guard try !database.mayRead(note.id, account) else { return }
         try transaction.run("INSERT INTO members (note, account) VALUES (?, ?)", [note.id, account])
-        try transaction.appendHistory(of: note.id, to: account)
+        try transaction.appendHistory(of: note.id, to: account, payer: pushing.account)
     }
 
     /// Who goes keeps the step that says so, and nothing else of the note.
@@ -80,7 +80,7 @@ struct ControlWriting {
             let record = try pushing.insert(
                 .ownWrap(push.entry.note, epoch: state.epoch, ownWrap), of: note.id, number: UInt64(state.epoch),
                 hash: RecordHash(of: ownWrap), recipient: pushing.account)
-            try transaction.append(record: record, to: pushing.account)
+            try transaction.append(record: record, to: pushing.account, payer: pushing.account)
         }
         for wrap in push.wraps {
             // Nobody any more: an account that was erased.
@@ -88,7 +88,7 @@ struct ControlWriting {
             let record = try pushing.insert(
                 .wrap(wrap), of: note.id, number: UInt64(wrap.header.epoch), hash: RecordHash(of: wrap.encoded),
                 recipient: recipient)
-            try transaction.append(record: record, to: recipient)
+            try transaction.append(record: record, to: recipient, payer: pushing.account)
         }
     }
 }

@@ -92,7 +92,23 @@ struct Pushing {
         case .child: if next.children.children.count > limits.children { return .children }
         case .revision: break
         }
-        return try transaction.hasRoom(for: operation.byteCount, of: account, limits) ? nil : .bytes
+        let byteCount =
+            try operation.byteCount + NoteLimits.nameByteCount + NoteLimits.feedByteCount * copies(operation, next)
+        return try transaction.hasRoom(for: byteCount, of: account, limits) ? nil : .bytes
+    }
+
+    /// How many entries of feeds it makes, at most.
+    private func copies(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Int {
+        let members = next.control.members.count + 1
+        guard case .control(let push) = operation else { return members }
+        var copies = 2 * members + push.wraps.count + 1
+        guard case .share = push.entry.action else { return copies }
+        let history = try database.row(
+            """
+            SELECT COUNT(*) FROM records JOIN notes ON notes.id = records.note WHERE notes.name = ? AND kind <= 3
+            """, [Data(next.control.note.bytes)])
+        copies += Int(try history?.integer(0) ?? 0)
+        return copies
     }
 
     private func noteCount() throws -> Int {
@@ -114,7 +130,7 @@ struct Pushing {
 
     func store(_ revision: RevisionRecord, of note: NoteRow) throws {
         let record = try insert(.revision(revision), of: note.id, number: revision.number, hash: revision.hash)
-        try transaction.append(record: record, toMembersOf: note.id)
+        try transaction.append(record: record, toMembersOf: note.id, payer: account)
     }
 
     private func store(_ child: ChildRecord, of note: NoteRow) throws {
@@ -123,7 +139,7 @@ struct Pushing {
             "SELECT 1 FROM records WHERE note = ? AND kind = 3 AND hash = ?", [note.id, hash])
         guard isKnown == nil else { return }
         let record = try insert(.child(child), of: note.id, number: UInt64(child.epoch), hash: child.hash)
-        try transaction.append(record: record, toMembersOf: note.id)
+        try transaction.append(record: record, toMembersOf: note.id, payer: account)
     }
 
     /// Writes a record at the requester's expense; its number.
@@ -144,10 +160,12 @@ struct Pushing {
 }
 
 extension NoteTransaction {
-    /// Whether the account may store that much more.
+    /// Whether the account may store that much more, and the disk has room for it beside the directory.
     func hasRoom(for byteCount: Int, of account: Int64, _ limits: NoteLimits) throws -> Bool {
-        let used = try database.row("SELECT bytes FROM accounts WHERE id = ?", [account])?.count(0) ?? 0
-        return used + UInt64(byteCount) <= limits.bytes
+        guard !isFull else { return false }
+        let row = try database.row("SELECT bytes, since FROM accounts WHERE id = ?", [account])
+        let (used, since) = (try row?.count(0) ?? 0, try row?.count(1) ?? now)
+        return used + UInt64(byteCount) <= limits.bytes(atAge: now - min(now, since))
     }
 }
 

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 import Logging
@@ -8,10 +9,13 @@ final class NoteDatabase: Sendable {
     private let pool: DatabasePool
     private let logger: Logger
     private let faults: WriteFaults
+    private let reserve: DiskReserve
     private let hasStopped = Mutex(false)
 
     /// Opens the file, or makes it, and brings its form up to date.
-    init(at path: String, logger: Logger, faults: WriteFaults) throws(NoteStoreOpenError) {
+    init(
+        at path: String, logger: Logger, faults: WriteFaults, reserve: DiskReserve
+    ) throws(NoteStoreOpenError) {
         try Self.makePrivate(path)
         let pool = try Self.opening { try DatabasePool(path: path, configuration: Self.configuration) }
         let migrator = NoteSchema.migrator
@@ -25,9 +29,18 @@ final class NoteDatabase: Sendable {
             }
         }
         guard synchronous == 2 else { throw .notDurable(synchronous: synchronous) }
+        Self.makeShrinkable(pool, logger)
         self.pool = pool
         self.logger = logger
         self.faults = faults
+        self.reserve = reserve
+    }
+
+    /// Files of earlier versions give no space back; they are written anew, once. One for which there is no room stays.
+    private static func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
+        let mode = try? pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }
+        guard mode == 0 else { return }
+        do { try pool.vacuum() } catch { logger.warning("notes: there is no room to write the database anew") }
     }
 
     /// Reads one consistent state.
@@ -42,10 +55,11 @@ final class NoteDatabase: Sendable {
         at now: UInt64, _ body: @Sendable (NoteTransaction) throws -> Value
     ) async throws(NoteStoreError) -> (value: Value, changed: Set<Int64>) {
         guard !hasStopped.withLock({ $0 }) else { throw .stopped }
-        let faults = faults
+        let (faults, isFull) = (faults, reserve.isReached())
         do {
             let result = try await pool.write { database in
-                let transaction = NoteTransaction(database, at: now, beforeStatement: faults.beforeStatement)
+                let transaction = NoteTransaction(
+                    database, at: now, isFull: isFull, beforeStatement: faults.beforeStatement)
                 return (value: try body(transaction), changed: transaction.changed)
             }
             try faults.afterCommit()
@@ -53,10 +67,13 @@ final class NoteDatabase: Sendable {
         } catch { throw failure(error) }
     }
 
-    /// Empties the write-ahead file into the database, while nobody reads or writes.
-    func truncateWriteAheadFile() async throws(NoteStoreError) {
+    /// Gives the pages that nothing is in any more back to the file system.
+    func giveBackSpace() async throws(NoteStoreError) {
         do {
-            _ = try await pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+            _ = try await pool.barrierWriteWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA incremental_vacuum")
+                try database.checkpoint(.truncate)
+            }
         } catch { throw failure(error) }
     }
 
@@ -105,6 +122,8 @@ final class NoteDatabase: Sendable {
         configuration.maximumReaderCount = 8
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA secure_delete = ON")
+            // Of a new file, or of one that is written anew. Readers may not ask for it.
+            if !database.configuration.readonly { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             #if canImport(Darwin)
                 try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
             #endif

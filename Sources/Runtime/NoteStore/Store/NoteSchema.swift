@@ -10,6 +10,9 @@ enum NoteSchema {
         migrator.registerMigration("1: accounts, notes, records, feed, files, heads, pushes") { database in
             try database.execute(sql: accounts + notes + feed + triggers)
         }
+        migrator.registerMigration("2: age of accounts; feeds and names of pushes are paid for") { database in
+            try database.execute(sql: payments)
+        }
         return migrator
     }
 
@@ -110,6 +113,27 @@ enum NoteSchema {
         CREATE INDEX feed_by_kind ON feed (account, kind) WHERE kind IS NOT NULL;
         CREATE INDEX feed_by_time ON feed (time) WHERE kind IS NOT NULL;
 
+        """
+
+    /// Accounts of before are old. What stands in feeds already was nobody's expense and stays so; names of pushes are
+    /// counted.
+    private static let payments = """
+        ALTER TABLE accounts ADD COLUMN since INTEGER NOT NULL DEFAULT 0;  -- seconds since 1970
+        ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- whoever caused it
+        UPDATE accounts SET bytes = bytes
+            + \(NoteLimits.nameByteCount) * (SELECT COUNT(*) FROM pushes WHERE account = accounts.id);
+        CREATE TRIGGER feed_paid AFTER INSERT ON feed WHEN NEW.payer IS NOT NULL BEGIN
+            UPDATE accounts SET bytes = bytes + \(NoteLimits.feedByteCount) WHERE id = NEW.payer;
+        END;
+        CREATE TRIGGER feed_repaid AFTER DELETE ON feed WHEN OLD.payer IS NOT NULL BEGIN
+            UPDATE accounts SET bytes = bytes - \(NoteLimits.feedByteCount) WHERE id = OLD.payer;
+        END;
+        CREATE TRIGGER pushes_paid AFTER INSERT ON pushes BEGIN
+            UPDATE accounts SET bytes = bytes + \(NoteLimits.nameByteCount) WHERE id = NEW.account;
+        END;
+        CREATE TRIGGER pushes_repaid AFTER DELETE ON pushes BEGIN
+            UPDATE accounts SET bytes = bytes - \(NoteLimits.nameByteCount) WHERE id = OLD.account;
+        END;
         """
 
     private static let triggers = """

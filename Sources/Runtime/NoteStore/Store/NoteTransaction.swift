@@ -11,8 +11,11 @@ final class NoteTransaction {
     /// Whose feed has got longer.
     private(set) var changed: Set<Int64> = []
     private let beforeStatement: () throws -> Void
+    /// Whether the disk is as full as notes may make it.
+    let isFull: Bool
 
-    init(_ database: Database, at now: UInt64, beforeStatement: @escaping () throws -> Void) {
+    init(_ database: Database, at now: UInt64, isFull: Bool, beforeStatement: @escaping () throws -> Void) {
+        self.isFull = isFull
         self.database = database
         self.now = now
         self.beforeStatement = beforeStatement
@@ -29,40 +32,40 @@ final class NoteTransaction {
     /// The account's number, given on first use.
     func account(_ handle: Handle) throws -> Int64 {
         if let id = try database.account(handle) { return id }
-        try run("INSERT INTO accounts (handle) VALUES (?)", [Data(handle.bytes)])
+        try run("INSERT INTO accounts (handle, since) VALUES (?, ?)", [Data(handle.bytes), time])
         return database.lastInsertedRowID
     }
 
-    /// Adds a record to a feed.
-    func append(record: Int64, to account: Int64) throws {
+    /// Adds a record to a feed, at the expense of `payer`.
+    func append(record: Int64, to account: Int64, payer: Int64) throws {
         try advance(account)
         try run(
             """
-            INSERT INTO feed (account, position, record, time)
-            SELECT id, newest, ?, ? FROM accounts WHERE id = ?
-            """, [record, time, account])
+            INSERT INTO feed (account, position, record, time, payer)
+            SELECT id, newest, ?, ?, ? FROM accounts WHERE id = ?
+            """, [record, time, payer, account])
     }
 
-    /// Adds a record to the feed of everybody who may read its note.
-    func append(record: Int64, toMembersOf note: Int64) throws {
+    /// Adds a record to the feed of everybody who may read its note, at the expense of `payer`.
+    func append(record: Int64, toMembersOf note: Int64, payer: Int64) throws {
         let members = "SELECT account FROM members WHERE note = ?"
         try run("UPDATE accounts SET newest = newest + 1 WHERE id IN (\(members))", [note])
         try run(
             """
-            INSERT INTO feed (account, position, record, time)
-            SELECT id, newest, ?, ? FROM accounts WHERE id IN (\(members))
-            """, [record, time, note])
+            INSERT INTO feed (account, position, record, time, payer)
+            SELECT id, newest, ?, ?, ? FROM accounts WHERE id IN (\(members))
+            """, [record, time, payer, note])
         for row in try database.rows(members, [note]) { changed.insert(try row.integer(0)) }
     }
 
     /// Adds all that every member of a note has learned to a feed: the log, the revisions, the children.
-    func appendHistory(of note: Int64, to account: Int64) throws {
+    func appendHistory(of note: Int64, to account: Int64, payer: Int64) throws {
         try run(
             """
-            INSERT INTO feed (account, position, record, time)
-            SELECT accounts.id, accounts.newest + ROW_NUMBER() OVER (ORDER BY kind, number, records.id), records.id, ?
+            INSERT INTO feed (account, position, record, time, payer)
+            SELECT accounts.id, accounts.newest + ROW_NUMBER() OVER (ORDER BY kind, number, records.id), records.id, ?, ?
             FROM records JOIN accounts ON accounts.id = ? WHERE note = ? AND kind <= 3
-            """, [time, account, note])
+            """, [time, payer, account, note])
         try run(
             """
             UPDATE accounts SET newest = newest + (SELECT COUNT(*) FROM records WHERE note = ? AND kind <= 3)

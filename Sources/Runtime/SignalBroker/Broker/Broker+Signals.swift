@@ -94,6 +94,7 @@ extension Broker {
     }
 
     private mutating func put(_ signal: RelayedSignal, into device: CallDevice) throws(RelayFault) {
+        guard mayKeep else { throw .unavailable }
         try makeRoomOnShelves(for: signal)
         if inboxes[device, default: Inbox()].waiting.count >= limits.inboxLength,
             let oldest = inboxes[device]?.makeRoom()

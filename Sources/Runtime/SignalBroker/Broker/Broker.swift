@@ -13,6 +13,9 @@ import STOMP
 public struct Broker: Sendable {
     /// What devices may take.
     public let limits: BrokerLimits
+    /// Whether anything more may be written. While not, signals to inboxes are refused and no call begins or grows; what waits
+    /// is delivered, and calls go on.
+    public var mayKeep = true
     var sessions: [SessionID: BrokerSession] = [:]
     var calls: [CallID: CallRecord] = [:]
     var topics: [CallID: Set<SubscriptionKey>] = [:]

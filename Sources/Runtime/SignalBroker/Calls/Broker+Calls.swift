@@ -5,6 +5,7 @@ extension Broker {
         guard let session = sessions[id] else { return }
         let (device, account) = (session.device, session.account)
         let call = act.callID
+        guard mayKeep || !act.addsSomething else { throw .unavailable }
         switch act {
         case .start(_, let invited):
             if let known = calls[call] {
@@ -79,5 +80,15 @@ extension Broker {
 
     private mutating func removeSubscriptions(to call: CallID, of isMeant: (CallDevice) -> Bool) {
         for key in topics[call] ?? [] where sessions[key.session].map({ isMeant($0.device) }) ?? false { remove(key) }
+    }
+}
+
+extension CallAct {
+    /// Whether the record of the call gets longer by it.
+    fileprivate var addsSomething: Bool {
+        switch self {
+        case .start, .invite, .join: true
+        case .leave, .end: false
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import CallSignalling
+package import DurableStorage
 import STOMP
 import Synchronization
 
@@ -35,6 +36,7 @@ public final class SignalHub: Sendable {
     /// What has arrived and is no frame yet; a lock for each connection.
     private let readers = Mutex<[SessionID: ConnectionReader]>([:])
     private let store: SignalStore?
+    private let reserve: DiskReserve
     private let clock: @Sendable () -> BrokerTime
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -45,16 +47,27 @@ public final class SignalHub: Sendable {
     ///   - store: where inboxes and calls outlive the process; nil for nowhere.
     ///   - clock: the time.
     /// - Throws: ``SignalStoreError``: the operator has to act.
-    public init(
+    public convenience init(
         _ limits: BrokerLimits = BrokerLimits(), remembering store: SignalStore?,
+        clock: @escaping @Sendable () -> BrokerTime
+    ) throws(SignalStoreError) {
+        let reserve = store.map { DiskReserve(besideFileAt: $0.path) } ?? DiskReserve(isReached: { false })
+        try self.init(limits, remembering: store, reserve: reserve, clock: clock)
+    }
+
+    /// With a disk of one's own: for tests.
+    package init(
+        _ limits: BrokerLimits = BrokerLimits(), remembering store: SignalStore?, reserve: DiskReserve,
         clock: @escaping @Sendable () -> BrokerTime
     ) throws(SignalStoreError) {
         let (kept, calls) = try store?.read() ?? ([], [])
         state = Mutex(State(broker: Broker(limits, kept: kept, calls: calls, at: clock())))
         self.limits = limits
         self.store = store
+        self.reserve = reserve
         self.clock = clock
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        lookAtDisk()
     }
 
     /// From now on `body` is told of each device that is in a call no more. It must not wait, or call the hub before it returns.
@@ -66,6 +79,9 @@ public final class SignalHub: Sendable {
     public var counts: (sessions: Int, kept: Int, calls: Int) {
         state.withLock { ($0.broker.sessionCount, $0.broker.keptCount, $0.broker.callCount) }
     }
+
+    /// Whether anything more is kept; not in the directory's share of the disk.
+    package var mayKeep: Bool { state.withLock { $0.broker.mayKeep } }
 
     /// Whether a device is in a call.
     public func isMember(_ device: CallDevice, of call: CallID) -> Bool {
@@ -154,7 +170,7 @@ public final class SignalHub: Sendable {
             }
             group.addTask { [self] in
                 while (try? await Task.sleep(for: .milliseconds(250))) != nil {
-                    state.withLock { carryOut($0.broker.tick(at: clock()), &$0) }
+                    tick()
                     wake.yield()
                 }
             }
@@ -164,6 +180,17 @@ public final class SignalHub: Sendable {
         // A task that was cancelled cannot wait for the disk; another one can.
         await Task.detached { [self] in await write() }.value
         store?.close()
+    }
+
+    /// Keeps time, and leaves the directory its share of the disk. To be called a few times a second.
+    package func tick() {
+        lookAtDisk()
+        state.withLock { carryOut($0.broker.tick(at: clock()), &$0) }
+    }
+
+    private func lookAtDisk() {
+        let mayKeep = !reserve.isReached()
+        state.withLock { $0.broker.mayKeep = mayKeep }
     }
 
     private func refuseAll() {

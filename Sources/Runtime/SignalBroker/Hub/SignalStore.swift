@@ -5,6 +5,7 @@ import GRDB
 /// What a broker has written: signals that wait in inboxes, and calls. One SQLite file, each commit of which waits for the disk.
 public struct SignalStore: Sendable {
     private let pool: DatabasePool
+    let path: String
 
     /// Opens the file, or makes it, readable by this user only.
     ///
@@ -13,6 +14,7 @@ public struct SignalStore: Sendable {
         let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .file(code: errno) }
         Foundation.close(descriptor)
+        self.path = path
         pool = try Self.working { try Self.pool(path) }
         try Self.working {
             try pool.write { database in

@@ -1,0 +1,164 @@
+import DurableStorage
+import Foundation
+import GRDB
+import Logging
+import NoteDrafting
+import NoteLog
+import SignetAPI
+import Testing
+
+@testable import NoteStore
+
+/// Whose space it is: everything that is kept is somebody's expense, the directory's share of the disk is nobody's, and what
+/// was erased is given back.
+@Suite struct SpaceTests {
+    let alice, bob, carol: Writer
+
+    init() throws { (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol")) }
+
+    private func isApplied(_ outcome: NotePushOutcome) -> Bool {
+        if case .applied = outcome { true } else { false }
+    }
+
+    private func upload(_ draft: Draft, _ blob: BlobID, first: UInt32, count: Int) throws -> ChunkUpload {
+        try ChunkUpload(
+            note: draft.note, blob: blob, first: first,
+            chunks: (0..<count).map { _ in Draft.bytes(ChunkUpload.chunkByteCount) })
+    }
+
+    @Test func onADiskWithoutRoomOnlyWhatTakesAwayIsWritten() async throws {
+        let isFull = Flag()
+        let folder = try StoreFolder(isFull: { isFull.value })
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        isFull.value = true
+        let (kept, blob) = (draft, try unwrapped(BlobID(Draft.bytes(16))))
+        #expect(try await folder.push(draft.write(10, by: alice), by: alice) == .overLimit(.bytes))
+        draft = kept
+        #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
+        #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
+        #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
+        isFull.value = false
+        #expect(isApplied(try await folder.push(Draft(by: alice).creation(), by: alice)))
+    }
+
+    @Test(
+        arguments: [
+            (255 << 20, 1 << 40, true), (256 << 20, 1 << 40, false), (14 << 20, 120 << 20, true),
+            (15 << 20, 120 << 20, false),
+        ] as [(UInt64, UInt64, Bool)])
+    func theReserveIsAQuarterOfAGigabyteOrAnEighth(_ free: UInt64, _ total: UInt64, _ isReached: Bool) {
+        #expect(DiskReserve.isReached(free: free, of: total) == isReached)
+    }
+
+    @Test func anAccountThatNobodyKnewHasLittleRoomAndMoreEachDay() async throws {
+        var limits = NoteLimits()
+        (limits.bytes, limits.newcomerBytes, limits.bytesPerDay) = (100_000, 5000, 20_000)
+        let folder = try StoreFolder(limits)
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        let kept = draft
+        #expect(try await folder.push(draft.write(10_000, by: alice), by: alice) == .overLimit(.bytes))
+        folder.pass(86_400)
+        draft = kept
+        #expect(isApplied(try await folder.push(draft.write(10_000, by: alice), by: alice)))
+        #expect(limits.bytes(atAge: 4 * 86_400) == 85_000)
+        #expect(limits.bytes(atAge: 5 * 86_400) == 100_000)
+        #expect(limits.bytes(atAge: .max) == 100_000)
+    }
+
+    /// What one write puts into feeds is the writer's, what one share puts there the sharer's; it comes back with them.
+    @Test func entriesOfFeedsAndNamesOfPushesArePaidFor() async throws {
+        let folder = try StoreFolder()
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        for friend in [bob, carol] { try await folder.push(draft.share(with: friend, by: alice), by: alice) }
+        let (alices, before) = try (folder.usedBytes(alice), folder.usedBytes(bob))
+        let revision = try draft.write(1000, by: bob)
+        try await folder.push(revision, by: bob)
+        let item = try #require(try await folder.items(of: bob).last { if case .revision = $0 { true } else { false } })
+        #expect(try folder.usedBytes(bob) - before == item.encoded.count + 3 * 64 + 96)
+        #expect(try folder.usedBytes(alice) == alices, "nobody else's expense")
+        try await folder.push(draft.unshare(carol, rest: [bob], by: alice), by: alice)
+        #expect(try folder.usedBytes(bob) - before == item.encoded.count + 2 * 64 + 96)
+    }
+
+    @Test func aShareCostsWhatItPutsIntoTheFeed() async throws {
+        var limits = NoteLimits()
+        limits.bytes = 20_000
+        let folder = try StoreFolder(limits)
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        for _ in 0..<100 where isApplied(try await folder.push(draft.comment(by: alice), by: alice)) {}
+        let used = try folder.usedBytes(alice)
+        let kept = draft
+        var shares = 0
+        for number in 0..<50 {
+            let friend = try Writer("friend\(number)")
+            guard isApplied(try await folder.push(draft.share(with: friend, by: alice), by: alice)) else { break }
+            shares += 1
+        }
+        draft = kept
+        #expect(shares < 50)
+        #expect(used <= 20_000)
+        #expect(try folder.usedBytes(alice) <= 20_000)
+    }
+
+    @Test func whatIsDroppedIsGivenBackToTheDisk() async throws {
+        let folder = try StoreFolder()
+        let draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        let blob = try unwrapped(BlobID(Draft.bytes(16)))
+        for first in stride(from: UInt32(0), to: 32, by: 4) {
+            #expect(
+                try await folder.store.put(upload(draft, blob, first: first, count: 4), by: alice.handle) == .applied)
+        }
+        let removal = BlobRemoval(note: draft.note, blob: blob)
+        #expect(try await folder.store.drop(removal, by: alice.handle) == .applied)
+        let size = try FileManager.default.attributesOfItem(atPath: folder.path)[.size] as? NSNumber
+        #expect(try #require(size).intValue < 4 * ChunkUpload.chunkByteCount)
+    }
+
+    /// Made by the programs of before: alice wrote a note and shared it, bob read and commented.
+    @Test func aDatabaseOfBeforeGoesOn() async throws {
+        let dump = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Vectors/old/notes-1.sql").standardized
+        let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/notes.sqlite"
+        // Rows stand there before those that they refer to.
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let old = try DatabaseQueue(path: path, configuration: configuration)
+        let sql = try String(contentsOf: dump, encoding: .utf8)
+        try old.inDatabase { try $0.execute(sql: sql) }
+        try old.close()
+        let store = try NoteArchive(at: path, clock: { 1_900_000_000 }, logger: Logger(label: "test"))
+        let answer = try await FeedAnswer(decoding: store.pull(FeedRequest(cursor: 0, limit: 100), of: alice.handle))
+        guard case .page(let page) = answer else { throw Missing() }
+        #expect(page.entries.count == 7)
+        let bytes = try await store.database.read { database in
+            try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")
+        }
+        #expect(bytes == [3008 + 3 * 96, 861 + 96])
+        // Old names of pushes go, and what they cost comes back.
+        try await store.erase(bob.handle, keepsPlace: true)
+        let left = try await store.database.read { database in
+            try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")
+        }
+        #expect(left.allSatisfy { $0 >= 0 })
+        #expect(try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
+        store.close()
+    }
+}
+
+private final class Flag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isSet = false
+    var value: Bool {
+        get { lock.withLock { isSet } }
+        set { lock.withLock { isSet = newValue } }
+    }
+}
