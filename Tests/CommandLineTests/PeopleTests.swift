@@ -29,7 +29,13 @@ import Testing
             let page = try await town.signet("alice", "people", "verify", Town.bob)
             #expect(page.output.contains("\u{2588}") && page.output.contains("have not compared keys"))
 
-            let wrong = try await town.signet("alice", "people", "verify", Town.bob, "--matches", "1")
+            for slip in ["1", String(number.dropLast()), "\(Self.lastGroups(number).dropLast())O"] {
+                let cut = try await town.signet("alice", "people", "verify", Town.bob, "--matches", slip)
+                expect(64, cut, "a slip is no alarm")
+                #expect(cut.complaint.hasSuffix("nothing was compared."))
+            }
+            let other = Self.lastGroups(number).map { $0 == "0" ? "1" : $0 == " " ? " " : "0" }.joined()
+            let wrong = try await town.signet("alice", "people", "verify", Town.bob, "--matches", other)
             expect(1, wrong)
             #expect(wrong.complaint.hasPrefix("ALARM: these are not the digits"))
             #expect(try await town.signet("alice", "people", "list").output.contains("not compared"))
@@ -66,6 +72,15 @@ import Testing
             let own = try await town.signet("alice", "people", "verify", Town.bob, "--scan", "screen.png")
             expect(1, own, "one's own screen")
             #expect(own.complaint == "This is the code of alice@example.org.")
+            // A contact card from a screen, before anything is known of them.
+            try town.prepareHome("carol", "carol@example.org", withIdentity: true)
+            expect(
+                0,
+                try await town.signet(
+                    "carol", "account", "create", "carol@example.org", "--directory", town.profile.path()))
+            expect(0, try await town.signet("carol", "people", "card", "--picture", "card.png"))
+            let card = ["people", "add", "carol@example.org", "--scan", "card.png", "--json"]
+            #expect(try await town.signet(card + ["--home", "alice"]).object()["comparedBy"] as? String == "card")
             try town.write(Array("not a picture".utf8), to: "none.png")
             expect(65, try await town.signet("bob", "people", "verify", Town.alice, "--scan", "none.png"))
             let without = try await town.signet(
@@ -112,6 +127,10 @@ import Testing
             expect(0, try await town.signet("alice", "people", "verify", Town.bob, "--matches", number))
             let met = try await town.signet("alice", "guardians", "add", Town.bob, "--needed", "1", "--met", Town.bob)
             #expect(met.complaint.hasPrefix("This device does not know that you met"), "compared, and not met")
+            let long = try await town.signet(
+                "alice", "guardians", "add", Town.bob, Town.bob, "--needed", "2", "--wait", "31d")
+            expect(64, long)
+            #expect(long.complaint == "That wait is too long." && long.errors.contains("At most 30 days."))
             let compared = try await town.signet(
                 "alice", "guardians", "add", Town.bob, "--needed", "1", "--compared", Town.bob)
             #expect(!compared.complaint.hasPrefix("This device does not know"), "\(compared.complaint)")

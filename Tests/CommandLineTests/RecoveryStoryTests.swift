@@ -109,6 +109,10 @@ import Testing
         try await Circle.with { circle in
             try await circle.setGuardians()
             try await circle.run("ming", "guardians")
+            let slip = try await circle.attempt(
+                "typo", "recover", "start", "mign@example.org", "--directory", circle.town.profile.path())
+            expect(4, slip)
+            #expect(!circle.town.exists("typo/keystore"), "the folder is free for the right handle")
             try circle.makeNewDevice("stranger")
             for _ in 0..<3 {
                 try await circle.run(
@@ -196,23 +200,42 @@ import Testing
         #expect(try await circle.run("new", "recover", heard: heard).output.contains("and guarded"))
         try await circle.run("new", "guardians", "refresh", heard: heard)
         for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
+        let turned = try await circle.run("new", "guardians", "--json", heard: heard).object()
+        #expect(turned["notesTurned"] as? Bool == true, "parts from before do not open what comes now")
+        #expect((turned["sitesToTurn"] as? [String])?.count == 2, "each site at its own time")
         let fresh = try await circle.run("new", "guardians", heard: heard).output
         #expect(fresh.contains("in force: 5 of 5 kept") && fresh.contains("your notes, 2 sites and 6 people"))
     }
 
-    /// The second run: the phone was not lost, somebody pretends.
+    /// The second run: the phone was not lost, somebody pretends, and has found the line on paper that begins a recovery.
     @Test func aLivingDeviceStopsARecovery() async throws {
         let heard = Transcript()
         try await Circle.with { circle in
             try await circle.setGuardians(heard: heard)
             try await circle.run("ming", "guardians", heard: heard)
-            try await begin(circle, heard)
+            let paper = try await circle.run("ming", "guardians", "paper")
+            try circle.town.write(Array(paper.output.utf8), to: "paper")
+            try circle.makeNewDevice("new")
+            let begun = try await circle.run(
+                "new", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), "--paper", "paper",
+                heard: heard)
+            #expect(begun.output.contains("The log shows that you ask for ming@example.org back."))
+            for name in ["ben", "cleo"] { try await circle.run(name, "guardian", heard: heard) }
             let code = try await circle.code(for: "ben", on: "new")
             let alarm = try await circle.attempt("ming", "monitor")
             expect(5, alarm)
             #expect(alarm.output.contains("signet recover stop"))
-            try await circle.run("ming", "recover", "stop", heard: heard)
+            try await circle.run("ming", "recover", "stop", "--out", "objection", heard: heard)
             expect(64, try await circle.attempt("ming", "recover", "stop", heard: heard))
+            // Whoever does not see it in the log is given the file.
+            let told = try await circle.run("cleo", "guardian", "objection", "objection", heard: heard)
+            #expect(told.output.contains("ming@example.org did not make it"))
+            var bytes = try circle.town.bytes("objection")
+            bytes[bytes.count - 1] ^= 1
+            try circle.town.write(bytes, to: "altered")
+            let altered = try await circle.attempt("ben", "guardian", "objection", "altered", heard: heard)
+            expect(64, altered)
+            #expect(altered.complaint == "That is no objection of one of their devices.")
 
             let refused = try await circle.attempt(
                 "ben", "guardian", "confirm", Circle.ming, "--code", code, heard: heard)

@@ -42,6 +42,11 @@ import TransparencyLog
         for wrong in ["", first, second, "\(second) \(first)", "\(first) 38572 74616", "\(first) \(second) 1"] {
             #expect(!number.matches(typed: Array(wrong.utf8)), "\(wrong)")
         }
+        #expect(
+            SafetyNumber.isWhole(typed: number.digits) && SafetyNumber.isWhole(typed: Array("\(second) \(first)".utf8)))
+        for slip in ["", first, "\(first) 3857 74615", "\(first) 38572 7461O", "\(first) \(second) 1"] {
+            #expect(!SafetyNumber.isWhole(typed: Array(slip.utf8)), "\(slip)")
+        }
     }
 
     @Test func aComparisonIsOfOneKey() {

@@ -221,7 +221,13 @@ import Testing
         record.take(number, from: ana.handle, try await device.client.lookup(ben.handle).verdict.lookup.state.devices)
         #expect(record.codes.isEmpty, "not by a device of hers")
         for _ in 0..<2 { record.take(number, from: ana.handle, devices) }
-        #expect(record.numbers.count == 1 && record.reveals.map(\.place) == [number.place])
+        let claimed = try #require(
+            GuardianNumber([UInt8](repeating: 1, count: 32), at: number.place, for: record.request.hash, by: ben.handle)
+            {
+                try ben.secrets.sign($0)
+            })
+        record.take(claimed, from: ben.handle, try await device.client.lookup(ben.handle).verdict.lookup.state.devices)
+        #expect(record.numbers.count == 1 && record.reveals.map(\.place) == [number.place], "nobody else's place")
         #expect(try RecoveryRecord(decoding: record.encoded).reveals == record.reveals)
     }
 

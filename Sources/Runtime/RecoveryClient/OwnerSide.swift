@@ -299,7 +299,8 @@ extension OwnerSide {
     }
 
     /// Stops a recovery that somebody began: "this was not me". Any device of the account may. The log is told, and so are the
-    /// guardians whom this device knows, by letters: the log's server cannot keep it from both unnoticed.
+    /// guardians whom this device knows, by letters, which pass the same server: what it cannot keep from them is
+    /// ``objection()``, given to them in another way.
     ///
     /// - Returns: the objection, to be given to guardians in other ways; nil when the log does not show the request any more.
     /// - Throws: ``RecoveryClientError``; guardians were told even if the log was not.

@@ -83,6 +83,23 @@ import Testing
         refuses(.anotherBase, note, after: again)
     }
 
+    /// With a key of small order everybody endorses: the points are RFC 8032's neutral element and the one of order 2.
+    @Test(arguments: [
+        [1] + [UInt8](repeating: 0, count: 31), [0xEC] + [UInt8](repeating: 0xFF, count: 30) + [0x7F], [7],
+    ])
+    func anAskKeyForWhichAnybodyCanSignIsNone(key: [UInt8]) throws {
+        let good = account.commitment
+        #expect(throws: RecoveryCommitmentError.invalidKey) {
+            try RecoveryCommitment(
+                epoch: 1, delay: 10, recoveryKey: account.recoveryKey.publicBytes, bundle: [1], askKey: key)
+        }
+        guard key.count == 32 else { return }
+        #expect(throws: RecoveryCommitmentError.invalidKey) {
+            try RecoveryCommitment(decoding: good.encoded.dropLast(32) + key)
+        }
+        #expect(try RecoveryCommitment(decoding: good.encoded) == good)
+    }
+
     @Test func aStartByAnotherCommitmentIsRefused() throws {
         let quick = try RecoveryCommitment(
             epoch: 1, delay: 0, recoveryKey: account.recoveryKey.publicBytes, bundle: [1, 2, 3],

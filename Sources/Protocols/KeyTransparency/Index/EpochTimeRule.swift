@@ -2,7 +2,7 @@
 ///
 /// The record's time is the server's own word, and owners, contacts and recoveries count days by it. Whoever saw a
 /// checkpoint at a known time bounds the time of the record that it ends in, from both sides: a client by the time of
-/// the quorum, an auditor or a witness that sees the record by its own clock. A directory to which nothing happens
+/// the quorum, an auditor by its own clock; a witness sees no record. A directory to which nothing happens
 /// ends epochs all the same, so a log whose last epoch is older hides what came after it, or its clock stands still.
 ///
 /// As times do not run back, whoever found a log to keep this rule knows of all later epochs that they are not dated

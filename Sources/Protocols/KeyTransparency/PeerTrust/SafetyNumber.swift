@@ -34,8 +34,20 @@ public struct SafetyNumber: Hashable, Sendable {
 
     /// Whether somebody typed the whole number, or its ``lastGroups``, with whatever spaces and dashes between.
     public func matches(typed text: [UInt8]) -> Bool {
-        let typed = text.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") }
+        let typed = Self.withoutGaps(text)
         return typed == digits || typed == lastGroups
+    }
+
+    /// Whether somebody typed as many digits as ``matches(typed:)`` compares: sixty or twenty. Anything else is a slip, which
+    /// says nothing about keys.
+    public static func isWhole(typed text: [UInt8]) -> Bool {
+        let typed = withoutGaps(text)
+        return [60, 20].contains(typed.count)
+            && typed.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    private static func withoutGaps(_ text: [UInt8]) -> [UInt8] {
+        text.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") }
     }
 
     private static func half(_ handle: Handle, _ identityKey: [UInt8]) -> [UInt8] {

@@ -39,7 +39,7 @@ public struct RecoveryCommitment: Hashable, Sendable {
     public init(
         epoch: UInt32, delay: UInt32, recoveryKey: [UInt8], bundle: [UInt8], askKey: [UInt8]
     ) throws(RecoveryCommitmentError) {
-        guard AccountSignature.isKey(recoveryKey), askKey.count == 32 else { throw .invalidKey }
+        guard AccountSignature.isKey(recoveryKey) else { throw .invalidKey }
         try self.init(
             epoch: epoch, delay: delay, keyHash: Array(SHA256.hash(data: recoveryKey)),
             bundleHash: Array(SHA256.hash(data: bundle)), askKey: askKey)
@@ -73,11 +73,17 @@ public struct RecoveryCommitment: Hashable, Sendable {
     ) throws(RecoveryCommitmentError) {
         guard epoch > 0 else { throw .invalidEpoch }
         guard delay <= Self.maximumDelay else { throw .delayTooLong(delay) }
+        if let askKey { try Self.check(askKey) }
         self.epoch = epoch
         self.delay = delay
         self.keyHash = keyHash
         self.bundleHash = bundleHash
         self.askKey = askKey
+    }
+
+    /// For a key of small order anybody could endorse a start.
+    private static func check(_ askKey: [UInt8]) throws(RecoveryCommitmentError) {
+        do { try Ed25519Key.check(askKey) } catch { throw .invalidKey }
     }
 
     /// The wire form; of the older form what it was read from.
@@ -140,7 +146,7 @@ public struct FormerRecovery: Hashable, Sendable {
 public enum RecoveryCommitmentError: Error, Hashable, Sendable {
     /// The wire form has this many bytes.
     case invalidLength(Int)
-    /// Not a P-256 point of 33 bytes, or not an ask key of 32.
+    /// Not a P-256 point of 33 bytes, or no ask key: 32 bytes that are no Ed25519 key, or one of small order.
     case invalidKey
     /// Epoch zero.
     case invalidEpoch

@@ -85,6 +85,7 @@ public struct RecoverySetup: Hashable, Sendable {
         }
 
         func check() throws(RecoverySetupError) {
+            guard delay <= RecoveryCommitment.maximumDelay else { throw .delayTooLong(delay) }
             guard guardians.count <= Dealing.maximumShareCount else { throw .tooManyGuardians(guardians.count) }
             guard threshold >= 2 else { throw .thresholdTooLow(threshold) }
             guard guardians.count > threshold else { throw .tooFewGuardians(needed: threshold + 1) }
@@ -92,7 +93,6 @@ public struct RecoverySetup: Hashable, Sendable {
                 Set(guardians.map(\.key.sealingKey)).count == guardians.count
             else { throw .repeatedGuardian }
             guard !guardians.contains(where: { $0.key.handle == owner }) else { throw .ownGuardian }
-            guard delay <= RecoveryCommitment.maximumDelay else { throw .delayTooLong(delay) }
         }
     }
 

@@ -113,6 +113,14 @@ public struct HomeFolder: Sendable {
         throw .exists
     }
 
+    /// Takes away keys that were made for an account of which the log proves that there is none, before anybody saw them, so
+    /// that the folder is free for the right handle.
+    ///
+    /// - Throws: ``FileFault``.
+    public func removeUnusedKeys() throws(FileFault) {
+        for file in [keystore, directory] where unlink(file.path) != 0 { throw .last }
+    }
+
     /// Puts a store that is not this directory's out of the way of a new account, so that nothing another
     /// directory showed can block its people. Its evidence stays within reach.
     ///

@@ -32,9 +32,12 @@ struct GuardedThings {
 
     /// Once other parts are in force: gives the notes another key, if the newest is one that the parts from before open.
     ///
-    /// - Returns: the sites whose recovery key those parts open. Each gets another one by 'signet sites re-register', at a
-    ///   time of its own: all at once would tell the sites who is one person.
-    mutating func turn(_ session: Session, _ secrets: DeviceSecrets) async throws -> [VerifiedHost] {
+    /// - Returns: whether the notes have another key by this; and the sites whose recovery key those parts open. Each gets
+    ///   another one by 'signet sites re-register', at a time of its own: all at once would tell the sites who is one person.
+    mutating func turn(
+        _ session: Session, _ secrets: DeviceSecrets
+    ) async throws -> (areNotesTurned: Bool, sites: [VerifiedHost]) {
+        let before = newestNotesKey
         let side = session.ownerSide(secrets)
         let (oldKeys, oldSites) = try await session.recovering { [notes, sites] () throws(RecoveryClientError) in
             (try side.openedByFormerParts(notes.suffix(1)), try side.openedByFormerParts(sites))
@@ -46,8 +49,19 @@ struct GuardedThings {
                 return try await book.recoveryEntries()
             }
         }
-        return oldSites.compactMap { if case .siteRecovery(let host, _) = $0 { host } else { nil } }
+        let hosts: [VerifiedHost] = oldSites.compactMap {
+            if case .siteRecovery(let host, _) = $0 { host } else { nil }
+        }
+        return (newestNotesKey != before, hosts)
     }
+
+    /// The number of the newest key to the notes.
+    private var newestNotesKey: UInt32 {
+        notes.reduce(0) { newest, entry in
+            if case .accountKey(let epoch, _) = entry { max(newest, epoch) } else { newest }
+        }
+    }
+
     var siteCount: Int { sites.count }
 
     /// Has guardians guard what is new.

@@ -14,22 +14,28 @@ enum OwnAccountWatch {
     /// Looks, if a command armed the watch.
     static func finish() async {
         guard let client = client.withLock({ $0 }) else { return }
-        do throws(ClientError) {
-            guard try await client.isCheckDue() else { return }
-            for alarm in try await client.checkOwnAccount().alarms {
-                Output.error("\(Paint.error.bad("signet: alarm:")) \(alarm.sentence.what)")
-                Output.error("        \(alarm.sentence.remedy)")
-            }
-            for alarm in try await client.checkShownKeys() {
-                Output.error("\(Paint.error.bad("signet: alarm:")) \(alarm.sentence.what)")
-                Output.error("        \(alarm.sentence.remedy)")
-            }
-        } catch {
-            // Who is offline, or not registered yet, has had their answer.
-            guard error.family == .peer || error.family == .bug else { return }
-            let sentence = error.sentence(client.profile.url)
-            Output.error("\(Paint.error.bad("signet: your own account cannot be checked:")) \(sentence.what)")
-            Output.error("        \(sentence.remedy)")
+        do throws(ClientError) { guard try await client.isCheckDue() else { return } } catch {
+            return complain(error, client, of: "your own account")
         }
+        // A server that answers one falsely does not keep the person from the other.
+        do throws(ClientError) {
+            for alarm in try await client.checkOwnAccount().alarms { sound(alarm.sentence) }
+        } catch { complain(error, client, of: "your own account") }
+        do throws(ClientError) {
+            for alarm in try await client.checkShownKeys() { sound(alarm.sentence) }
+        } catch { complain(error, client, of: "what you were shown of others") }
+    }
+
+    private static func sound(_ alarm: Sentence) {
+        Output.error("\(Paint.error.bad("signet: alarm:")) \(alarm.what)")
+        Output.error("        \(alarm.remedy)")
+    }
+
+    private static func complain(_ error: ClientError, _ client: Client<SQLiteStore>, of what: String) {
+        // Who is offline, or not registered yet, has had their answer.
+        guard error.family == .peer || error.family == .bug else { return }
+        let sentence = error.sentence(client.profile.url)
+        Output.error("\(Paint.error.bad("signet: \(what) cannot be checked:")) \(sentence.what)")
+        Output.error("        \(sentence.remedy)")
     }
 }

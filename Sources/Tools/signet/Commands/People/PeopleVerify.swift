@@ -74,6 +74,11 @@ extension People {
         }
 
         private func compare(_ identities: ComparedIdentities, typed: String) throws {
+            guard SafetyNumber.isWhole(typed: Array(typed.utf8)) else {
+                throw CommandFailure(
+                    .usage, "That is not the whole of what to compare; nothing was compared.",
+                    "Give all sixty digits, or the last two groups of each line, twenty digits.")
+            }
             guard identities.number.matches(typed: Array(typed.utf8)) else {
                 throw CommandFailure(
                     .notProven, "ALARM: these are not the digits of you and \(identities.peer).",

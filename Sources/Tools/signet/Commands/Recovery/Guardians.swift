@@ -160,17 +160,18 @@ extension Guardians {
                 (try side.current(), try side.next(), try side.check())
             }
             var things = try await GuardedThings(session, secrets, passphrase)
-            let turning = next == nil ? try await things.turn(session, secrets) : []
+            let turned = next == nil ? try await things.turn(session, secrets) : (areNotesTurned: false, sites: [])
             let people = try await things.guarded(session, secrets)
             guard current != nil || next != nil || people != nil else {
                 throw CommandFailure(RecoveryClientError.noGuardians, session: session)
             }
             let guarded = people.map { (people: $0, sites: things.siteCount) }
-            let due = turning.map(\.words)
+            let due = turned.sites.map(\.words)
             let compared = try await Self.comparisons(with: [current, next], session)
             output.emit(
-                Self.json(current, next, guarded, due, compared),
-                ([Self.text(current, next, check, guarded, compared)] + Self.turning(due)).joined(separator: "\n"))
+                Self.json(current, next, guarded, due, compared).adding(["notesTurned": .bool(turned.areNotesTurned)]),
+                ([Self.text(current, next, check, guarded, compared)]
+                    + Self.turning(turned.areNotesTurned, due)).joined(separator: "\n"))
         }
 
         /// What is kept now of a comparison with each, which is not what was kept when they were chosen.
@@ -184,10 +185,14 @@ extension Guardians {
             return states
         }
 
-        /// Which sites have a recovery key that parts from before open.
-        private static func turning(_ sites: [String]) -> [String] {
-            guard !sites.isEmpty else { return [] }
-            return [
+        /// What parts from before open no more, what they still open, and what else was from before.
+        private static func turning(_ areNotesTurned: Bool, _ sites: [String]) -> [String] {
+            let notes = [
+                "  Your notes have another key, which parts from before do not open.",
+                "  What you kept on paper of the guardians from before is void: signet guardians paper",
+            ]
+            guard !sites.isEmpty else { return areNotesTurned ? notes : [] }
+            return (areNotesTurned ? notes : []) + [
                 Paint.output.warning(
                     "  Parts from before still open your recovery keys at \(sites.joined(separator: ", "))."),
                 "  Give each a new one, at different times: signet sites re-register HOST",

@@ -41,14 +41,19 @@ extension Recover {
                 throw CommandFailure(
                     .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
             }
-            let (session, secrets, _, lock) = try Account.prepareHome(
+            let (session, secrets, isNew, lock) = try Account.prepareHome(
                 home, handle, directory: directory, withIdentity: true)
             defer { withExtendedLifetime(lock) {} }
             let side = session.newDeviceSide(secrets)
-            let progress = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.start(calling: Array(name.utf8), with: askKey, withFormer: before)
+            do throws(RecoveryClientError) {
+                let progress = try await side.start(calling: Array(name.utf8), with: askKey, withFormer: before)
+                OwnAccountWatch.arm(session.client)
+                output.emit(progress.json, progress.beginning(handle))
+            } catch {
+                // A slip of the pen does not bind the folder to an account that nobody has.
+                if isNew, case .client(.notRegistered) = error { try? session.home.removeUnusedKeys() }
+                throw CommandFailure(error, session: session)
             }
-            output.emit(progress.json, progress.beginning(handle))
         }
 
         private static func askKey(_ path: String) throws -> AskKey {
@@ -165,13 +170,28 @@ extension Recover {
                     throw CommandFailure(error, path: out)
                 }
             }
-            _ = try await session.recovering { () throws(RecoveryClientError) in try await side.stopRecovery() }
+            do throws(RecoveryClientError) { _ = try await side.stopRecovery() } catch {
+                throw Self.refused(error, session, isWritten: out != nil)
+            }
+            OwnAccountWatch.arm(session.client)
             output.emit(
                 ["outcome": "stopped"],
                 """
                 \(Paint.output.good("✓")) Stopped, and the log proves it. Nothing new can begin for a day.
                   Ask your guardians who called them, and think of replacing them: signet guardians replace
                 """)
+        }
+
+        /// What a directory refuses to log, guardians can still be told.
+        private static func refused(_ error: RecoveryClientError, _ session: Session, isWritten: Bool) -> CommandFailure
+        {
+            let failure = CommandFailure(error, session: session)
+            if case .nothingToStop = error { return failure }
+            let way =
+                isWritten
+                ? "The objection is written: give it to your guardians yourself."
+                : "Tell your guardians yourself: signet recover stop --out FILE writes what they need."
+            return CommandFailure(failure.status, failure.sentence.what, "\(failure.sentence.remedy) \(way)")
         }
     }
 }

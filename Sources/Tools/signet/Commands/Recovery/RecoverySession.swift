@@ -52,8 +52,7 @@ struct Wait: ExpressibleByArgument {
             return nil
         }
         let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-        guard !overflow, seconds <= RecoveryCommitment.maximumDelay else { return nil }
-        self.seconds = seconds
+        self.seconds = overflow ? .max : seconds
     }
 
     var defaultValueDescription: String { seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400)d" : "\(seconds)s" }
