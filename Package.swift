@@ -519,7 +519,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "RecoveryClientTests",
         dependencies: [
-            "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery",
+            "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency", "DeviceIdentity",
+            "SocialRecovery",
             "SignetAPI",
             "KeyDirectory",
             "DurableStorage",

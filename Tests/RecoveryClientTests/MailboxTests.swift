@@ -1,4 +1,6 @@
+import CanonicalCoding
 import Crypto
+import DeviceIdentity
 import Foundation
 import GRDB
 import KeyTransparency
@@ -122,17 +124,38 @@ import Testing
         #expect(try await code(nobody, .send, letter(to: ana, 1)) == .notYourAccount)
     }
 
-    /// A file as `RecoveryContents` lays it out, with a journal of these records.
-    private func file(_ byte: UInt8, records: [UInt8] = []) throws -> RecoveryFile {
-        let bundle = Array("signet-bundle/v2\n".utf8) + [UInt8](repeating: 3, count: 32) + [byte]
+    /// A file as `RecoveryContents` lays it out, with a journal of these records, which ana's device signed.
+    private func file(_ byte: UInt8, records: [UInt8] = [], at version: UInt64 = 1) throws -> RecoveryFile {
+        let scope = [UInt8](repeating: byte, count: 32) + [0, 0, 0, 1]
+        var bundle = Array("signet-bundle/v2\n".utf8) + scope + [UInt8](repeating: 0, count: 8) + [0, 0, 0, 5]
+        bundle += [UInt8](repeating: 0, count: RecoveryFileParts.bundleByteCount - bundle.count)
         let promise = try RecoveryCommitment(
             epoch: 1, delay: 5, recoveryKey: Array(key.publicKey.compressedRepresentation), bundle: bundle,
             askKey: Array(askKey.publicKey.rawRepresentation))
-        let journal = Array("signet-journal/v1\n".utf8) + [UInt8](repeating: 9, count: 36) + [0, 0, 0, 0] + records
-        var bytes = Array("signet-recovery-file/v2\n".utf8) + promise.encoded + [0, 0, 0, UInt8(bundle.count)] + bundle
-        bytes += [0, 0, UInt8(journal.count >> 8), UInt8(journal.count & 255)] + journal
-        bytes += [UInt8](repeating: 0, count: RecoveryFile.paddingStep - bytes.count)
-        return RecoveryFile(commitment: promise.hash, bytes: bytes)
+        var journal = ByteWriter()
+        journal.write("signet-journal/v2\n")
+        journal.write(scope)
+        journal.write(UInt32(records.count))
+        for record in try signed(records, at: version, in: scope) { record.write(to: &journal) }
+        var file = ByteWriter()
+        file.write("signet-recovery-file/v2\n")
+        file.write(promise.encoded)
+        for part in [bundle, journal.bytes] {
+            file.write(UInt32(part.count))
+            file.write(part)
+        }
+        let step = RecoveryFile.paddingStep
+        let padding = [UInt8](repeating: 0, count: (step - file.bytes.count % step) % step)
+        return RecoveryFile(commitment: promise.hash, bytes: file.bytes + padding)
+    }
+
+    private func signed(_ bytes: [UInt8], at version: UInt64, in scope: [UInt8]) throws -> [JournalRecord] {
+        try bytes.reduce(into: []) { records, byte in
+            let sealed = [UInt8](repeating: byte, count: 1136 + 512)
+            let statement = JournalRecord.statement(1, version, sealed, after: records.head, in: scope)
+            records.append(
+                JournalRecord(device: 1, version: version, sealed: sealed, signature: try ana.secrets.sign(statement)))
+        }
     }
 
     @Test func theNewestTwoFilesAreKeptAndOnlyForTheirOwner() async throws {

@@ -131,7 +131,7 @@ import Testing
         // Three old parts, whole, and the old file.
         let contents = try RecoveryContents(decoding: file)
         let seed = try #require(SecretOctets.combined(from: packets.map(\.parts.journal)).flatMap(JournalSeed.init))
-        #expect(epochs(try contents.journal.open(with: seed.privateKey, first: contents.journal.count)) == [1])
+        #expect(epochs(try contents.journal.open(with: seed.privateKey, first: contents.journal.count).entries) == [1])
         let after = try #require(try ming.owner.current())
         let newer = try #require(try await village.mailbox.file(under: after.commitment.hash, of: ming.handle))
         #expect(throws: RecoveryJournalError.self) {

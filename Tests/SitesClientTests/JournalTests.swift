@@ -116,7 +116,7 @@ import Testing
         let opener = try again.withBytes { span in
             try span.withUnsafeBytes { try SealingKey(seedRepresentation: $0, publicKey: nil) }
         }
-        return try read.open(with: opener, first: read.count)
+        return try read.open(with: opener, first: read.count).entries
     }
 }
 

@@ -44,7 +44,7 @@ import Testing
         let read = try RecoveryJournal(decoding: journal.encoded)
         #expect(read == journal)
         #expect(try read.verify(against: world.setup.bundle, states: [world.before, world.state]) == 3)
-        let entries = try read.open(with: key(), first: 3)
+        let entries = try read.open(with: key(), first: 3).entries
         guard entries.count == 3, case .accountKey(1, let key) = entries[0],
             case .siteRecovery(let host, let scalar) = entries[1],
             case .contact(let handle, let identityKey, let compared) = entries[2]
@@ -91,7 +91,7 @@ import Testing
         var journal = world.journal
         try append([JournalEntry](repeating: friend, count: 130), to: &journal)
         #expect(journal.count == 1 + 3)
-        #expect(try journal.open(with: key(), first: 4).count == 2 + 130)
+        #expect(try journal.open(with: key(), first: 4).entries.count == 2 + 130)
     }
 
     /// A new phone, number 2, joins in version 3; the old one is removed in version 4.
@@ -191,8 +191,18 @@ import Testing
         try append([friend], to: &journal, by: stranger)
         let count = try journal.verify(against: world.setup.bundle, states: [world.before, world.state])
         #expect(count == 1)
-        let before = try world.journal.open(with: key(), first: 1)
-        #expect(try journal.open(with: key(), first: count).count == before.count)
+        let before = try world.journal.open(with: key(), first: 1).entries
+        #expect(try journal.open(with: key(), first: count).entries.count == before.count)
+    }
+
+    /// The attack: a device of the owner's signs what nobody can open.
+    @Test func whatNobodyCanOpenIsCountedAndTakesNothingAway() throws {
+        var journal = world.journal
+        let (other, entry) = (try World(seed: 3).setup.bundle.journalKey, friend)
+        try journal.append([entry], to: other, device: 1, at: 2) { Array(try world.device.signature(for: $0)) }
+        try append([friend], to: &journal)
+        let opened = try journal.open(with: key(), first: 3)
+        #expect(opened.unreadable == 1 && opened.entries.count == 3)
     }
 
     @Test func reorderedRecordsAreNoticed() throws {

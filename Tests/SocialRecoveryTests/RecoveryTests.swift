@@ -48,7 +48,7 @@ import Testing
         #expect(standing == judged(right: [1, 2, 4], wrong: [0], missing: 0))
         let after = try succeed(&attempt)
         #expect(after.identityKey == device.identity.publicBytes && after.recoveryCommitment == nil)
-        let entries = try attempt.withJournalKey(device.sealing) { try world.journal.open(with: $0, first: 1) }
+        let entries = try attempt.withJournalKey(device.sealing) { try world.journal.open(with: $0, first: 1).entries }
         #expect(entries.count == 2)
         try attempt.succeeded(before: world.state, after: after)
         try attempt.rearmed(by: rearmedSetup())
@@ -351,7 +351,7 @@ import Testing
     /// After a recovery each site gets new keys, from the recovery key that this site alone knew.
     @Test func sitesTakeNewKeysFromTheJournal() throws {
         let attempt = try attempt(right: [0, 1, 2])
-        let entries = try attempt.withJournalKey(device.sealing) { try world.journal.open(with: $0, first: 1) }
+        let entries = try attempt.withJournalKey(device.sealing) { try world.journal.open(with: $0, first: 1).entries }
         guard case .siteRecovery(let host, let key) = entries[1] else {
             Issue.record("no site")
             return

@@ -19,6 +19,7 @@ extension NewDeviceSide {
             let start = try start(record, endorsement)
             record.start = start
             try keep(record)
+            try await checkReadable(record.commitment)
             try await log(start, after: state)
             state = try await ownLookup().state
         }
@@ -47,6 +48,14 @@ extension NewDeviceSide {
         } catch { throw .account(error) }
         _ = try await post.asking { () throws(ClientError) in
             try await post.client.submit(asked, cards: [], by: post.secrets)
+        }
+    }
+
+    /// Before the log is told: the server has a file that a new device can read. The file itself comes only once the log shows
+    /// the request, so that nobody who may ask gets it unseen.
+    private func checkReadable(_ commitment: RecoveryCommitment) async throws(RecoveryClientError) {
+        guard try await post.promise(of: post.secrets.handle, commitment.hash) != nil else {
+            throw .guardedThingsUnreadable
         }
     }
 

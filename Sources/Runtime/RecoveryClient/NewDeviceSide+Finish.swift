@@ -67,10 +67,10 @@ extension NewDeviceSide {
     private func bringBack(_ record: RecoveryRecord) async throws(RecoveryClientError) -> RecoveredThings {
         guard let attempt = record.attempt, let journal = record.contents?.journal else { throw .nobodyConfirmed }
         let states = try await post.ownStates().filter { $0.identityKey != record.request.identityKey }
-        let entries: [JournalEntry]
+        let opened: OpenedJournal
         do {
             let count = try journal.verify(against: attempt.bundle, states: states)
-            entries = try post.secrets.withSealingKey { key in
+            opened = try post.secrets.withSealingKey { key in
                 try attempt.withJournalKey(key) { try journal.open(with: $0, first: count) }
             }
         } catch let error as RecoveryJournalError { throw .journal(error) } catch let error as RecoveryAttemptError {
@@ -78,7 +78,7 @@ extension NewDeviceSide {
         } catch { throw .damaged }
         var (people, changed): ([Handle], [Handle]) = ([], [])
         var comparisons: [Comparison] = []
-        for case .contact(let handle, let identityKey, let comparison) in entries.newestContacts {
+        for case .contact(let handle, let identityKey, let comparison) in opened.entries.newestContacts {
             if try await isStill(handle, identityKey) {
                 people.append(handle)
                 comparisons += [comparison].compactMap(\.self)
@@ -91,7 +91,7 @@ extension NewDeviceSide {
         }
         for handle in people { _ = try await post.lookup(handle) }
         return RecoveredThings(
-            entries: entries, people: people, changed: changed,
+            entries: opened.entries, unreadable: opened.unreadable, people: people, changed: changed,
             devicesBefore: states.last?.devices.map(\.keys.signing) ?? [])
     }
 
@@ -123,6 +123,8 @@ extension [JournalEntry] {
 public struct RecoveredThings: Sendable {
     /// Everything, in the order in which the owner's devices had put it there.
     public let entries: [JournalEntry]
+    /// How many additions of the owner's devices nobody can read: whoever had one of them may have put junk there.
+    public let unreadable: Int
     /// The people whom the owner knew, with the same identity as then: pinned.
     public let people: [Handle]
     /// Those with another identity by now, or gone: to be compared anew.

@@ -108,7 +108,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             guard let committed = state.recoveryCommitment else { throw .notRecoverable }
             hash = committed
         }
-        guard let promise = try await post.promise(of: state.handle, hash) else { throw .notRecoverable }
+        guard let promise = try await post.promise(of: state.handle, hash) else { throw .guardedThingsUnreadable }
         return promise
     }
 

@@ -10,9 +10,9 @@ extension OwnerSide {
     /// server that went back has lost is added again. Any device of the account may, and the same call may come twice.
     ///
     /// - Parameter entries: everything of this device that a recovery has to bring back, besides the people.
-    /// - Returns: how many people a recovery brings back; nil when the account has no guardians in force.
+    /// - Returns: what a recovery brings back; nil when the account has no guardians in force.
     /// - Throws: ``RecoveryClientError``.
-    public func guardNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> Int? {
+    public func guardNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> GuardedNews? {
         for _ in 0..<3 {
             do { return try await addNews(entries) } catch {
                 // Another device of the account added in between: what it added is fetched, and this behind it.
@@ -22,7 +22,7 @@ extension OwnerSide {
         throw .guardedThingsLost
     }
 
-    private func addNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> Int? {
+    private func addNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> GuardedNews? {
         let own = try await post.lookup(post.secrets.handle).lookup.state
         guard let hash = own.recoveryCommitment else { return nil }
         guard let device = own.devices.first(where: { $0.keys.signing == post.secrets.keys.signing }) else {
@@ -41,23 +41,31 @@ extension OwnerSide {
         }
         record.add(news, in: contents.journal)
         try files.write(record.encoded, to: files.kept)
-        return people.count
+        return GuardedNews(people: people.count, isMended: !isThere)
     }
 
-    /// The file that a new device would fetch now, checked as it would; what this device has of it if the server has none.
+    /// The file that a new device would fetch now, checked as it would. If nobody can read it, what of it devices of the
+    /// account signed, or what this device has; `isThere` is false then, and the file has to be stored again.
     private func guarded(
         under hash: [UInt8]
     ) async throws(RecoveryClientError) -> (contents: RecoveryContents, vouched: Int, isThere: Bool) {
         let states = try await post.ownStates()
-        var isOlder = false
         let there = try await post.find(.file, hash)
-        for (file, isThere) in [(there, true), (try files.read(files.nextContents), false)] {
-            guard let file else { continue }
-            do {
-                let contents = try RecoveryContents(decoding: file)
-                if let vouched = contents.vouchedCount(under: hash, states) { return (contents, vouched, isThere) }
-            } catch { isOlder = isOlder || error == .anotherVersion }
+        if let contents = try? there.map({ try RecoveryContents(decoding: $0) }),
+            let vouched = contents.vouchedCount(under: hash, states),
+            contents.journal.withoutJunk(states).count == contents.journal.count
+        {
+            return (contents, vouched, true)
         }
+        let own = try files.read(files.nextContents)
+        let candidates = [
+            there.flatMap { RecoveryContents(savedFrom: $0, under: hash, states) },
+            own.flatMap { try? RecoveryContents(decoding: $0) },
+        ]
+        for contents in candidates.compactMap(\.self) {
+            if let vouched = contents.vouchedCount(under: hash, states) { return (contents, vouched, false) }
+        }
+        let isOlder = [there, own].contains { $0.map(RecoveryContents.isOlder) ?? false }
         throw isOlder ? .anotherVersion : .guardedThingsLost
     }
 
@@ -94,7 +102,32 @@ extension OwnerSide {
     }
 }
 
+/// What guardians guard by now.
+public struct GuardedNews: Hashable, Sendable {
+    /// How many people a recovery brings back.
+    public let people: Int
+    /// Whether the server had no file, or one that a new device could not have read: it has one again.
+    public let isMended: Bool
+}
+
 extension RecoveryContents {
+    /// What devices of the account signed in a file that nobody reads as a whole; nil when its bundle is gone as well.
+    fileprivate init?(savedFrom bytes: [UInt8], under hash: [UInt8], _ states: [AccountState]) {
+        guard let parts = RecoveryFile(commitment: hash, bytes: bytes).parts,
+            let bundle = try? RecoveryBundle(decoding: parts.bundle, commitment: parts.commitment)
+        else { return nil }
+        self.init(
+            commitment: parts.commitment, bundle: parts.bundle,
+            journal: RecoveryJournal(scope: bundle.scope, parts.records).withoutJunk(states))
+    }
+
+    fileprivate static func isOlder(_ bytes: [UInt8]) -> Bool {
+        do throws(RecoveryFormatError) { _ = try RecoveryContents(decoding: bytes) } catch {
+            return error == .anotherVersion
+        }
+        return false
+    }
+
     /// How many records count; nil when it is not the account's file under this commitment.
     fileprivate func vouchedCount(under hash: [UInt8], _ states: [AccountState]) -> Int? {
         guard commitment.hash == hash, let bundle = try? RecoveryBundle(decoding: bundle, commitment: commitment) else {

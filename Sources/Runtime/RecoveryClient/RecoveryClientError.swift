@@ -76,6 +76,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case journal(RecoveryJournalError)
     /// The server has not what the guardians in force would open, or not all of it; choosing guardians anew mends it.
     case guardedThingsLost
+    /// The server has nothing that a new device could read with the guardians' help. Any device of the account mends it.
+    case guardedThingsUnreadable
     /// More than ``RecoveryFile/maximumByteCount`` bytes would have to be kept.
     case tooMuchToGuard
 }

@@ -2,7 +2,8 @@ public import CanonicalCoding
 import Crypto
 public import KeyTransparency
 
-/// What a new device needs besides the guardians, under the hash of the account's commitment to it. Opaque and padded.
+/// What a new device needs besides the guardians, under the hash of the account's commitment to it; padded. What is sealed in
+/// it stays shut to whoever stores it; ``parts`` is what they see.
 ///
 /// Wire form: 32-byte hash of the commitment, then the file, a multiple of 8192 bytes.
 public struct RecoveryFile: Hashable, Sendable {
@@ -15,45 +16,6 @@ public struct RecoveryFile: Hashable, Sendable {
     public let commitment: [UInt8]
     /// The file.
     public let bytes: [UInt8]
-
-    /// What the account committed to, with the label that the bundle names behind its first line; nil when the file is none, or
-    /// its bundle or commitment is not what it is kept under.
-    public var promise: RecoveryPromise? {
-        guard let parts, parts.promise.hash == commitment,
-            Array(SHA256.hash(data: parts.bundle)) == parts.promise.bundleHash,
-            let line = parts.bundle.firstIndex(of: UInt8(ascii: "\n")),
-            let label = LabelIndex(Array(parts.bundle[(line + 1)...].prefix(32)))
-        else { return nil }
-        return RecoveryPromise(parts.promise, label: label)
-    }
-
-    /// Whether this file has everything that an earlier one under the same commitment had: a journal only grows.
-    ///
-    /// The server cannot read it: it compares the records, which follow first line, scope (36) and count (4), as bytes.
-    public func extends(_ earlier: RecoveryFile) -> Bool {
-        guard commitment == earlier.commitment, let parts, let before = earlier.parts,
-            parts.bundle == before.bundle, let journal = Self.records(of: parts.journal),
-            let old = Self.records(of: before.journal)
-        else { return false }
-        return journal.head == old.head && journal.records.starts(with: old.records)
-    }
-
-    private var parts: (promise: RecoveryCommitment, bundle: [UInt8], journal: [UInt8])? {
-        do {
-            var reader = ByteReader(bytes)
-            guard try reader.line(maximumLength: 32).starts(with: Array("signet-recovery-file/v".utf8)) else {
-                return nil
-            }
-            let promise = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
-            let bundle = Array(try reader.bytes(Int(reader.uint32())))
-            return (promise, bundle, Array(try reader.bytes(Int(reader.uint32()))))
-        } catch { return nil }
-    }
-
-    private static func records(of journal: [UInt8]) -> (head: ArraySlice<UInt8>, records: ArraySlice<UInt8>)? {
-        guard let line = journal.firstIndex(of: UInt8(ascii: "\n")), journal.count >= line + 1 + 40 else { return nil }
-        return (journal[..<(line + 37)], journal[(line + 41)...])
-    }
 
     /// A file under its commitment.
     public init(commitment: [UInt8], bytes: [UInt8]) {

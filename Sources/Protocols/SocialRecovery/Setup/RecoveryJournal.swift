@@ -10,36 +10,27 @@ import SecretSharing
 /// is signed by that device. So whoever stores the journal can neither add, change, nor reorder; a device that was removed
 /// adds nothing any more; the bundle names the head when it was made, so that a journal cut below that is noticed.
 ///
-/// Wire form: `signet-journal/v2` LF; scope (36); u32 count; for each record: u16 device number, u64 version of the account,
-/// u32 length and sealed entries, 64-byte Ed25519 signature over `signet-journal/v2` LF, scope, previous head (32), device
-/// number, version, sealed entries. A head is SHA-256 over previous head, device number, version and sealed entries; the
-/// first previous head is 32 zeros. Sealed are at most 64 entries of 512 bytes one after the other, or 512 zeros for none.
+/// Wire form: `signet-journal/v2` LF; scope (36); u32 count; the records, each a `JournalRecord`. Sealed are at most 64 entries
+/// of 512 bytes one after the other, or 512 zeros for none.
 public struct RecoveryJournal: Hashable, Sendable {
-    /// The most records.
-    public static let maximumCount = 20_000
-    static let entriesPerRecord = 64
-    static let maximumSealedByteCount = entriesPerRecord * JournalEntry.byteCount + PublicSealing.overhead
-    private static let format: StaticString = "signet-journal/v2\n"
-
-    /// Entries that were added together.
-    struct Record: Hashable, Sendable {
-        let device: UInt16
-        let version: UInt64
-        let sealed: [UInt8]
-        let signature: [UInt8]
-    }
-
     /// Account and epoch.
     public let scope: RecoveryScope
-    private(set) var records: [Record] = []
+    private(set) var records: [JournalRecord] = []
     /// Hash over all records, 32 bytes.
-    public private(set) var head = [UInt8](repeating: 0, count: 32)
+    public private(set) var head = JournalRecord.noHead
 
     /// How many records.
     public var count: Int { records.count }
 
     /// An empty journal.
     public init(scope: RecoveryScope) { self.scope = scope }
+
+    /// A journal of these records; nothing is verified.
+    package init(scope: RecoveryScope, _ records: [JournalRecord]) {
+        self.scope = scope
+        self.records = records
+        head = records.head
+    }
 
     /// Seals entries and appends them. None at all is a record too: it says that this device has seen those before it.
     ///
@@ -54,12 +45,13 @@ public struct RecoveryJournal: Hashable, Sendable {
         signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoveryJournalError) {
         guard entries.allSatisfy(\.isSound) else { throw .invalidEntry }
-        for start in stride(from: 0, to: max(1, entries.count), by: Self.entriesPerRecord) {
-            guard count < Self.maximumCount else { throw .full }
-            let sealed = try seal(Array(entries.dropFirst(start).prefix(Self.entriesPerRecord)), to: journalKey)
-            guard let signature = try? sign(statement(device, version, sealed, after: head)), signature.count == 64
-            else { throw .signingFailed }
-            add(Record(device: device, version: version, sealed: sealed, signature: signature))
+        let together = JournalRecord.maximumEntryCount
+        for start in stride(from: 0, to: max(1, entries.count), by: together) {
+            guard count < JournalRecord.maximumCount else { throw .full }
+            let sealed = try seal(Array(entries.dropFirst(start).prefix(together)), to: journalKey)
+            let statement = JournalRecord.statement(device, version, sealed, after: head, in: scope.encoded)
+            guard let signature = try? sign(statement), signature.count == 64 else { throw .signingFailed }
+            add(JournalRecord(device: device, version: version, sealed: sealed, signature: signature))
         }
     }
 
@@ -89,100 +81,69 @@ public struct RecoveryJournal: Hashable, Sendable {
         against bundle: RecoveryBundle, states: [AccountState]
     ) throws(RecoveryJournalError) -> Int {
         guard bundle.scope == scope else { throw .anotherAccount }
-        let byVersion = Dictionary(states.map { ($0.version, $0) }) { first, _ in first }
-        let listed = Set(states.last?.devices.map(\.keys.signing) ?? [])
-        var (head, latest) = ([UInt8](repeating: 0, count: 32), UInt64(0))
-        var isBundlesHeadMet = bundle.journalCount == 0
-        var vouched = 0
-        for (position, record) in records.enumerated() {
-            let beginning = states.first.flatMap { record.version < $0.version ? $0 : nil }
-            let key = (byVersion[record.version] ?? beginning)?.signingKey(of: record.device)
-            guard record.version >= latest, key.map({ isSigned(record, by: $0, after: head) }) ?? (beginning != nil)
-            else {
-                // Whoever could store a file may have put junk behind what counts: it takes nothing away from that.
-                guard position >= Int(bundle.journalCount) else { throw .notByADevice(position: position) }
-                break
-            }
-            (head, latest) = (Self.head(record, after: head), record.version)
-            if let key, listed.contains(key) { vouched = position + 1 }
-            if position + 1 == Int(bundle.journalCount) { isBundlesHeadMet = head == bundle.journalHead }
-        }
-        guard isBundlesHeadMet else { throw .recordsMissing }
-        return max(vouched, Int(bundle.journalCount))
+        let known = Int(bundle.journalCount)
+        let (signed, vouched) = records.judged(in: scope.encoded, by: states)
+        // Whoever could store a file may have put junk behind what counts: it takes nothing away from that.
+        guard signed >= min(known, count) else { throw .notByADevice(position: signed) }
+        guard known == 0 || holds(bundle.journalHead, at: known) else { throw .recordsMissing }
+        return max(vouched, known)
     }
 
-    private func isSigned(_ record: Record, by key: [UInt8], after head: [UInt8]) -> Bool {
-        let message = statement(record.device, record.version, record.sealed, after: head)
-        guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else { return false }
-        return key.isValidSignature(record.signature, for: message)
+    /// Without what no device of the account's signed, and what comes behind it.
+    package func withoutJunk(_ states: [AccountState]) -> RecoveryJournal {
+        let signed = records.judged(in: scope.encoded, by: states).signed
+        return RecoveryJournal(scope: scope, Array(records.prefix(signed)))
     }
 
-    /// Opens records with the key that the guardians' parts give.
+    /// Opens records with the key that the guardians' parts give. What a device of the account's added and nobody can open is
+    /// counted, and takes nothing else away.
     ///
     /// - Parameter count: of the first so many, as ``verify(against:states:)`` says.
-    /// - Throws: ``RecoveryJournalError``: the key is another epoch's, or a record holds no entries.
-    public func open(with key: SealingKey, first count: Int) throws(RecoveryJournalError) -> [JournalEntry] {
-        var entries: [JournalEntry] = []
-        var head = [UInt8](repeating: 0, count: 32)
-        for (position, record) in records.prefix(count).enumerated() {
-            guard
-                var plaintext = PublicSealing.open(
-                    record.sealed, with: key, purpose: "signet-journal/v2", context: scope.encoded + head)
-            else { throw .notSealedToThisKey(position: position) }
-            defer { plaintext.wipeSecret() }
-            do throws(RecoveryFormatError) { entries += try JournalEntry.list(plaintext: plaintext) } catch {
-                throw .malformed(error)
+    /// - Throws: ``RecoveryJournalError/notSealedToThisKey(position:)``: not one record opens; the key is another epoch's.
+    public func open(with key: SealingKey, first count: Int) throws(RecoveryJournalError) -> OpenedJournal {
+        var opened = OpenedJournal()
+        var head = JournalRecord.noHead
+        for record in records.prefix(count) {
+            if let entries = entries(of: record, after: head, with: key) {
+                opened.entries += entries
+            } else {
+                opened.unreadable += 1
             }
-            head = Self.head(record, after: head)
+            head = record.head(after: head)
         }
-        return entries
+        guard opened.unreadable == 0 || opened.unreadable < records.prefix(count).count else {
+            throw .notSealedToThisKey(position: 0)
+        }
+        return opened
+    }
+
+    private func entries(of record: JournalRecord, after head: [UInt8], with key: SealingKey) -> [JournalEntry]? {
+        guard
+            var plaintext = PublicSealing.open(
+                record.sealed, with: key, purpose: "signet-journal/v2", context: scope.encoded + head)
+        else { return nil }
+        defer { plaintext.wipeSecret() }
+        return try? JournalEntry.list(plaintext: plaintext)
     }
 
     /// Whether the first `count` records end in this head.
     package func holds(_ head: [UInt8], at count: Int) -> Bool {
         guard count <= records.count else { return false }
-        return records.prefix(count).reduce([UInt8](repeating: 0, count: 32)) { Self.head($1, after: $0) } == head
+        return Array(records.prefix(count)).head == head
     }
 
-    private mutating func add(_ record: Record) {
-        head = Self.head(record, after: head)
+    private mutating func add(_ record: JournalRecord) {
+        head = record.head(after: head)
         records.append(record)
-    }
-
-    private func statement(
-        _ device: UInt16, _ version: UInt64, _ sealed: [UInt8], after head: [UInt8]
-    ) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.format)
-        writer.write(scope.encoded)
-        writer.write(head)
-        writer.write(device)
-        writer.write(version)
-        writer.write(sealed)
-        return writer.bytes
-    }
-
-    private static func head(_ record: Record, after head: [UInt8]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(head)
-        writer.write(record.device)
-        writer.write(record.version)
-        writer.write(record.sealed)
-        return Array(SHA256.hash(data: writer.bytes))
     }
 
     /// The wire form.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.format)
+        writer.write(JournalRecord.format)
         writer.write(scope.encoded)
         writer.write(UInt32(records.count))
-        for record in records {
-            writer.write(record.device)
-            writer.write(record.version)
-            writer.long(record.sealed)
-            writer.write(record.signature)
-        }
+        for record in records { record.write(to: &writer) }
         return writer.bytes
     }
 
@@ -190,36 +151,27 @@ public struct RecoveryJournal: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryFormatError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryFormatError) {
-        self = try RecoveryFormat.read(bytes, Self.format) { reader in
+        self = try RecoveryFormat.read(bytes, JournalRecord.format) { reader in
             var journal = RecoveryJournal(scope: try RecoveryScope(from: &reader))
             let count = Int(try reader.uint32())
-            guard count <= Self.maximumCount else { throw RecoveryFormatError.invalidField }
-            for _ in 0..<count { journal.add(try Record(from: &reader)) }
+            guard count <= JournalRecord.maximumCount else { throw RecoveryFormatError.invalidField }
+            for _ in 0..<count { journal.add(try JournalRecord(from: &reader)) }
             return journal
         }
     }
 }
 
-extension RecoveryJournal.Record {
-    fileprivate init(from reader: inout ByteReader) throws {
-        device = try reader.uint16()
-        version = try reader.uint64()
-        sealed = try reader.long()
-        guard sealed.count <= RecoveryJournal.maximumSealedByteCount else { throw RecoveryFormatError.invalidField }
-        signature = try reader.array(64)
-    }
-}
-
-extension AccountState {
-    /// The Ed25519 key of the device of a number, 32 bytes.
-    fileprivate func signingKey(of device: UInt16) -> [UInt8]? {
-        devices.first { $0.number == device }?.keys.signing
-    }
+/// What a journal held.
+public struct OpenedJournal: Sendable {
+    /// Everything that could be read, in the order in which the owner's devices had put it there.
+    public internal(set) var entries: [JournalEntry] = []
+    /// How many additions of the owner's devices nobody can read.
+    public internal(set) var unreadable = 0
 }
 
 /// Why a journal is not used, or was not added to.
 public enum RecoveryJournalError: Error, Hashable, Sendable {
-    /// ``RecoveryJournal/maximumCount`` records are there. Begin a new epoch.
+    /// 20,000 records are there. Begin a new epoch.
     case full
     /// A field of an entry has another length, or the journal's key is none; the caller's mistake.
     case invalidEntry
@@ -235,6 +187,4 @@ public enum RecoveryJournalError: Error, Hashable, Sendable {
     case recordsMissing
     /// The key does not open this record.
     case notSealedToThisKey(position: Int)
-    /// What is inside is no entry.
-    case malformed(RecoveryFormatError)
 }

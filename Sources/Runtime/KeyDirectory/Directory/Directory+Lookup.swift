@@ -143,6 +143,23 @@ extension Directory {
         do { return try row.state() } catch { throw .stopped }
     }
 
+    /// Published states of a handle, in order: the first that this log has, those of the versions named, and the latest.
+    package func publishedStates(
+        of handle: Handle, at versions: Set<UInt64>
+    ) async throws(DirectoryError) -> [AccountState] {
+        guard let last = try await publishedState(of: handle) else { return [] }
+        let rows = try await database.read { database -> [StateRow] in
+            guard let account = try AccountRow.find(handle, in: database),
+                let first = try StateRow.oldest(of: account.id, in: database)
+            else { return [] }
+            let between = versions.filter { first.version < $0 && $0 < last.version }.sorted()
+            return try [first] + between.compactMap { try StateRow.find(version: $0, of: account.id, in: database) }
+        }
+        do {
+            return try rows.filter { $0.version < last.version }.map { try $0.state() } + [last]
+        } catch { throw .stopped }
+    }
+
     private func storedAccount(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
         let places = LeafPlaces(log: log, size: size)
         return try await database.read { database in

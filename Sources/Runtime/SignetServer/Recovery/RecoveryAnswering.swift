@@ -6,9 +6,9 @@ package import SignetAPI
 
 /// The mailbox of guardians, owners and new devices. It keeps and hands out; it opens nothing.
 package struct RecoveryAnswering: PartAnswering {
-    private let store: MailboxStore
-    private let directory: Directory
-    private let clock: @Sendable () -> UInt64
+    let store: MailboxStore
+    let directory: Directory
+    let clock: @Sendable () -> UInt64
 
     /// The mailbox beside a directory.
     package init(_ store: MailboxStore, beside directory: Directory, clock: @escaping @Sendable () -> UInt64) {
@@ -53,27 +53,6 @@ package struct RecoveryAnswering: PartAnswering {
     }
 
     // MARK: Signed by a device of an account
-
-    private func storeFile(_ body: [UInt8], of owner: Handle) async throws(PartRefusal) -> [UInt8] {
-        let file = try read { try RecoveryFile(decoding: body) }
-        guard file.promise != nil else { throw PartRefusal(.badRequest) }
-        try await checkGrown(file, of: owner)
-        let named = try await named(by: owner)
-        try await stored { () throws(MailboxStoreError) in
-            try await store.keep(file, of: owner, sparing: named, at: clock())
-        }
-        return []
-    }
-
-    /// What guardians open is not taken away by whoever has a device: a journal only grows. One that is damaged here may be
-    /// replaced.
-    private func checkGrown(_ file: RecoveryFile, of owner: Handle) async throws(PartRefusal) {
-        let kept = try await stored { () throws(MailboxStoreError) in
-            try await store.file(under: file.commitment, of: owner)
-        }.map { RecoveryFile(commitment: file.commitment, bytes: $0) }
-        guard let kept, kept.promise != nil else { return }
-        guard file.extends(kept) else { throw PartRefusal(.versionConflict) }
-    }
 
     private func send(_ body: [UInt8], from device: Caller) async throws(PartRefusal) -> [UInt8] {
         let draft = try read { try RecoveryLetter.Draft(decoding: body) }
@@ -148,7 +127,7 @@ package struct RecoveryAnswering: PartAnswering {
     }
 
     /// The hashes of the commitments that an account's log names: the one in force and the former one.
-    private func named(by owner: Handle) async throws(PartRefusal) -> [[UInt8]] {
+    func named(by owner: Handle) async throws(PartRefusal) -> [[UInt8]] {
         let state = try await state(of: owner)
         return [state?.recoveryCommitment, state?.formerRecovery?.commitment.hash].compactMap(\.self)
     }
@@ -189,11 +168,11 @@ package struct RecoveryAnswering: PartAnswering {
         return body.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private func read<Value>(_ parse: () throws -> Value) throws(PartRefusal) -> Value {
+    func read<Value>(_ parse: () throws -> Value) throws(PartRefusal) -> Value {
         do { return try parse() } catch { throw PartRefusal(.badRequest) }
     }
 
-    private func stored<Value>(
+    func stored<Value>(
         _ body: () async throws(MailboxStoreError) -> Value
     ) async throws(PartRefusal) -> Value {
         do { return try await body() } catch { throw PartRefusal(.unavailable) }

@@ -20,8 +20,8 @@ extension RecoveryClientError {
         case .client(let error): error.family.status
         case .file, .tooEarly: .environment
         case .damaged, .anotherVersion: .badFile
-        case .malformedAnswer, .stopped, .journal, .guardedThingsLost, .attempt(.notCommitted), .attempt(.bundle),
-            .guardianCase(.notLogged):
+        case .malformedAnswer, .stopped, .journal, .guardedThingsLost, .guardedThingsUnreadable,
+            .attempt(.notCommitted), .attempt(.bundle), .guardianCase(.notLogged):
             .notProven
         case .notAccepted, .guardedByRemovedDevices, .anotherAsks, .frozen, .guardianCase(.wrongCode): .needsDecision
         case .request, .account: .bug
@@ -122,6 +122,11 @@ extension RecoveryClientError {
             Sentence(
                 "The directory does not have what your guardians would open for you, or not all of it.",
                 "Choose them anew, and ask its operator: signet guardians replace …")
+        case .guardedThingsUnreadable:
+            Sentence(
+                "The directory does not have what your guardians would open for you, or nobody can read it. Nothing has begun.",
+                "If one of your devices still works, give 'signet guardians' there; else ask the directory's operator for an older copy."
+            )
         case .tooMuchToGuard:
             Sentence("There is more to guard than the directory keeps.", "Begin anew: signet guardians replace …")
         case .journal:

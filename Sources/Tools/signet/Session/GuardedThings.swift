@@ -66,8 +66,8 @@ struct GuardedThings {
 
     /// Has guardians guard what is new.
     ///
-    /// - Returns: how many people they guard; nil when there are no guardians in force.
-    func guarded(_ session: Session, _ secrets: DeviceSecrets) async throws -> Int? {
+    /// - Returns: what they guard by now; nil when there are no guardians in force.
+    func guarded(_ session: Session, _ secrets: DeviceSecrets) async throws -> GuardedNews? {
         let side = session.ownerSide(secrets)
         return try await session.recovering { () throws(RecoveryClientError) in try await side.guardNews(entries) }
     }

@@ -34,6 +34,12 @@ struct StateRow: Sendable {
         return nil
     }
 
+    /// The first state of an account that this log has.
+    static func oldest(of account: Int64, in database: Database) throws -> StateRow? {
+        try database.row("SELECT \(columns) FROM states WHERE account = ? ORDER BY version LIMIT 1", [account])
+            .map { try StateRow($0) }
+    }
+
     /// One state of an account.
     static func find(version: UInt64, of account: Int64, in database: Database) throws -> StateRow? {
         try database.row(

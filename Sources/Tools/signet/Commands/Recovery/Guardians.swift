@@ -161,17 +161,27 @@ extension Guardians {
             }
             var things = try await GuardedThings(session, secrets, passphrase)
             let turned = next == nil ? try await things.turn(session, secrets) : (areNotesTurned: false, sites: [])
-            let people = try await things.guarded(session, secrets)
-            guard current != nil || next != nil || people != nil else {
+            let news = try await things.guarded(session, secrets)
+            guard current != nil || next != nil || news != nil else {
                 throw CommandFailure(RecoveryClientError.noGuardians, session: session)
             }
-            let guarded = people.map { (people: $0, sites: things.siteCount) }
+            let guarded = news.map { (people: $0.people, sites: things.siteCount) }
             let due = turned.sites.map(\.words)
             let compared = try await Self.comparisons(with: [current, next], session)
             output.emit(
                 Self.json(current, next, guarded, due, compared).adding(["notesTurned": .bool(turned.areNotesTurned)]),
                 ([Self.text(current, next, check, guarded, compared)]
-                    + Self.turning(turned.areNotesTurned, due)).joined(separator: "\n"))
+                    + Self.turning(turned.areNotesTurned, due) + Self.mending(news)).joined(separator: "\n"))
+        }
+
+        /// That the directory had nothing which a new device could have read.
+        private static func mending(_ news: GuardedNews?) -> [String] {
+            guard news?.isMended == true else { return [] }
+            return [
+                Paint.output.warning(
+                    "  The directory had lost what your guardians open for you, or nobody could read it."),
+                "  It is there again. Was it none of your devices? Then somebody may have one: signet devices",
+            ]
         }
 
         /// What is kept now of a comparison with each, which is not what was kept when they were chosen.

@@ -112,6 +112,7 @@ extension Recover {
                 "handle": .string(handle.description), "notes": .number(UInt64(notes)),
                 "people": .array(things.people.map { .string($0.description) }),
                 "sites": .array(things.sites.map { .string($0.words) }),
+                "unreadable": .number(UInt64(things.unreadable)),
             ]
         }
 
@@ -125,6 +126,11 @@ extension Recover {
             ]
             if !things.sites.isEmpty {
                 lines.append("           Give each your new keys, at different times: signet sites re-register HOST")
+            }
+            if things.unreadable > 0 {
+                lines.append(
+                    "  \(paint.warning("!")) \(things.unreadable) of the things that your devices added cannot be read: one may have been a thief's."
+                )
             }
             lines += things.changed.map {
                 "  \(paint.warning("!")) \($0) is another than you knew: add them anew, and compare."
