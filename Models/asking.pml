@@ -16,6 +16,7 @@ byte pending;        /* what the log has under way: */
 byte stranger_answers;
 bool answered;       /* the guardians' parts are with the request */
 bool recovered;
+bool same;           /* a request of the stranger's has the number of the person's */
 
 #define FULL (stranger_asks + (asked -> 1 : 0) >= ROOM)
 #ifdef NO_RESERVED_ROOM
@@ -26,6 +27,11 @@ bool recovered;
 
 active proctype stranger() {
 	do
+#ifdef NO_FREE_NUMBER
+	/* Minutes of one core: a request whose hash gives the same number. */
+	:: atomic { asked && stranger_asks > 0 && !same -> same = true }
+	:: atomic { same -> same = false }
+#endif
 	/* Asks again and again. The greediest sender makes room: never the one who asks once. */
 	:: atomic { !FULL -> stranger_asks++ }
 	:: atomic { FULL && stranger_asks > 0 -> skip }
@@ -63,7 +69,8 @@ active proctype person() {
 }
 
 active proctype guardians() {
-	atomic { asked -> endorsed = true };
+	/* By its number the guardian finds the person's request, if it is the only one that has it. */
+	atomic { asked && !same -> endorsed = true };
 	atomic { pending == OWN && ROOM_FOR_ANSWER -> answered = true }
 }
 
