@@ -183,6 +183,26 @@ import Testing
         }
     }
 
+    /// The log shows when guardians changed, so that a friend can tell that those before had their time.
+    @Test func guardiansOfAfterAChangeRecoverAndTheFriendSeesAmber() async throws {
+        try await family.setUp()
+        _ = try await ming.owner.refresh()
+        for guardian in guardians { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        _ = try await device.newDevice.finish()
+        guard case .changed(let change) = try await guardians[4].outcome(of: ming.handle) else {
+            Issue.record("not changed")
+            return
+        }
+        #expect(change.identity == .recovered(at: village.clock.now))
+    }
+
     /// Finding 4 at the device: one number of each guardian, signed by their device, and what came first stays.
     @Test func aGuardianIsShownTheirOwnNumberAndOnlyAfterTheirs() async throws {
         try await family.setUp()
@@ -227,7 +247,8 @@ import Testing
                 try ben.secrets.sign($0)
             })
         record.take(claimed, from: ben.handle, try await device.client.lookup(ben.handle).verdict.lookup.state.devices)
-        #expect(record.numbers.count == 1 && record.reveals.map(\.place) == [number.place], "nobody else's place")
+        #expect(
+            record.numbers.count == 1 && record.reveals.map { $0.number.first } == [number.place], "nobody else's place")
         #expect(try RecoveryRecord(decoding: record.encoded).reveals == record.reveals)
     }
 

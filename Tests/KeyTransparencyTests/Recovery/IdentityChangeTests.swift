@@ -115,6 +115,45 @@ import TransparencyLog
         }
     }
 
+    /// Other guardians, named in version 3 with a date that says when; they ask in version 4 and take over in version 5.
+    private func replaced(claiming since: UInt64) throws -> [PaperPerson] {
+        let named = try RecoveryCommitment(
+            epoch: 2, delay: RecoverableAccount.delay, recoveryKey: account.recoveryKey.publicBytes, bundle: [4],
+            askKey: account.askKey.publicBytes)
+        let changed = try AccountState(
+            signing: account.committed.next(
+                committingTo: named.hash, leaving: FormerRecovery(account.commitment, since: since)),
+            with: account.alice.identity.raw)
+        let start = try account.start(commitment: named)
+        let asked = try AccountState(
+            starting: start, superseding: nil, after: changed, with: account.newIdentity.raw)
+        let taken = try RecoverableAccount.recovered(
+            after: asked, start, account.newIdentity, account.recoveryKey)
+        return [account.first, account.committed, changed, asked, taken].map { person($0) }
+    }
+
+    /// The attack: whoever has a device and the server names guardians of their own, and dates the change back, so that those
+    /// before have no time left.
+    @Test func aChangeOfGuardiansThatIsDatedBackIsRed() throws {
+        let (started, delay) = (RecoverableAccount.started, UInt64(RecoverableAccount.delay))
+        let people = try replaced(claiming: started - delay)
+        for (changed, expected) in [
+            (started, IdentityChange.rushed), (started - delay + RecoveryDelay.tolerance + 1, .rushed),
+            (started - delay + RecoveryDelay.tolerance, .recovered(at: RecoverableAccount.ended)),
+            (started - delay, .recovered(at: RecoverableAccount.ended)),
+        ] {
+            let times: [UInt64: UInt64] = [3: changed, 4: started, 5: RecoverableAccount.ended]
+            for count in 1...3 {
+                let decision = try decide(people, pinned: pin(Array(people.prefix(count))), loggedAt: times)
+                #expect(identity(decision.with) == expected, "\(changed) \(count)")
+            }
+            // The owner's monitor says the same.
+            let shown = try history(of: people, in: directory(people, loggedAt: times))
+            let alarms = MonitorDecision(shown, since: .beginning, acts: []).alarms
+            #expect(alarms.contains(.rushed(version: 5)) == (expected == .rushed))
+        }
+    }
+
     @Test func theDelayIsTheOneThatTheAccountCommittedTo() throws {
         // 1,000 seconds, less what honest clocks may be apart.
         let (asked, least) = (RecoverableAccount.started, UInt64(RecoverableAccount.delay) - RecoveryDelay.tolerance)

@@ -122,7 +122,9 @@ public struct MonitorDecision: Hashable, Sendable {
             // A request that was looked at before is not shown again, and cannot be compared here.
             let isShown = history.entries.prefix(place).contains { $0.start == succession.start }
             let count = history.known.size + UInt64(place) + 1
-            if isShown, !history.showsDelay(of: succession, at: count) { versions.insert(record.version) }
+            let isInTime =
+                history.showsDelay(of: succession, at: count) && history.showsTimeOfFormer(in: succession, at: count)
+            if isShown, !isInTime { versions.insert(record.version) }
         }
         return versions
     }

@@ -7,8 +7,9 @@ public enum IdentityChange: Hashable, Sendable {
     /// Amber: the person recovered their identity with their guardians, at this time in seconds since 1970, and the log
     /// shows that the delay for objections passed. Compare again when you meet.
     case recovered(at: UInt64)
-    /// Red: guardians gave the identity to another device, and the log does not show that the delay passed, or the request
-    /// claims to be older than the last look at which it was not there. The person had no chance to object.
+    /// Red: guardians gave the identity to another device, and the log does not show that the delay passed, or that of the
+    /// guardians whom they had replaced before, or the request claims to be older than the last look at which it was not there.
+    /// The person had no chance to object.
     case rushed
     /// Red: no logged and verified recovery leads from the pinned key to this one.
     case unexplained
@@ -34,6 +35,7 @@ public enum IdentityChange: Hashable, Sendable {
         else { return }
         self = .rushed
         guard takeovers.allSatisfy({ history.showsDelay(of: $0.succession, at: $0.count) }) else { return }
+        guard takeovers.allSatisfy({ history.showsTimeOfFormer(in: $0.succession, at: $0.count) }) else { return }
         guard takeovers.allSatisfy({ $0.isNew(in: history, to: pinned, look) }) else { return }
         self = .recovered(at: last)
     }

@@ -23,6 +23,14 @@ extension AccountState {
         return AccountStateForm.allCases.contains { state.starts(with: $0.note) || state.starts(with: $0.recovered) }
     }
 
+    /// The former guardians that an ordinary state names, of bytes that are known to be a state; nil when it names none.
+    package static func formerRecovery(in encoded: [UInt8]) -> FormerRecovery? {
+        let state = withoutKeys(encoded)
+        guard let form = AccountStateForm.found(state, \.ordinary) else { return nil }
+        var reader = ByteReader(state.dropFirst(form.ordinary.count))
+        return (try? AccountStateBody(fields: &reader, form: form))?.formerRecovery
+    }
+
     /// The state that notes the start of a recovery.
     ///
     /// - Parameters:

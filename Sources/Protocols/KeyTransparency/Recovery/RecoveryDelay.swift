@@ -33,9 +33,32 @@ extension VerifiedHistory {
     ///
     /// - Parameter count: which entry of the label the takeover is, counted from 1.
     func epoch(asking start: RecoveryStart, before count: UInt64) -> EpochRecord? {
+        place(asking: start, before: count).flatMap { loggedIn[known.size + UInt64($0) + 1] }
+    }
+
+    private func place(asking start: RecoveryStart, before count: UInt64) -> Int? {
         guard count > known.size else { return nil }
-        let place = entries.prefix(Int(count - known.size) - 1).lastIndex { $0.start == start }
-        return place.flatMap { loggedIn[known.size + UInt64($0) + 1] }
+        return entries.prefix(Int(count - known.size) - 1).lastIndex { $0.start == start }
+    }
+
+    /// Whether those whom the guardians in force replaced had their time: a request by the ones named last was logged no sooner
+    /// after the change than the delay of those before, whatever time the change claims.
+    ///
+    /// A change that is not among the entries, because it was looked at before or an earlier log holds it, cannot be dated here.
+    ///
+    /// - Parameter count: which entry of the label the takeover is, counted from 1.
+    func showsTimeOfFormer(in succession: RecoverySuccession, at count: UInt64) -> Bool {
+        guard let place = place(asking: succession.start, before: count), case .state(_, let asked) = entries[place],
+            asked.recoveryCommitment == succession.start.commitment.hash, let former = asked.formerRecovery
+        else { return true }
+        let change = entries.prefix(place).firstIndex { $0.state?.formerRecovery == former }
+        guard let change, known.size > 0 || entries.prefix(change).contains(where: { $0.state != nil }) else {
+            return true
+        }
+        guard let changed = loggedIn[known.size + UInt64(change) + 1],
+            let asked = loggedIn[known.size + UInt64(place) + 1]
+        else { return false }
+        return RecoveryDelay.hasPassed(former.commitment.delay, from: changed, to: asked)
     }
 
     /// Whether the log shows that this takeover waited.
@@ -50,6 +73,8 @@ extension VerifiedHistory {
 }
 
 extension HistoryEntry {
+    fileprivate var state: AccountState? { if case .state(_, let state) = self { state } else { nil } }
+
     /// The request that this entry logs, if it does.
     var start: RecoveryStart? {
         if case .state(_, let state) = self, case .started(let start, _, _) = state.step { start } else { nil }

@@ -34,14 +34,21 @@ extension Directory {
         guard end - first <= HistoryResponse.maximumEntryCount else { throw .refused(.tooLarge) }
         let places = Array(epochs.history(of: LabelIndex(hash), size: .max).indexes[Int(first)...Int(end)])
         let entries = try await entries(at: places.dropLast(), of: request.lookup.handle)
-        let shown = (entries.map(\.state) + [label.state]).enumerated().filter {
-            $1.map(AccountState.isOfRecovery) ?? false
-        }
+        let states = entries.map(\.state) + [label.state]
         var steps: [LoggedStep] = []
-        for (place, _) in shown {
+        for place in states.indices where Self.isDated(at: place, of: states) {
             steps.append(try await step(first + UInt64(place) + 1, at: places[place], in: size))
         }
         return HistoryResponse(lookup: lookup.encoded, steps: steps, entries: entries)
+    }
+
+    /// Whether contacts compare when this state was logged: a step of a recovery, or a change of guardians.
+    private static func isDated(at place: Int, of states: [[UInt8]?]) -> Bool {
+        guard let state = states[place] else { return false }
+        if AccountState.isOfRecovery(state) { return true }
+        guard let former = AccountState.formerRecovery(in: state) else { return false }
+        let before = states[..<place].last { $0 != nil }.flatMap(\.self)
+        return before.flatMap { AccountState.formerRecovery(in: $0) } != former
     }
 
     /// The entries at these places, the newest states shown first, as long as they fit.
