@@ -115,8 +115,19 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     }
 
     private func nextEpoch() throws(RecoveryClientError) -> UInt32 {
-        if let former = try formerSet() { return former.epoch + 1 }
-        return max(try current()?.bundle.scope.epoch ?? 0, try recoveredEpoch()) + 1
+        if let former = try formerSet() { return max(former.epoch, try askedEpoch()) + 1 }
+        return max(try current()?.bundle.scope.epoch ?? 0, try recoveredEpoch(), try askedEpoch()) + 1
+    }
+
+    /// The highest epoch that this device has asked anybody to guard, withdrawn ones as well; 0 when there is none.
+    private func askedEpoch() throws(RecoveryClientError) -> UInt32 {
+        let asked = try files.value(in: files.nextContents) { bytes in
+            do throws(RecoveryFormatError) { return try RecoveryContents(decoding: bytes).commitment.epoch } catch {
+                guard error == .anotherVersion else { throw error }
+                return 0
+            }
+        }
+        return asked ?? 0
     }
 
     private func hasSet() throws(RecoveryClientError) -> Bool {
@@ -189,12 +200,15 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         return paper
     }
 
-    /// Gives up the set that is being asked.
+    /// Withdraws the set that is being asked: those in force stay. What those who were asked keep of it opens nothing, and its
+    /// epoch is not given again.
     ///
-    /// - Throws: ``RecoveryClientError``.
-    public func giveUp() throws(RecoveryClientError) {
-        guard let setup = try next(), setup.stage == .delivering else { throw .noGuardians }
+    /// - Returns: who was asked.
+    /// - Throws: ``RecoveryClientError/nobodyAsked``: nobody is, or enough have answered and the log may know of it.
+    @discardableResult public func withdraw() throws(RecoveryClientError) -> [Handle] {
+        guard let setup = try next(), setup.stage == .delivering else { throw .nobodyAsked }
         try files.clear(files.nextSetup)
+        return setup.guardians.map(\.key.handle)
     }
 
     /// Takes guardians' answers, and puts the new set in force once enough of them keep their part.

@@ -24,6 +24,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case boxFull(Handle)
     /// There are no guardians, and none are being asked.
     case noGuardians
+    /// No set of guardians is being asked, or it is on its way into the log: nothing can be withdrawn.
+    case nobodyAsked
     /// Guardians are there or being asked; replace them instead.
     case guardiansThere
     /// The guardians changed just before; until then a recovery may still begin with those from before.

@@ -56,10 +56,14 @@ extension RecoveryClientError {
         case .boxFull(let handle):
             Sentence("\(handle) has too many letters waiting.", "Ask them to run 'signet guardian', then try again.")
         case .noGuardians: Sentence("You have no guardians.", "Choose them: signet guardians add …")
+        case .nobodyAsked:
+            Sentence(
+                "You are asking nobody to guard you, or enough of them have answered.",
+                "'signet guardians' shows who guards you; 'signet guardians replace' chooses others.")
         case .guardiansThere:
             Sentence(
                 "You have guardians, or are asking some, or have none to replace.",
-                "'signet guardians' shows them; 'signet guardians replace' chooses others.")
+                "'signet guardians' shows them, 'replace' chooses others, 'withdraw' gives up those whom you ask.")
         case .changedTooSoon(let end):
             Sentence(
                 "Your guardians changed a short while ago. Until \(Moment.date(end)) those from before can still help you.",

@@ -14,7 +14,8 @@ struct Guardians: AsyncParsableCommand {
             device, any three of five (or as you choose) bring your identity back to a new one: 'signet recover'.
             """,
         subcommands: [
-            List.self, Add.self, Check.self, Rehearse.self, Remind.self, Refresh.self, Replace.self, PaperCommand.self,
+            List.self, Add.self, Check.self, Rehearse.self, Remind.self, Withdraw.self, Refresh.self, Replace.self,
+            PaperCommand.self,
         ],
         defaultSubcommand: List.self)
 }
@@ -344,6 +345,29 @@ extension Guardians {
 }
 
 extension Guardians {
+    /// `signet guardians withdraw`
+    struct Withdraw: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give up those whom you are asking, if too few of them answer.",
+            discussion: "Guardians who are in force stay. What the others keep of this opens nothing.")
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            let side = session.ownerSide(try await session.secrets(for: .setUpGuardians))
+            let asked = try await session.recovering { () throws(RecoveryClientError) in try side.withdraw() }
+            let names = asked.map(\.description)
+            output.emit(
+                ["withdrawn": .array(names.map { .string($0) })],
+                """
+                \(Paint.output.good("✓")) Withdrawn: \(names.joined(separator: ", ")) will not guard you by this.
+                  Guardians who were in force before still are: signet guardians
+                """)
+        }
+    }
+
     /// `signet guardians paper`
     struct PaperCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
