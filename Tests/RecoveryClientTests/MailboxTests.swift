@@ -4,12 +4,12 @@ import DeviceIdentity
 import Foundation
 import GRDB
 import KeyTransparency
-import RecoveryStore
 import SignetAPI
 import SignetClient
 import Testing
 
 @testable import RecoveryClient
+@testable import RecoveryStore
 
 /// What the server takes, how much of it, and from whom.
 @Suite struct MailboxTests {
@@ -222,8 +222,15 @@ import Testing
             request: [byte])
     }
 
-    private func query(_ asking: RecoveryAsking) -> RecoveryQuery {
-        RecoveryQuery(owner: ana.handle, number: RequestNumber(ofRequest: asking.requestHash))
+    private func query(_ wanted: RecoveryQuery.Wanted) -> RecoveryQuery {
+        RecoveryQuery(wanted, for: ana.handle, from: ben.handle) {
+            (try? askKey.signature(for: $0)).map(Array.init) ?? []
+        }
+    }
+
+    /// What ben, who holds the ask key, sees of a request.
+    private func seen(_ asking: RecoveryAsking) async throws -> RecoveryAsked? {
+        try await village.mailbox.request(query(.request(asking.requestHash)), from: ben.handle)
     }
 
     private func answer(
@@ -237,8 +244,8 @@ import Testing
     @Test func aRequestByACommitmentThatTheAccountDoesNotHaveIsNotKept() async throws {
         #expect(try await code(ben, .ask, asking(1).encoded) == .notFound)
         #expect(try await code(ben, .ask, asking(1, startedBy: askKey).encoded) == .notFound)
-        #expect(try await code(ben, .asked, query(asking(1)).encoded) == .notFound)
-        #expect(try await code(ben, .asked, RecoveryQuery(owner: ana.handle, number: nil).encoded) == .notFound)
+        #expect(try await code(ben, .asked, query(.request(asking(1).requestHash)).encoded) == .notFound)
+        #expect(try await code(ben, .asked, query(.logged).encoded) == .notFound)
     }
 
     /// The attack: strangers ask for the same account again and again, until there is no room.
@@ -249,12 +256,12 @@ import Testing
         let honest = try asking(254)
         try await mailbox.keep(honest, from: [2], at: now)
         for byte: UInt8 in 0..<100 { try await mailbox.keep(asking(byte), from: [1], at: now) }
-        #expect(try await mailbox.request(query(honest))?.request == honest.request)
-        #expect(try await mailbox.request(RecoveryQuery(owner: ana.handle, number: nil))?.start == logged.start)
-        #expect(try await mailbox.request(query(asking(99))) != nil)
-        #expect(try await mailbox.request(query(asking(0))) == nil)
-        #expect(try await mailbox.request(query(asking(100 - UInt8(MailboxStore.requestsPerAccount)))) == nil)
-        #expect(try await mailbox.request(query(asking(101 - UInt8(MailboxStore.requestsPerAccount)))) != nil)
+        #expect(try await seen(honest)?.request == honest.request)
+        #expect(try await mailbox.request(query(.logged), from: ben.handle)?.start == logged.start)
+        #expect(try await seen(asking(0)) != nil)
+        #expect(try await seen(asking(UInt8(MailboxStore.requestsPerAccount) - 2)) != nil)
+        #expect(try await seen(asking(UInt8(MailboxStore.requestsPerAccount) - 1)) == nil)
+        #expect(try await seen(asking(99)) == nil)
     }
 
     /// The attack: a stranger asks from more networks than there is room for.
@@ -264,9 +271,66 @@ import Testing
         for asking in [answered, waiting] { try await mailbox.keep(asking, from: [0, 0], at: now) }
         let answer = answer(answered, 1, from: ben, by: askKey)
         #expect(try await mailbox.keep(answer, from: ben.handle, at: now) == .taken)
-        for byte: UInt8 in 0..<100 { try await mailbox.keep(asking(byte), from: [1, byte], at: now) }
-        #expect(try await mailbox.request(query(waiting)) == nil)
-        #expect(try await mailbox.request(query(answered))?.request == answered.request)
+        let later = now + MailboxStore.earlierFirst + 1
+        for byte: UInt8 in 0..<100 { try await mailbox.keep(asking(byte), from: [1, byte], at: later) }
+        #expect(try await seen(waiting) == nil, "as greedy as the others, and there for more than an hour")
+        #expect(try await seen(answered)?.request == answered.request)
+    }
+
+    /// The attack: a stranger who knows the number computes another request of the same one.
+    @Test func aSecondRequestOfOneNumberHidesNobodys() async throws {
+        let mailbox = village.mailbox
+        var found: [RequestNumber: [UInt8]] = [:]
+        var pair: ([UInt8], [UInt8])?
+        for count in UInt32(0)..<200_000 {
+            let request = withUnsafeBytes(of: count.bigEndian) { Array($0) }
+            let number = RequestNumber(ofRequest: Array(SHA256.hash(data: request)))
+            if let other = found.updateValue(request, forKey: number) {
+                pair = (other, request)
+                break
+            }
+        }
+        let (first, second) = try #require(pair)
+        let template = try asking(1)
+        func numbered(_ request: [UInt8]) -> RecoveryAsking {
+            RecoveryAsking(
+                owner: ana.handle, box: template.box, commitment: template.commitment, start: nil, request: request)
+        }
+        var numbers: [RequestNumber] = []
+        for (network, request) in [(UInt8(1), first), (2, second), (1, first)] {
+            let kept = try await mailbox.keep(numbered(request), from: [network], at: village.clock.now)
+            numbers.append(try #require(kept))
+        }
+        #expect(numbers == [numbers[0], numbers[0].next, numbers[0]])
+        for (number, request) in zip(numbers, [first, second]) {
+            #expect(try await mailbox.request(query(.number(number)), from: ben.handle)?.request == request)
+        }
+    }
+
+    @Test func theNumberAfterTheLastIsTheFirst() throws {
+        #expect(try #require(RequestNumber(99_999_999)).next.value == 0)
+        #expect(RequestNumber(100_000_000) == nil)
+    }
+
+    /// The attack: somebody behind the same address asks again and again after the person did.
+    @Test func laterRequestsOfANetworkDoNotPushOutAnEarlierOne() async throws {
+        let (mailbox, now) = (village.mailbox, village.clock.now)
+        let honest = try asking(254)
+        try await mailbox.keep(honest, from: [1], at: now)
+        for byte: UInt8 in 0..<100 { try await mailbox.keep(asking(byte), from: [1], at: now) }
+        #expect(try await seen(honest) != nil)
+        #expect(try await mailbox.keep(asking(99), from: [1], at: now) == nil, "it is told that there is no room")
+    }
+
+    /// The attack: what waits is there for ever, so that nobody behind the same address finds room.
+    @Test func whatHasWaitedForAnHourMakesRoom() async throws {
+        let (mailbox, now) = (village.mailbox, village.clock.now)
+        for byte: UInt8 in 0..<64 { try await mailbox.keep(asking(byte), from: [1], at: now) }
+        let honest = try asking(254)
+        let later = now + MailboxStore.earlierFirst
+        #expect(try await mailbox.keep(honest, from: [1], at: later) == nil)
+        #expect(try await mailbox.keep(honest, from: [1], at: later + 1) != nil)
+        #expect(try await seen(asking(0)) == nil)
     }
 
     /// The attack: sixteen accounts of strangers fill the box, and the guardian's answer finds no room.
@@ -300,9 +364,38 @@ import Testing
             let much = try await mailbox.keep(answer(asking, 9, from: greedy, by: askKey), from: greedy.handle, at: now)
             #expect(number > 0 || much == .full)
         }
-        let collection = RecoveryCollection(request: asking.requestHash, secret: secret, after: 0, reveal: [])
+        let collection = RecoveryCollection(request: asking.requestHash, secret: secret, after: 0, reveals: [])
         let kept = try #require(try await mailbox.answers(collection)).letters
         #expect(kept.count == MailboxStore.answersPerRequest && kept.first?.sender == ana.handle)
+    }
+
+    /// The attack: whoever has the ask key answers under so many names that the guardian's answer goes.
+    @Test func whoWasShownANumberKeepsTheirAnswers() async throws {
+        let (mailbox, now, secret) = (village.mailbox, village.clock.now, [UInt8](repeating: 7, count: 32))
+        let template = try asking(1)
+        let asking = RecoveryAsking(
+            owner: ana.handle, box: Array(SHA256.hash(data: secret)), commitment: template.commitment, start: nil,
+            request: [1])
+        try await mailbox.keep(asking, from: [1], at: now)
+        #expect(try await mailbox.keep(answer(asking, 1, from: ana, by: askKey), from: ana.handle, at: now) == .taken)
+        let shown = RecoveryReveal(
+            to: ana.handle, number: [UInt8](repeating: 1, count: RecoveryReveal.byteCount))
+        let collection = RecoveryCollection(
+            request: asking.requestHash, secret: secret, after: 0, reveals: [shown])
+        #expect(try await mailbox.answers(collection)?.letters.count == 1)
+        for number in 0..<MailboxStore.answersPerRequest {
+            let other = try Villager("other\(number)", in: village)
+            _ = try await mailbox.keep(answer(asking, 1, from: other, by: askKey), from: other.handle, at: now)
+        }
+        let kept = try #require(try await mailbox.answers(collection)).letters
+        #expect(kept.count == MailboxStore.answersPerRequest && kept.first?.sender == ana.handle)
+        // Each is shown what was revealed to them, and to nobody else.
+        let anas = RecoveryQuery(.request(asking.requestHash), for: ana.handle, from: ana.handle) {
+            (try? askKey.signature(for: $0)).map(Array.init) ?? []
+        }
+        #expect(try await mailbox.request(anas, from: ana.handle)?.reveal == shown.number)
+        #expect(try await mailbox.request(anas, from: ben.handle) == nil, "under another's name")
+        #expect(try await seen(asking)?.reveal == .some(nil))
     }
 
     /// The attack: accounts that cost nothing leave files, letters and requests until the directory cannot write.
@@ -318,14 +411,14 @@ import Testing
         #expect(try await mailbox.keep(answer, from: ana.handle, at: now) == .full)
         let logged = try asking(4, startedBy: askKey)
         try await mailbox.keep(logged, from: [1], at: now)
-        #expect(try await mailbox.request(RecoveryQuery(owner: ana.handle, number: nil))?.start == logged.start)
+        #expect(try await mailbox.request(query(.logged), from: ben.handle)?.start == logged.start)
         village.isFull.isSet = false
         #expect(try await call(ana, .send, letter(to: ben, 1)) == [0])
     }
 
     @Test func answersAreForWhoeverHasTheSecret() async throws {
         let collection = RecoveryCollection(
-            request: [UInt8](repeating: 1, count: 32), secret: [UInt8](repeating: 2, count: 32), after: 0, reveal: [])
+            request: [UInt8](repeating: 1, count: 32), secret: [UInt8](repeating: 2, count: 32), after: 0, reveals: [])
         #expect(try await code(ana, .answers, collection.encoded) == .notFound)
         let answer = answer(try asking(7), 1, from: ana, by: askKey)
         #expect(try await call(ana, .answer, answer.encoded) == [RecoveryVerdict.nobody.rawValue])
@@ -361,12 +454,41 @@ import Testing
         let store = try MailboxStore(at: path)
         let cleo = try Handle(typed: Array("cleo@example.org".utf8))
         #expect(try await store.letters(to: cleo, after: 0).letters.isEmpty, "its form is older than X-Wing")
-        let ming = try Handle(typed: Array("ming@example.org".utf8))
-        #expect(try await store.request(RecoveryQuery(owner: ming, number: nil)) == nil, "nobody can answer it")
-        let files = try await DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM files") }
-        #expect(files == 1)
+        func count(_ table: String) async throws -> Int? {
+            try await DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
+        }
+        #expect(try await count("requests") == 0, "nobody can answer it")
+        #expect(try await count("files") == 1)
         store.close()
         #expect(throws: Never.self) { try MailboxStore(at: path).close() }
+    }
+
+    /// A store of version 2, where two requests could have one number and what was revealed named no guardian.
+    @Test func aStoreOfTheSecondVersionKeepsItsRequests() async throws {
+        let path = village.folder + "/second.sqlite"
+        let queue = try DatabaseQueue(path: path)
+        try RecoverySchema.migrator.migrate(
+            queue, upTo: "2: letters of 4096 bytes, several requests of an account, friends apart")
+        let (asking, other) = (try asking(1), try asking(2))
+        try await queue.write { database in
+            for (asking, number) in [(asking, 5), (other, 5), (try self.asking(3), 6)] {
+                try database.execute(
+                    sql: """
+                        INSERT INTO requests (owner, hash, number, box, commitment, request, network, reveal, time)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        Data(asking.owner.bytes), Data(asking.requestHash), number, Data(asking.box),
+                        Data(asking.commitment.encoded), Data(asking.request), Data([1]), Data(count: 289), 1,
+                    ])
+            }
+        }
+        let store = try MailboxStore(at: path)
+        let (five, six) = (try #require(RequestNumber(5)), try #require(RequestNumber(6)))
+        #expect(try await store.request(query(.number(five)), from: ben.handle)?.request == [1])
+        #expect(try await store.request(query(.number(six)), from: ben.handle)?.reveal == .some(nil))
+        #expect(try await store.request(query(.request(other.requestHash)), from: ben.handle) == nil)
+        #expect(try await store.keep(other, from: [1], at: village.clock.now) != nil, "it asks again")
     }
 
     @Test func anErasedPersonLeavesNothingInTheMailbox() async throws {

@@ -207,9 +207,11 @@ public struct GuardianRequest: Sendable {
     /// How the two met, as the owner entered it.
     public let meeting: MeetingEvidence
     /// Whether the code can be read by now.
-    public let isRevealed: Bool
+    public var isRevealed: Bool { reveal != nil }
     /// When the owner's newest device was added, as the state in the log says; seconds since 1970.
     public let newestDevice: UInt64
+    /// What the device revealed for the spoken code; nil before it did.
+    let reveal: SpokenReveal?
 
     /// Whether the owner added a device in the thirty days before somebody asked: one that may still be theirs.
     public var followsActivity: Bool {
@@ -247,14 +249,15 @@ extension GuardianSide {
 
     /// The request for one owner that the log shows, or that a person named; nil when there is none.
     ///
-    /// - Parameter number: what the person read; nil for the request of the log, or the one that this guardian dealt with.
+    /// - Parameter wanted: which; nil for the request of the log, or the one that this guardian dealt with.
     func request(
-        about duty: GuardianDuty, number: RequestNumber? = nil, reporting report: (GuardianNotice) -> Void = { _ in }
+        about duty: GuardianDuty, _ wanted: RecoveryQuery.Wanted? = nil,
+        reporting report: (GuardianNotice) -> Void = { _ in }
     ) async throws(RecoveryClientError) -> GuardianRequest? {
         let lookup = try await post.lookup(duty.owner).lookup
         let state = lookup.state
         try await noteChange(of: duty, state, report)
-        guard let asked = try await asked(duty.owner, number, state),
+        guard let asked = try await asked(duty, wanted, state),
             let request = try? RecoveryRequest(decoding: asked.request),
             let packet = try? packet(of: duty, epoch: request.scope.epoch, state),
             var found = try openCase(request, asked.commitment, packet, state)
@@ -274,8 +277,8 @@ extension GuardianSide {
             try await release(&found, packet, lookup)
         }
         return GuardianRequest(
-            guardianCase: found, meeting: packet.meeting, isRevealed: asked.reveal(at: packet.place) != nil,
-            newestDevice: state.devices.map(\.addedAt).max() ?? 0)
+            guardianCase: found, meeting: packet.meeting, newestDevice: state.devices.map(\.addedAt).max() ?? 0,
+            reveal: asked.spoken(at: packet.place))
     }
 
     /// Whoever took the owner's device tells the guardians nothing: so this device sees for itself that others are in force. A
@@ -294,23 +297,33 @@ extension GuardianSide {
 
     /// The request that was named; else the one that the log shows; else the one that this guardian dealt with.
     private func asked(
-        _ owner: Handle, _ number: RequestNumber?, _ state: AccountState
+        _ duty: GuardianDuty, _ wanted: RecoveryQuery.Wanted?, _ state: AccountState
     ) async throws(RecoveryClientError) -> RecoveryAsked? {
-        var numbers = [number]
-        if number == nil {
-            let cases = try cases().filter { $0.owner == owner && $0.start == nil }
+        var all = [wanted].compactMap(\.self)
+        if wanted == nil {
+            let cases = try cases().filter { $0.owner == duty.owner && $0.start == nil }
             let known = cases.last { $0.stage == .confirmed } ?? cases.last { $0.isUndecided } ?? cases.last
-            numbers =
-                (state.pendingRecovery == nil ? [] : [nil])
-                + (known.map { [RequestNumber(ofRequest: $0.request.hash)] } ?? [])
+            all = (state.pendingRecovery == nil ? [] : [.logged]) + (known.map { [.request($0.request.hash)] } ?? [])
         }
-        for number in numbers {
-            let query = RecoveryQuery(owner: owner, number: number)
-            guard let answer = try await post.find(.asked, query.encoded),
-                let asked = try? RecoveryAsked(decoding: answer),
-                number != nil || asked.start?.hash == state.pendingRecovery
+        for wanted in all {
+            guard let asked = try await find(wanted, duty, state),
+                wanted != .logged || asked.start?.hash == state.pendingRecovery
             else { continue }
             return asked
+        }
+        return nil
+    }
+
+    /// Asks the server under the ask key of each set of which a part is kept: only the request's own opens it.
+    func find(
+        _ wanted: RecoveryQuery.Wanted, _ duty: GuardianDuty, _ state: AccountState
+    ) async throws(RecoveryClientError) -> RecoveryAsked? {
+        for epoch in duty.epochs {
+            guard let packet = try? packet(of: duty, epoch: epoch, state) else { continue }
+            let query = RecoveryQuery(
+                wanted, for: duty.owner, from: post.secrets.handle, signing: packet.askKey.signature)
+            guard let answer = try await post.find(.asked, query.encoded) else { continue }
+            return try? RecoveryAsked(decoding: answer)
         }
         return nil
     }
@@ -383,7 +396,9 @@ extension GuardianSide {
     public func look(
         at number: RequestNumber, for owner: Handle
     ) async throws(RecoveryClientError) -> GuardianRequest {
-        guard let request = try await request(about: duty(for: owner), number: number) else { throw .nobodyAsks(owner) }
+        guard let request = try await request(about: duty(for: owner), .number(number)) else {
+            throw .nobodyAsks(owner)
+        }
         return request
     }
 
@@ -395,13 +410,12 @@ extension GuardianSide {
         _ owner: Handle, number: RequestNumber? = nil, code: [UInt8], _ grant: consuming PresenceGrant
     ) async throws(RecoveryClientError) -> GuardianRequest {
         let duty = try duty(for: owner)
-        guard let request = try await request(about: duty, number: number) else { throw .nobodyAsks(owner) }
-        let hash = request.guardianCase.request.hash
-        let query = RecoveryQuery(owner: owner, number: RequestNumber(ofRequest: hash))
-        guard let answer = try await post.find(.asked, query.encoded),
-            let reveal = try? RecoveryAsked(decoding: answer).reveal(at: request.guardianCase.place)
-        else { throw .notRevealed }
+        guard let request = try await request(about: duty, number.map { .number($0) }) else {
+            throw .nobodyAsks(owner)
+        }
+        guard let reveal = request.reveal else { throw .notRevealed }
         var found = request.guardianCase
+        let hash = found.request.hash
         do throws(GuardianCaseError) {
             if found.stage == .numbered { try found.compare(typed: code, revealed: reveal) }
             try found.confirm(grant)
@@ -410,7 +424,7 @@ extension GuardianSide {
             throw .guardianCase(error)
         }
         try keep(found)
-        return try await self.request(about: duty, number: RequestNumber(ofRequest: hash)) ?? request
+        return try await self.request(about: duty, .request(hash)) ?? request
     }
 
     /// The guardian does not help, or says that somebody pretends to be the owner.
@@ -431,7 +445,7 @@ extension GuardianSide {
 
 extension RecoveryAsked {
     /// What the device revealed to the guardian of a place; nil when it did not, or when that cannot be read.
-    fileprivate func reveal(at place: UInt8) -> SpokenReveal? {
-        (try? SpokenReveal.list(decoding: reveal))?.first { $0.place == place }
+    fileprivate func spoken(at place: UInt8) -> SpokenReveal? {
+        reveal.flatMap { try? SpokenReveal.list(decoding: $0) }?.first { $0.place == place }
     }
 }

@@ -62,7 +62,7 @@ extension NewDeviceSide {
     private func fetch(
         _ record: inout RecoveryRecord, _ start: RecoveryStart, _ state: AccountState
     ) async throws(RecoveryClientError) {
-        try await leaveRequest(record, start)
+        try await leaveRequest(&record, start)
         let fetch = RecoveryFetch(request: record.request.hash, secret: record.secret)
         guard let file = try await post.find(.askedFile, fetch.encoded) else { throw .notRecoverable }
         guard let contents = try? RecoveryContents(decoding: file) else { throw .malformedAnswer }

@@ -33,11 +33,13 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// - Parameters:
     ///   - name: what the device calls itself, UTF-8.
     ///   - paper: the ask key that the owner wrote down.
+    ///   - naming: guardians whom the person remembers. Once somebody is named, only they, and those on the opened list, are shown
+    ///     a number: whoever has the ask key may answer under many names.
     ///   - withFormer: demands the guardians from before the last change. For as long as they may help, nobody else may, and they
     ///     are asked in any case.
     /// - Throws: ``RecoveryClientError``.
     public func start(
-        calling name: [UInt8], with paper: AskKey? = nil, withFormer: Bool = false
+        calling name: [UInt8], with paper: AskKey? = nil, naming guardians: [Handle] = [], withFormer: Bool = false
     ) async throws(RecoveryClientError) -> RecoveryProgress {
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
         let lookup = try await ownLookup()
@@ -46,10 +48,12 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             record = try await newRecord(lookup, name, withFormer: withFormer)
         }
         guard var record else { throw .noRecovery }
+        record.name(guardians)
         if let paper, record.endorsement == nil { record.endorsement = try endorse(record, with: paper) }
         try keep(record)
         if record.attempt?.stage ?? .collecting == .collecting {
-            try await leaveRequest(record, record.attempt?.start)
+            try await leaveRequest(&record, record.attempt?.start)
+            try keep(record)
         }
         return try await status()
     }
@@ -134,20 +138,27 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// For so long nothing starts after an objection, in seconds: a day.
     private static var freeze: UInt64 { 86_400 }
 
-    func leaveRequest(_ record: RecoveryRecord, _ start: RecoveryStart?) async throws(RecoveryClientError) {
+    /// Leaves the request with the server, which gives it its number.
+    func leaveRequest(_ record: inout RecoveryRecord, _ start: RecoveryStart?) async throws(RecoveryClientError) {
         let asking = RecoveryAsking(
             owner: post.secrets.handle, box: Array(SHA256.hash(data: record.secret)), commitment: record.commitment,
             start: start, request: record.request.encoded)
-        _ = try await post.call(.ask, asking.encoded)
+        let answer = try await post.call(.ask, asking.encoded)
+        guard answer.count == 4, let number = RequestNumber(answer.reduce(0) { $0 << 8 | UInt32($1) }) else {
+            throw .malformedAnswer
+        }
+        record.number = number
     }
 
     // MARK: Collecting
 
     /// Collects guardians' answers, and begins once one of them has confirmed.
     ///
+    /// - Parameter naming: guardians whom the person remembers; see ``start(calling:with:naming:withFormer:)``.
     /// - Throws: ``RecoveryClientError``.
-    public func status() async throws(RecoveryClientError) -> RecoveryProgress {
+    public func status(naming guardians: [Handle] = []) async throws(RecoveryClientError) -> RecoveryProgress {
         guard var record = try record() else { throw .noRecovery }
+        record.name(guardians)
         if record.attempt == nil {
             try await collectTwice(&record)
             try await begin(&record)
@@ -167,27 +178,31 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     }
 
     private func collect(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
-        let reveal = record.reveals.flatMap(\.encoded)
+        let reveals = record.reveals
+        let listed = try guardians(record)
+        record.others = []
         var last: UInt64 = 0
         while true {
             let collection = RecoveryCollection(
-                request: record.request.hash, secret: record.secret, after: last, reveal: reveal)
+                request: record.request.hash, secret: record.secret, after: last, reveals: reveals)
             let answer = try await post.call(.answers, collection.encoded)
             guard let letters = try? RecoveryLetterList(decoding: answer).letters else { throw .malformedAnswer }
             guard let end = letters.last?.number, end > last else { break }
             last = end
-            for letter in letters { try await take(letter, &record) }
+            for letter in letters { try await take(letter, &record, listed) }
         }
         try keep(record)
     }
 
     /// What does not hold is passed over; a wrong share is kept, so that its giver can be named.
-    private func take(_ letter: RecoveryLetter, _ record: inout RecoveryRecord) async throws(RecoveryClientError) {
+    private func take(
+        _ letter: RecoveryLetter, _ record: inout RecoveryRecord, _ listed: [Handle]
+    ) async throws(RecoveryClientError) {
         switch try? GuardianAnswer(decoding: letter.body) {
         case .number(let number):
-            guard !record.numbers.contains(where: { $0.guardian == letter.sender }),
-                let person = try await guardian(letter.sender)
-            else { return }
+            guard !record.numbers.contains(where: { $0.guardian == letter.sender }) else { return }
+            guard record.expects(letter.sender, listed) else { return record.passOver(letter.sender) }
+            guard let person = try await guardian(letter.sender) else { return }
             record.take(number, from: letter.sender, person.lookup.state.devices)
         case .release(let release):
             guard let person = try await guardian(letter.sender), let key = GuardianKey(person.lookup) else { return }
@@ -206,18 +221,21 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         }
     }
 
+    /// Everybody whom the owner had chosen; empty before two of them have helped.
+    private func guardians(_ record: RecoveryRecord) throws(RecoveryClientError) -> [Handle] {
+        guard let attempt = record.attempt else { return [] }
+        do { return try post.secrets.withSealingKey { attempt.guardians(with: $0) ?? [] } } catch { throw .damaged }
+    }
+
     private func progress(_ record: RecoveryRecord) throws(RecoveryClientError) -> RecoveryProgress {
-        let (standing, guardians): (RecoveryStanding, [Handle])
+        let standing: RecoveryStanding
         do {
-            (standing, guardians) = try post.secrets.withSealingKey { key in
-                guard let attempt = record.attempt else { return (.nothing, []) }
-                return (attempt.standing(with: key), attempt.guardians(with: key) ?? [])
-            }
+            standing = try post.secrets.withSealingKey { record.attempt?.standing(with: $0) ?? .nothing }
         } catch { throw .damaged }
         return RecoveryProgress(
-            number: RequestNumber(ofRequest: record.request.hash), stage: record.attempt?.stage,
+            number: record.number, stage: record.attempt?.stage,
             start: record.attempt?.start, codes: record.codes.mapValues { String(decoding: $0.text, as: UTF8.self) },
-            standing: standing, guardians: guardians)
+            standing: standing, guardians: try guardians(record), others: record.others)
     }
 }
 
@@ -235,4 +253,6 @@ public struct RecoveryProgress: Sendable {
     public let standing: RecoveryStanding
     /// Everybody whom the owner had chosen; empty before two of them have helped.
     public let guardians: [Handle]
+    /// Who answered and is shown nothing: nobody named them, and they are on no list.
+    public let others: [Handle]
 }

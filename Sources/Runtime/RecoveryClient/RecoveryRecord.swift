@@ -1,18 +1,23 @@
 import CanonicalCoding
 import KeyTransparency
+import SignetAPI
 import SocialRecovery
 
 /// A recovery under way on this device: the request, what guardians said to it, and once the log holds it
 /// ``RecoveryAttempt`` and the file that guardians open. No secret of the account is in it.
 ///
-/// `signet-recovering/v2` LF; 32-byte secret of the box; 32-byte seed of the numbers to reveal; 104-byte commitment; each behind
+/// `signet-recovering/v3` LF; 32-byte secret of the box; 32-byte seed of the numbers to reveal; 104-byte commitment; each behind
 /// a u32 length, empty when there is none: request, endorsement, start, attempt, file; u8 count and for each guardian's number,
-/// in the order in which they came, u8 length and handle, 97 bytes.
+/// in the order in which they came, u8 length and handle, 97 bytes; u32 number of the request; u8 count and for each guardian
+/// whom the person named u8 length and handle. Version 2 ends before the request's number, which its hash gives.
 struct RecoveryRecord: Sendable {
-    private static let format = Array("signet-recovering/v2\n".utf8)
+    private static let format = Array("signet-recovering/v3\n".utf8)
+    private static let secondFormat = Array("signet-recovering/v2\n".utf8)
     private static let firstFormat = Array("signet-recovering/v1\n".utf8)
-    /// So many guardians at most are shown a number.
+    /// So many guardians at most are shown a number whom nobody named.
     private static let maximumCount = 32
+    /// So many are named at most: twice as many as a set has, for whoever remembers wrongly.
+    private static let maximumNamedCount = 32
 
     /// By which answers are collected.
     let secret: [UInt8]
@@ -30,12 +35,36 @@ struct RecoveryRecord: Sendable {
     var contents: RecoveryContents?
     /// Guardians' numbers for the spoken code, in the order in which they came.
     private(set) var numbers: [(guardian: Handle, number: GuardianNumber)] = []
+    /// By what a guardian finds the request; the server gives it.
+    var number: RequestNumber
+    /// Guardians whom the person named.
+    private(set) var named: [Handle] = []
+    /// Who answered in the last look and was shown nothing; not kept.
+    var others: [Handle] = []
+
+    /// Somebody answered who is shown nothing.
+    mutating func passOver(_ guardian: Handle) { if !others.contains(guardian) { others.append(guardian) } }
 
     init(secret: [UInt8], numbersSeed: [UInt8], commitment: RecoveryCommitment, request: RecoveryRequest) {
         self.secret = secret
         self.numbersSeed = numbersSeed
         self.commitment = commitment
         self.request = request
+        number = RequestNumber(ofRequest: request.hash)
+    }
+
+    /// The person remembers these guardians.
+    mutating func name(_ guardians: [Handle]) {
+        for handle in guardians where !named.contains(handle) && named.count < Self.maximumNamedCount {
+            named.append(handle)
+        }
+    }
+
+    /// Whether somebody's number is to be taken: of who is named or on the opened list; while there is neither, of the first who
+    /// come. Whoever is in the way under many names is in nobody's way who was named.
+    func expects(_ guardian: Handle, _ listed: [Handle]) -> Bool {
+        let known = named + listed
+        return known.isEmpty ? numbers.count < Self.maximumCount : known.contains(guardian)
     }
 
     /// Takes a guardian's number, once for each guardian and each place: what came first stays, and only for it is a number
@@ -43,23 +72,25 @@ struct RecoveryRecord: Sendable {
     ///
     /// - Parameter devices: the guardian's, from a verified lookup.
     mutating func take(_ number: GuardianNumber, from guardian: Handle, _ devices: [DeviceRecord]) {
-        guard numbers.count < Self.maximumCount else { return }
+        guard numbers.count < RecoveryReveal.maximumCount else { return }
         guard number.isSigned(for: request.hash, by: guardian, devices) else { return }
         guard !numbers.contains(where: { $0.guardian == guardian || $0.number.place == number.place }) else { return }
         numbers.append((guardian, number))
     }
 
     /// What each of these guardians is shown, in the order in which their numbers came.
-    var reveals: [SpokenReveal] {
+    var reveals: [RecoveryReveal] {
         let own = SpokenNumbers(seed: numbersSeed)
-        return numbers.map { own.reveal(at: $0.number.place) }
+        return numbers.map { RecoveryReveal(to: $0.guardian, number: own.reveal(at: $0.number.place).encoded) }
     }
 
     /// What to read to each guardian.
     var codes: [Handle: SpokenCode] {
-        let codes = zip(numbers, reveals).map { taken, reveal in
+        let own = SpokenNumbers(seed: numbersSeed)
+        let codes = numbers.map { taken in
             let code = SpokenCode(
-                request: request.hash, guardian: taken.guardian, number: taken.number.number, reveal: reveal)
+                request: request.hash, guardian: taken.guardian, number: taken.number.number,
+                reveal: own.reveal(at: taken.number.place))
             return (taken.guardian, code)
         }
         return Dictionary(codes) { first, _ in first }
@@ -79,13 +110,19 @@ struct RecoveryRecord: Sendable {
             writer.write(UInt8(truncatingIfNeeded: handle.bytes.count))
             writer.write(handle.bytes + number.encoded)
         }
+        writer.write(number.value)
+        writer.write(UInt8(truncatingIfNeeded: named.count))
+        for handle in named {
+            writer.write(UInt8(truncatingIfNeeded: handle.bytes.count))
+            writer.write(handle.bytes)
+        }
         return writer.bytes
     }
 
     init(decoding bytes: [UInt8]) throws {
         var reader = ByteReader(bytes)
         let format = Array(try reader.bytes(Self.format.count))
-        guard format == Self.format else {
+        guard format == Self.format || format == Self.secondFormat else {
             throw format == Self.firstFormat ? RecoveryFormatError.anotherVersion : .unknownFormat
         }
         secret = Array(try reader.bytes(32))
@@ -105,8 +142,18 @@ struct RecoveryRecord: Sendable {
             let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
             numbers.append((handle, try GuardianNumber(decoding: Array(reader.bytes(GuardianNumber.byteCount)))))
         }
+        number = RequestNumber(ofRequest: request.hash)
+        if format == Self.format { try readNumberAndNames(from: &reader) }
         try reader.end()
         guard (attempt == nil) == (contents == nil) else { throw RecoveryFormatError.invalidField }
+    }
+
+    private mutating func readNumberAndNames(from reader: inout ByteReader) throws {
+        guard let number = RequestNumber(try reader.uint32()) else { throw RecoveryFormatError.invalidField }
+        self.number = number
+        for _ in 0..<(try reader.uint8()) {
+            named.append(try Handle(canonical: Array(reader.bytes(Int(reader.uint8())))))
+        }
     }
 
     /// Of which epoch the guardians were whom a recovery with an older program asked; nil when these bytes are none of it.

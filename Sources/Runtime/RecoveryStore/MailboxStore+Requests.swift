@@ -16,18 +16,19 @@ extension MailboxStore {
     /// So many of one sender.
     public static let answersPerSender = 8
 
-    /// Keeps a request beside those that an account has. When there are too many that no guardian answered, the oldest goes of
+    /// Keeps a request beside those that an account has. When there are too many that no guardian answered, one goes of
     /// whoever's network brought the most. The same again changes nothing but its start. In the directory's share of the disk
     /// only what the log shows is kept.
     ///
     /// - Parameter network: whence it came.
+    /// - Returns: its number; nil when there is no room for it.
     /// - Throws: ``MailboxStoreError``.
-    public func keep(
+    @discardableResult public func keep(
         _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64
-    ) async throws(MailboxStoreError) {
+    ) async throws(MailboxStoreError) -> RequestNumber? {
         guard asking.start != nil || !isFull else { throw .full }
         let (owner, hash) = (Data(asking.owner.bytes), Data(asking.requestHash))
-        try await write { database in
+        return try await write { database in
             let old = Int64(clamping: now) - Int64(Self.requestLifetime)
             try Self.forget(requests: "time < ?", [old], in: database)
             try database.execute(
@@ -36,7 +37,7 @@ extension MailboxStore {
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                     """,
                 arguments: [
-                    owner, hash, Int64(RequestNumber(ofRequest: asking.requestHash).value), Data(asking.box),
+                    owner, hash, Int64(try Self.freeNumber(for: asking, in: database).value), Data(asking.box),
                     Data(asking.commitment.encoded), Data(asking.request), Data(network), Int64(clamping: now),
                 ])
             if let start = asking.start {
@@ -45,47 +46,69 @@ extension MailboxStore {
                     sql: "UPDATE requests SET start = ? WHERE owner = ? AND hash = ?",
                     arguments: [Data(start.encoded), owner, hash])
             }
-            try Self.evict(of: owner, in: database)
+            try Self.evict(of: owner, at: now, in: database)
+            return try Int64.fetchOne(database, sql: "SELECT number FROM requests WHERE hash = ?", arguments: [hash])
+                .flatMap { UInt32(exactly: $0) }.flatMap { RequestNumber($0) }
         }
     }
 
-    /// The greediest network loses its oldest request, never a bystander theirs. One that a guardian answered stays: only
-    /// whoever holds a part can answer.
-    private static func evict(of owner: Data, in database: Database) throws {
+    /// The number that a request's hash gives, or the next that no other request of the account has: whoever computes a request
+    /// for somebody's number takes it from nobody.
+    private static func freeNumber(for asking: RecoveryAsking, in database: Database) throws -> RequestNumber {
+        let taken = try Set(
+            Int64.fetchAll(
+                database, sql: "SELECT number FROM requests WHERE owner = ?", arguments: [Data(asking.owner.bytes)]))
+        var number = RequestNumber(ofRequest: asking.requestHash)
+        while taken.contains(Int64(number.value)) { number = number.next }
+        return number
+    }
+
+    /// For so long an earlier request comes before later ones of its network, in seconds: an hour, in which the person calls a
+    /// guardian.
+    public static let earlierFirst: UInt64 = 3600
+
+    /// The greediest network loses a request, never a bystander theirs: what has waited for more than an hour, else the newest,
+    /// so that nobody who shares an address pushes out who asked before them. One that a guardian answered stays: only whoever
+    /// holds a part can answer.
+    private static func evict(of owner: Data, at now: UInt64, in database: Database) throws {
         let waiting = """
             FROM requests WHERE owner = ?1 AND start IS NULL
             AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.request = requests.hash)
             """
         let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [owner])
+        let old = Int64(clamping: now) - Int64(earlierFirst)
         for _ in 0..<max(0, (count ?? 0) - requestsPerAccount) {
-            let oldest = """
+            let one = """
                 hash = (SELECT hash \(waiting) AND network = (
-                    SELECT network \(waiting) GROUP BY network ORDER BY count(*) DESC, min(id) LIMIT 1
-                ) ORDER BY id LIMIT 1)
+                    SELECT network \(waiting) GROUP BY network ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1
+                ) ORDER BY time < ?2 DESC, iif(time < ?2, id, -id) LIMIT 1)
                 """
-            try forget(requests: oldest, [owner], in: database)
+            try forget(requests: one, [owner, old], in: database)
         }
     }
 
-    /// A request for an account as it came: the one that was kept with a start, or the only one of a number.
+    /// A request for an account as it came, for somebody who holds a part of the account's: with what it revealed to them.
     ///
-    /// - Returns: nil when there is none, or more than one.
+    /// - Returns: nil when there is none, or whoever asks holds no part.
     /// - Throws: ``MailboxStoreError``.
-    public func request(_ query: RecoveryQuery) async throws(MailboxStoreError) -> RecoveryAsked? {
-        let owner = Data(query.owner.bytes)
-        let number = query.number.map { Int64($0.value) }
+    public func request(
+        _ query: RecoveryQuery, from sender: Handle
+    ) async throws(MailboxStoreError) -> RecoveryAsked? {
+        let (condition, value) = query.wanted.condition
         return try await read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT commitment, start, reveal, request FROM requests
-                    WHERE owner = ?1 AND iif(?2 IS NULL, start IS NOT NULL, number = ?2) LIMIT 2
-                    """, arguments: [owner, number])
-            guard let row = rows.first, rows.count == 1 else { return nil }
+            guard
+                let row = try Row.fetchOne(
+                    database,
+                    sql: "SELECT commitment, start, reveal, request FROM requests WHERE owner = ? AND \(condition)",
+                    arguments: [Data(query.owner.bytes)] + value)
+            else { return nil }
+            let commitment = try RecoveryCommitment(decoding: Array(row.decode(Data.self, atIndex: 0)))
+            guard query.isTagged(by: commitment, from: sender) else { return nil }
+            let reveals = try RecoveryReveal.list(decoding: Array(row.decode(Data?.self, atIndex: 2) ?? Data()))
             return RecoveryAsked(
-                commitment: try RecoveryCommitment(decoding: Array(row.decode(Data.self, atIndex: 0))),
+                commitment: commitment,
                 start: try row.decode(Data?.self, atIndex: 1).map { try RecoveryStart(decoding: Array($0)) },
-                reveal: Array(try row.decode(Data?.self, atIndex: 2) ?? Data()),
+                reveal: reveals.first { $0.guardian == sender }?.number,
                 request: Array(try row.decode(Data.self, atIndex: 3)))
         }
     }
@@ -142,16 +165,21 @@ extension MailboxStore {
         }
     }
 
+    /// The greediest sender loses the oldest answer, but none whom the device has shown a number: it knows them for guardians.
     private static func evict(answersTo request: Data, in database: Database) throws {
         let count = try Int.fetchOne(
             database, sql: "SELECT count(*) FROM answers WHERE request = ?", arguments: [request])
         guard (count ?? 0) > answersPerRequest else { return }
+        let shown = try Data.fetchOne(
+            database, sql: "SELECT coalesce(reveal, x'') FROM requests WHERE hash = ?", arguments: [request])
+        let known = try Set(RecoveryReveal.list(decoding: Array(shown ?? Data())).map { Data($0.guardian.bytes) })
+        let senders = try Data.fetchAll(
+            database,
+            sql: "SELECT sender FROM answers WHERE request = ? GROUP BY sender ORDER BY count(*) DESC, min(id)",
+            arguments: [request])
         try database.execute(
-            sql: """
-                DELETE FROM answers WHERE id = (SELECT id FROM answers WHERE request = ?1 AND sender = (
-                    SELECT sender FROM answers WHERE request = ?1 GROUP BY sender ORDER BY count(*) DESC, min(id) LIMIT 1
-                ) ORDER BY id LIMIT 1)
-                """, arguments: [request])
+            sql: "DELETE FROM answers WHERE id = (SELECT min(id) FROM answers WHERE request = ? AND sender = ?)",
+            arguments: [request, senders.first { !known.contains($0) } ?? senders.first])
     }
 
     /// Gives the answers to whoever has the secret, and keeps the numbers that they reveal: those from before stay.
@@ -166,11 +194,10 @@ extension MailboxStore {
                 try Row.fetchOne(
                     database, sql: "SELECT 1 FROM requests WHERE hash = ? AND box = ?", arguments: [hash, box]) != nil
             else { return nil }
-            if !collection.reveal.isEmpty {
-                try database.execute(
-                    sql: "UPDATE requests SET reveal = ? WHERE hash = ? AND coalesce(length(reveal), 0) < ?",
-                    arguments: [Data(collection.reveal), hash, collection.reveal.count])
-            }
+            let reveal = RecoveryReveal.encoded(collection.reveals)
+            try database.execute(
+                sql: "UPDATE requests SET reveal = ? WHERE hash = ? AND coalesce(length(reveal), 0) < ?",
+                arguments: [Data(reveal), hash, reveal.count])
             return try Self.list(
                 database, "SELECT id, sender, time, body FROM answers WHERE request = ? AND id > ?",
                 [hash, Int64(clamping: collection.after)])
@@ -197,5 +224,16 @@ extension MailboxStore {
             sql: "DELETE FROM answers WHERE request IN (SELECT hash FROM requests WHERE \(condition))",
             arguments: arguments)
         try database.execute(sql: "DELETE FROM requests WHERE \(condition)", arguments: arguments)
+    }
+}
+
+extension RecoveryQuery.Wanted {
+    /// Which rows, and with which value.
+    fileprivate var condition: (sql: String, value: StatementArguments) {
+        switch self {
+        case .logged: ("start IS NOT NULL", [])
+        case .number(let number): ("number = ?", [Int64(number.value)])
+        case .request(let hash): ("hash = ?", [Data(hash)])
+        }
     }
 }

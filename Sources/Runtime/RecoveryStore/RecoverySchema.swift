@@ -11,6 +11,9 @@ enum RecoverySchema {
             database in
             try database.execute(sql: second)
         }
+        migrator.registerMigration("3: one request of a number, numbers revealed to guardians by name") { database in
+            try database.execute(sql: third)
+        }
         return migrator
     }
 
@@ -71,5 +74,14 @@ enum RecoverySchema {
             time INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX requests_by_owner ON requests (owner, number);
+        """
+
+    /// Of two requests with one number nobody found either: who asks again gets a number of their own. What devices revealed has
+    /// another form now; they reveal it again when they look for answers.
+    private static let third = """
+        DELETE FROM requests WHERE id NOT IN (SELECT min(id) FROM requests GROUP BY owner, number);
+        UPDATE requests SET reveal = NULL;
+        DROP INDEX requests_by_owner;
+        CREATE UNIQUE INDEX requests_by_number ON requests (owner, number);
         """
 }

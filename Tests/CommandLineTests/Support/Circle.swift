@@ -153,11 +153,9 @@ struct Circle: Sendable {
                 identityKey: keystore.identityKey))
         let side = GuardianSide(client, secrets, RecoveryFiles(in: home))
         let duty = try #require(try side.duties().first)
-        let (owner, answer) = (
-            try await side.post.lookup(duty.owner).lookup.state,
-            try await side.post.call(.asked, RecoveryQuery(owner: duty.owner, number: nil).encoded)
-        )
-        let request = try RecoveryRequest(decoding: RecoveryAsked(decoding: answer).request)
+        let owner = try await side.post.lookup(duty.owner).lookup.state
+        let asked = try #require(try await side.find(.logged, duty, owner))
+        let request = try RecoveryRequest(decoding: asked.request)
         let packet = try side.packet(of: duty, epoch: request.scope.epoch, owner)
         let forged = GuardianPacket(
             scope: packet.scope, share: SecretShare(index: packet.share.index, scalar: .random()),

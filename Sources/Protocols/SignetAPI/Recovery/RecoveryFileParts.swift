@@ -1,6 +1,6 @@
 import CanonicalCoding
 import Crypto
-public import KeyTransparency
+package import KeyTransparency
 
 /// A recovery file as far as whoever stores it can read it: everything but what is sealed.
 ///

@@ -77,7 +77,8 @@ public enum RecoveryRoute: PartRoute {
         case .file, .askedFile: RecoveryFile.maximumByteCount
         case .letters, .answers: RecoveryLetterList.maximumByteCount
         case .commitment: RecoveryPromise.byteCount
-        case .asked: 1024 + RecoveryAsking.maximumRequestByteCount + RecoveryAsking.maximumRevealByteCount
+        case .asked: 1024 + RecoveryAsking.maximumRequestByteCount + RecoveryReveal.byteCount
+        case .ask: 4
         default: 1
         }
     }

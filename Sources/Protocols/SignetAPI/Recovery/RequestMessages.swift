@@ -34,8 +34,8 @@ public struct RecoveryFetch: Hashable, Sendable {
 public struct RecoveryAsking: Hashable, Sendable {
     /// The longest request, in bytes.
     public static let maximumRequestByteCount = 2048
-    /// The longest list of numbers that a device reveals, in bytes: 32 of 289.
-    public static let maximumRevealByteCount = 32 * 289
+    /// The longest list of numbers that a device reveals, in bytes: ``RecoveryReveal/maximumCount`` of them.
+    public static let maximumRevealByteCount = RecoveryReveal.maximumCount * (256 + RecoveryReveal.byteCount)
 
     /// Whose identity.
     public let owner: Handle
@@ -84,87 +84,6 @@ public struct RecoveryAsking: Hashable, Sendable {
                 throw RecoveryMessageError.anotherRequest
             }
             return asking
-        }
-    }
-}
-
-/// Which request of an account a guardian wants to see. Wire form: u8 length and owner's handle; nothing, for the one that
-/// the log shows, or u32 ``RequestNumber``.
-public struct RecoveryQuery: Hashable, Sendable {
-    /// Whose identity.
-    public let owner: Handle
-    /// The number that the person read; nil for the request that the log shows.
-    public let number: RequestNumber?
-
-    /// A question for one request.
-    public init(owner: Handle, number: RequestNumber?) {
-        self.owner = owner
-        self.number = number
-    }
-
-    /// The wire form.
-    public var encoded: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(UInt8(truncatingIfNeeded: owner.bytes.count))
-        writer.write(owner.bytes)
-        if let number { writer.write(number.value) }
-        return writer.bytes
-    }
-
-    /// Reads the wire form.
-    ///
-    /// - Throws: ``RecoveryMessageError``.
-    public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
-        self = try RecoveryMessageError.reading(bytes) { reader in
-            let owner = try Handle(canonical: reader.shortBytes())
-            if bytes.count == 1 + owner.bytes.count { return RecoveryQuery(owner: owner, number: nil) }
-            guard let number = RequestNumber(try reader.uint32()) else { throw RecoveryMessageError.invalidLength }
-            return RecoveryQuery(owner: owner, number: number)
-        }
-    }
-}
-
-/// A request of somebody for an account. Wire form: 104-byte `RecoveryCommitment`; u8 0, or 1 and 257 bytes of
-/// `RecoveryStart`; u16 length and the numbers that the device revealed for the spoken code, each to one guardian; the request to
-/// the end.
-public struct RecoveryAsked: Hashable, Sendable {
-    /// By which commitment.
-    public let commitment: RecoveryCommitment
-    /// What the log should hold of it; nil before it does.
-    public let start: RecoveryStart?
-    /// What the device revealed so far, one number after the other.
-    public let reveal: [UInt8]
-    /// The request.
-    public let request: [UInt8]
-
-    /// A request that is under way.
-    public init(commitment: RecoveryCommitment, start: RecoveryStart?, reveal: [UInt8], request: [UInt8]) {
-        self.commitment = commitment
-        self.start = start
-        self.reveal = reveal
-        self.request = request
-    }
-
-    /// The wire form.
-    public var encoded: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(commitment.encoded)
-        writer.write(start.wire)
-        writer.write(UInt16(truncatingIfNeeded: reveal.count))
-        writer.write(reveal)
-        writer.write(request)
-        return writer.bytes
-    }
-
-    /// Reads the wire form.
-    ///
-    /// - Throws: ``RecoveryMessageError``.
-    public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
-        self = try RecoveryMessageError.reading(bytes) { reader in
-            let commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
-            let (start, reveal) = (try reader.start(), try reader.revealed())
-            return RecoveryAsked(
-                commitment: commitment, start: start, reveal: reveal, request: Array(reader.rest()))
         }
     }
 }
@@ -229,7 +148,7 @@ public struct RecoveryAnswer: Hashable, Sendable {
 }
 
 /// The new device collects answers. Wire form: 32-byte hash of the request, 32-byte secret, u64 the last number that is
-/// known, u16 length and the numbers that the device reveals: those from before, and what is new behind them.
+/// known, u16 length and each ``RecoveryReveal``: those from before, and what is new behind them.
 public struct RecoveryCollection: Hashable, Sendable {
     /// SHA-256 of the request.
     public let request: [UInt8]
@@ -237,15 +156,15 @@ public struct RecoveryCollection: Hashable, Sendable {
     public let secret: [UInt8]
     /// Answers after this one.
     public let after: UInt64
-    /// What the device reveals by now.
-    public let reveal: [UInt8]
+    /// What the device reveals by now, each to one guardian.
+    public let reveals: [RecoveryReveal]
 
     /// A collection.
-    public init(request: [UInt8], secret: [UInt8], after: UInt64, reveal: [UInt8]) {
+    public init(request: [UInt8], secret: [UInt8], after: UInt64, reveals: [RecoveryReveal]) {
         self.request = request
         self.secret = secret
         self.after = after
-        self.reveal = reveal
+        self.reveals = reveals
     }
 
     /// The wire form.
@@ -254,8 +173,9 @@ public struct RecoveryCollection: Hashable, Sendable {
         writer.write(request)
         writer.write(secret)
         writer.write(after)
-        writer.write(UInt16(truncatingIfNeeded: reveal.count))
-        writer.write(reveal)
+        let list = RecoveryReveal.encoded(reveals)
+        writer.write(UInt16(truncatingIfNeeded: list.count))
+        writer.write(list)
         return writer.bytes
     }
 
@@ -263,27 +183,22 @@ public struct RecoveryCollection: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryMessageError``.
     public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
-        (request, secret, after, reveal) = try RecoveryMessageError.reading(bytes) { reader in
+        (request, secret, after, reveals) = try RecoveryMessageError.reading(bytes) { reader in
             let (request, secret) = (Array(try reader.bytes(32)), Array(try reader.bytes(32)))
-            return (request, secret, try reader.uint64(), try reader.revealed())
+            let (after, count) = (try reader.uint64(), Int(try reader.uint16()))
+            guard count <= RecoveryAsking.maximumRevealByteCount else { throw RecoveryMessageError.invalidLength }
+            return (request, secret, after, try RecoveryReveal.list(decoding: Array(reader.bytes(count))))
         }
     }
 }
 
 extension RecoveryStart? {
     /// u8 0, or 1 and the start.
-    fileprivate var wire: [UInt8] { map { [1] + $0.encoded } ?? [0] }
+    var wire: [UInt8] { map { [1] + $0.encoded } ?? [0] }
 }
 
 extension ByteReader {
-    /// Revealed numbers behind their length in two bytes.
-    fileprivate mutating func revealed() throws -> [UInt8] {
-        let count = Int(try uint16())
-        guard count <= RecoveryAsking.maximumRevealByteCount else { throw RecoveryMessageError.invalidLength }
-        return Array(try bytes(count))
-    }
-
-    fileprivate mutating func start() throws -> RecoveryStart? {
+    mutating func start() throws -> RecoveryStart? {
         switch try uint8() {
         case 0: nil
         case 1: try RecoveryStart(decoding: Array(bytes(RecoveryStart.byteCount)))

@@ -1,15 +1,22 @@
-/// By what a person names their request to a guardian, over the telephone: eight digits, from the request's hash.
+/// By what a person names their request to a guardian, over the telephone: eight digits, which the server gives, from the
+/// request's hash or, where another request of the account has that number, the next free one.
 ///
-/// Several requests for one account may wait; the number finds the one that is meant. It proves nothing: that the request
-/// is the person's, the spoken code shows.
+/// Several requests for one account may wait; the number finds the one that is meant. It is an address and proves nothing: that
+/// the request is the person's, the spoken code shows, into which the request's hash goes. So nobody gains by choosing a request
+/// for its number, and nobody loses theirs to one who did.
 public struct RequestNumber: Hashable, Sendable {
     /// Below 100,000,000.
     public let value: UInt32
 
-    /// The number of a request with this hash: its first eight bytes, big-endian, modulo 10^8.
+    /// The number of a request with this hash, if it is free: its first eight bytes, big-endian, modulo 10^8.
     public init(ofRequest hash: [UInt8]) {
         value = UInt32(hash.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000)
     }
+
+    /// The number after this one; after the last comes the first.
+    public var next: RequestNumber { RequestNumber(unchecked: (value + 1) % 100_000_000) }
+
+    private init(unchecked value: UInt32) { self.value = value }
 
     /// A number that the other side sent; nil when it has more digits.
     public init?(_ value: UInt32) {

@@ -46,7 +46,7 @@ package struct RecoveryAnswering: PartAnswering {
         case .send: try await send(body, from: device)
         case .letters: try await letters(body, to: caller)
         case .drop: try await drop(body, to: caller)
-        case .asked: try await asked(body)
+        case .asked: try await asked(body, from: caller)
         case .answer: try await answer(body, from: caller)
         case .askedFile, .commitment, .ask, .answers: throw PartRefusal(.badRequest)
         }
@@ -77,9 +77,10 @@ package struct RecoveryAnswering: PartAnswering {
         return []
     }
 
-    private func asked(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
+    /// Who asks for an account is for whoever holds a part of it.
+    private func asked(_ body: [UInt8], from sender: Handle) async throws(PartRefusal) -> [UInt8] {
         let query = try read { try RecoveryQuery(decoding: body) }
-        let asked = try await stored { () throws(MailboxStoreError) in try await store.request(query) }
+        let asked = try await stored { () throws(MailboxStoreError) in try await store.request(query, from: sender) }
         guard let asked else { throw PartRefusal(.notFound) }
         return asked.encoded
     }
@@ -140,10 +141,11 @@ package struct RecoveryAnswering: PartAnswering {
                 || state.pendingRecovery == asking.start?.hash && asking.start != nil
         else { throw PartRefusal(.notFound) }
         guard asking.start == nil || state.pendingRecovery == asking.start?.hash else { throw PartRefusal(.notFound) }
-        try await stored { () throws(MailboxStoreError) in
+        let number = try await stored { () throws(MailboxStoreError) in
             try await store.keep(asking, from: client.network, at: clock())
         }
-        return []
+        guard let number else { throw PartRefusal(.tooManyRequests) }
+        return (0..<4).reversed().map { UInt8(truncatingIfNeeded: number.value >> (8 * UInt32($0))) }
     }
 
     private func answers(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {

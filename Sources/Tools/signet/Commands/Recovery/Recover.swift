@@ -14,6 +14,10 @@ struct Recover: AsyncParsableCommand {
 }
 
 extension Recover {
+    fileprivate static let guardianHelp = ArgumentHelp(
+        "A guardian whom you remember: a code is shown for them, and for nobody else who answers; may be repeated.",
+        valueName: "handle")
+
     /// `signet recover start`
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -30,6 +34,7 @@ extension Recover {
         @Option(help: "What guardians are shown as this device's name.") var name = "new device"
         @Option(help: ArgumentHelp("Begin at once, with what 'signet guardians paper' wrote.", valueName: "file"))
         var paper: String?
+        @Option(help: Recover.guardianHelp) var guardian: [String] = []
         @Flag(help: "Ask only if those from before the last change of guardians may still help.") var before = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -37,6 +42,7 @@ extension Recover {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let askKey = try paper.map(Self.askKey)
+            let guardians = try guardian.map(Handle.typed)
             guard name.utf8.count <= RecoveryRequest.maximumNameByteCount else {
                 throw CommandFailure(
                     .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
@@ -46,7 +52,8 @@ extension Recover {
             defer { withExtendedLifetime(lock) {} }
             let side = session.newDeviceSide(secrets)
             do throws(RecoveryClientError) {
-                let progress = try await side.start(calling: Array(name.utf8), with: askKey, withFormer: before)
+                let progress = try await side.start(
+                    calling: Array(name.utf8), with: askKey, naming: guardians, withFormer: before)
                 OwnAccountWatch.arm(session.client)
                 output.emit(progress.json, progress.beginning(handle))
             } catch {
@@ -75,13 +82,17 @@ extension Recover {
         static let configuration = CommandConfiguration(
             abstract: "What to read to each guardian, and who has helped.")
 
+        @Option(help: Recover.guardianHelp) var guardian: [String] = []
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
+            let guardians = try guardian.map(Handle.typed)
             let session = try Session(home)
             let side = session.newDeviceSide(try session.secrets())
-            let progress = try await session.recovering { () throws(RecoveryClientError) in try await side.status() }
+            let progress = try await session.recovering { () throws(RecoveryClientError) in
+                try await side.status(naming: guardians)
+            }
             output.emit(progress.json, progress.text)
         }
     }
@@ -209,11 +220,22 @@ extension RecoveryProgress {
                 codes.sorted { $0.key.description < $1.key.description }.map {
                     ["code": .string($0.value), "handle": .string($0.key.description)]
                 }), "missing": .number(UInt64(standing.missing)),
-            "notBefore": start.map { .number($0.notBefore) } ?? .null, "request": .string(number.text),
+            "notBefore": start.map { .number($0.notBefore) } ?? .null,
+            "others": .array(others.map { .string($0.description) }), "request": .string(number.text),
             "right": .array(standing.right.map { .string($0.description) }),
             "stage": .string(stage?.name ?? "not-begun"),
             "unjudged": .array(standing.unjudged.map { .string($0.description) }),
             "wrong": .array(standing.wrong.map { .string($0.description) }),
+        ]
+    }
+
+    /// Who answered without being named or listed; a few of them.
+    private var strangers: [String] {
+        guard !others.isEmpty else { return [] }
+        let names = others.prefix(8).map(\.description).joined(separator: ", ") + (others.count > 8 ? ", …" : "")
+        return [
+            "  \(Moment.count(UInt64(others.count), "answer")) came from people whom you did not name: \(names).",
+            "  Is one of them your guardian? signet recover --guardian HANDLE",
         ]
     }
 
@@ -266,10 +288,11 @@ extension RecoveryProgress {
         lines += waiting.sorted { $0.key.description < $1.key.description }.map {
             "  Read this to \($0.key), on the telephone or in person: \(paint.strong($0.value))"
         }
-        let others = guardians.filter { codes[$0] == nil }
-        if !others.isEmpty {
-            lines.append("  You could also ask \(others.map(\.description).joined(separator: ", ")).")
+        let silent = guardians.filter { codes[$0] == nil }
+        if !silent.isEmpty {
+            lines.append("  You could also ask \(silent.map(\.description).joined(separator: ", ")).")
         }
+        lines += strangers
         if start != nil && standing.missing == 0 {
             lines.append("  Finish, when the wait is over: signet recover finish")
         }

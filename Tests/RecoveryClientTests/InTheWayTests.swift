@@ -1,0 +1,121 @@
+import Crypto
+import DeviceIdentity
+import KeyTransparency
+import RecoveryStore
+import SignetAPI
+import SignetClient
+import Testing
+
+@testable import RecoveryClient
+@testable import SocialRecovery
+
+/// Somebody wants to be in the way of a recovery, or to learn of it, without a part.
+@Suite struct InTheWayTests {
+    let family: Family
+
+    init() async throws {
+        family = try await Family()
+    }
+
+    private var ming: Villager { family.ming }
+
+    /// The attack: anybody with an account reads who asks, from what, and how many guardians looked.
+    @Test func onlyAGuardianSeesTheRequest() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: family.village, device: "-new")
+        let number = try await device.newDevice.start(calling: Array("new".utf8)).number
+        try await family.confirm(family.guardians[0], on: device)
+        let stranger = try Villager("stranger", in: family.village)
+        _ = try await stranger.client.createAccount(stranger.secrets)
+        let post = RecoveryPost(try stranger.client, stranger.secrets)
+        let key = Curve25519.Signing.PrivateKey()
+        for wanted in [RecoveryQuery.Wanted.logged, .number(number)] {
+            let query = RecoveryQuery(wanted, for: ming.handle, from: stranger.handle) {
+                (try? key.signature(for: $0)).map(Array.init) ?? []
+            }
+            #expect(try await post.find(.asked, query.encoded) == nil)
+        }
+        #expect(try await family.guardians[1].guardian.advance().count == 1)
+    }
+
+    /// The attack: one guardian, with the ask key, answers under thirty-two other names first.
+    @Test func thirtyTwoNamesDoNotTakeAGuardiansPlace() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: family.village, device: "-new")
+        let asked = try await device.newDevice.start(calling: []).number
+        let ana = family.guardians[0]
+        _ = try await ana.guardian.look(at: asked, for: ming.handle)
+        let number = try #require(try ana.guardian.cases().first?.number)
+        let devices = try await device.client.lookup(ana.handle).verdict.lookup.state.devices
+        var record = try RecoveryRecord(decoding: #require(try device.files.read(device.files.recovery)))
+        record.name([ana.handle])
+        var listed = try RecoveryRecord(decoding: #require(try device.files.read(device.files.recovery)))
+        for place in UInt8(0)..<33 where place != number.place {
+            let name = try Handle(typed: Array("name\(place)@example.org".utf8))
+            let theirs = try #require(
+                GuardianNumber(
+                    [UInt8](repeating: 1, count: 32), at: place, for: record.request.hash, by: name,
+                    signing: { try ana.secrets.sign($0) }))
+            if record.expects(name, []) { record.take(theirs, from: name, devices) }
+            if listed.expects(name, [ana.handle]) { listed.take(theirs, from: name, devices) }
+        }
+        #expect(record.codes.isEmpty && listed.codes.isEmpty)
+        for var record in [record, listed] {
+            #expect(record.expects(ana.handle, [ana.handle]))
+            record.take(number, from: ana.handle, devices)
+            #expect(record.codes[ana.handle] != nil)
+            let again = try RecoveryRecord(decoding: record.encoded)
+            #expect(again.codes == record.codes && again.number == record.number && again.named == record.named)
+        }
+    }
+
+    /// What an older program left names no guardians, and its number was the one that the hash gives.
+    @Test func aRecoveryThatAnOlderProgramBeganGoesOn() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: family.village, device: "-new")
+        let number = try await device.newDevice.start(calling: []).number
+        let bytes = try #require(try device.files.read(device.files.recovery))
+        let line = Array("signet-recovering/v2\n".utf8)
+        let older = line + bytes[line.count..<bytes.count - 5]
+        try device.files.write(older, to: device.files.recovery)
+        #expect(try await device.newDevice.status().number == number)
+        try await family.confirm(family.guardians[0], on: device)
+        #expect(try await device.newDevice.status().start != nil)
+        #expect(throws: (any Error).self) { try RecoveryRecord(decoding: older + [0]) }
+    }
+
+    /// While nobody is named, the first who come; a person names whom they call, in the middle of it as well.
+    @Test func whoIsNamedIsShownANumberBesideThoseWhoCameFirst() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: family.village, device: "-new")
+        let asked = try await device.newDevice.start(calling: []).number
+        let (ana, ben, cleo) = (family.guardians[0], family.guardians[1], family.guardians[2])
+        for guardian in [ana, ben] { _ = try await guardian.guardian.look(at: asked, for: ming.handle) }
+        #expect(try await device.newDevice.status().codes.count == 2)
+        _ = try await cleo.guardian.look(at: asked, for: ming.handle)
+        let named = try await device.newDevice.status(naming: [ana.handle])
+        #expect(named.codes.count == 2 && named.others == [cleo.handle])
+        let both = try await device.newDevice.status(naming: [cleo.handle])
+        #expect(both.codes[cleo.handle] != nil && both.others.isEmpty)
+    }
+
+    @Test func anEpochIsNeverGivenTwice() async throws {
+        try await family.ask()
+        _ = try await family.guardians[0].guardian.advance()
+        #expect(try ming.owner.next()?.bundle.scope.epoch == 1)
+        #expect(try ming.owner.withdraw() == family.guardians.map(\.handle))
+        #expect(throws: RecoveryClientError.nobodyAsked) { try ming.owner.withdraw() }
+        try await family.ask()
+        #expect(try ming.owner.next()?.bundle.scope.epoch == 2)
+        for guardian in family.guardians { _ = try await guardian.guardian.advance() }
+        try await ming.owner.advance()
+        #expect(try ming.owner.current()?.keptCount == 5)
+        #expect(throws: RecoveryClientError.nobodyAsked) { try ming.owner.withdraw() }
+        // Those in force stay when a set that should take their place is withdrawn.
+        try await family.ask(isReplacing: true)
+        try ming.owner.withdraw()
+        #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
+        try await family.ask(isReplacing: true)
+        #expect(try ming.owner.next()?.bundle.scope.epoch == 4)
+    }
+}
