@@ -51,9 +51,11 @@ package struct PaperLookup {
 
         note = try Self.note(over: others.tree, by: log, clock, at: now)
         let complete = Array("signet-account-keys/v1\n".utf8) + [1] + keys.kem + state.encoded
-        let responses = try [state.encoded, complete].map {
-            try Self.response(
-                vrfProof, epoch, others, record, at: place, .state(.set, opening: opening, encoded: $0), note)
+        var responses: [LookupResponse] = []
+        for encoded in [state.encoded, complete] {
+            responses.append(
+                try Self.response(
+                    vrfProof, epoch, others, record, at: place, .state(.set, opening: opening, encoded: encoded), note))
         }
         response = responses[0]
         (answer, answerWithKeys) = (responses[0].encoded, responses[1].encoded)
