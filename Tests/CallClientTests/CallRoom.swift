@@ -127,6 +127,7 @@ private struct RoomSignals: CallSignals {
     let incoming: AsyncStream<[UInt8]>
     func send(_ signal: Signal) { room.pass(signal, from: device) }
     func invite(_ devices: [CallDevice]) async {}
+    func remove(_ devices: [CallDevice]) async {}
     func close() async {}
 }
 

@@ -159,8 +159,8 @@ struct CallTests {
         let (left, right) = (try room.copy(), try room.copy())
         left.isLost = { _, to in to >= 3 }
         right.isLost = { _, to in to < 3 }
-        left.wait(14_000, without: [3, 4])
-        right.wait(14_000, without: [0, 1, 2])
+        left.wait(26_000, without: [3, 4])
+        right.wait(26_000, without: [0, 1, 2])
         #expect(left.people[0].isHost && right.people[3].isHost)
         room.now = max(left.now, right.now)
         room.people = Array(left.people[..<3] + right.people[3...])

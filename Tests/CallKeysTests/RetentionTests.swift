@@ -64,7 +64,7 @@ struct RetentionTests {
 
     @Test func earlierStepsAreForgottenAfterTenSeconds() throws {
         var times = CallTimes()
-        times.hostPatience = 1 << 40
+        (times.hostPatience, times.lonelyPatience) = (1 << 40, 1 << 40)
         let room = try Room(2, times: times)
         let old = try room.people[0].seal([1], .audio)
         let older = try room.people[0].seal([2], .audio)

@@ -48,15 +48,19 @@ struct ScheduleTests {
         #expect(CallKeyID(rawValue: 1 << 26) == nil)
     }
 
-    @Test func theSecretOfALaterHostTakesThePlaceOfOneWithTheSameNumber() throws {
+    /// Two hosts that reign apart give the same numbers; a member that came from one must have the other's secrets.
+    @Test func theSecretOfOurHostTakesThePlaceOfAnothersWithTheSameNumber() throws {
         var generator = SystemRandomNumberGenerator()
         let (first, second) = (GroupSecret(using: &generator), GroupSecret(using: &generator))
-        for (term, isProven, winner) in [(2, true, second), (2, false, first), (1, true, first)]
-            as [(UInt32, Bool, GroupSecret)]
-        {
+        let cases: [(term: UInt32, reign: UInt32, isProven: Bool, winner: GroupSecret)] = [
+            (2, 2, true, second), (1, 1, true, second), (2, 2, false, first), (2, 3, true, first), (3, 3, true, first),
+        ]
+        for (term, reign, isProven, winner) in cases {
             var ring = KeyRing(suites: CallSuites(), times: CallTimes())
-            ring.install(try scope(1, 5), step: 0, secret: first, members: [:], isProven: true, at: 0)
-            ring.install(try scope(term, 5), step: 0, secret: second, members: [:], isProven: isProven, at: 0)
+            let known: UInt32 = term == 2 ? 1 : term == 1 ? 2 : 3
+            ring.install(try scope(known, 5), step: 0, secret: first, members: [:], isProven: true, reign: known, at: 0)
+            ring.install(
+                try scope(term, 5), step: 0, secret: second, members: [:], isProven: isProven, reign: reign, at: 0)
             #expect(ring.generations[5]?.newest.secret == winner)
         }
     }

@@ -37,7 +37,7 @@ struct Cast {
             members: [
                 RosterMember(index: 0, device: member.device), RosterMember(index: 3, device: host.device),
                 RosterMember(index: 9, device: other.device),
-            ])
+            ], excluded: [try Actor(4).device])
     }
 
     func content(_ body: SignalBody, to recipient: CallDevice? = nil) -> Signal.Content {
@@ -58,7 +58,8 @@ struct Cast {
                     roster: roster, wraps: wraps)),
             .ack(epoch), .commit(epoch), .request(KeyRequest(id: nonce, reason: .audioDecryptFailed, newest: 6)),
             .reply(KeyReply(id: nonce, current: epoch, roster: roster, wraps: wraps)),
-            .heartbeat(Heartbeat(epoch: epoch, rosterNumber: 4, rosterHash: roster.hash, heard: 2)),
+            .heartbeat(Heartbeat(epoch: epoch, rosterNumber: 4, rosterHash: roster.hash, heard: 2, isHost: true)),
+            .yield(Yielding(to: other.device, term: 1 << 16 | 1)), .reunite(nonce),
         ]
     }
 }

@@ -80,7 +80,8 @@ struct SignalTests {
         #expect(try change(4, 4, 0) == .invalidEpoch)
         #expect(try change(3, 10, 9) == .unknownReason(9))
         #expect(try change(6, 17, 0) == .unknownReason(0))
-        let rosterByteCount = 16 + 4 + 4 + 32 + 2 + 2 + 3 * 34
+        #expect(try change(8, 1 + 9 + 4 + 32 + 2, 2) == .unknownMark(2))
+        let rosterByteCount = 16 + 4 + 4 + 32 + 2 + 2 + 3 * 34 + 2 + 32
         let form = 1 + 9 + 1 + 32 + 8 + rosterByteCount + 2 + 32 + 9
         #expect(try change(3, form, 4) == .unknownWrapForm(4))
         #expect(refusal([UInt8](repeating: 0, count: 65_537)) == .tooLong(65_537))

@@ -26,6 +26,50 @@ import Testing
         #expect(scene.closed.isEmpty)
     }
 
+    @Test func whoWasRemovedHearsNothing_andComesInAgainWhenInvited() throws {
+        var (scene, alice, bob) = try twoInACall()
+        try scene.subscribe(.topic(scene.call), on: bob)
+        try scene.send(.remove(scene.call, [scene.bob.device]), on: alice)
+        #expect(scene.departures.map(\.device) == [scene.bob.device])
+        try scene.send(signal: try scene.alice.signal(in: scene.call), to: scene.topic, on: alice)
+        #expect(scene.frames(bob).isEmpty)
+        try scene.send(.join(scene.call), on: bob)
+        #expect(scene.fault(bob) == .notInvited)
+        guard case .record(let record)? = scene.writes.last else {
+            Issue.record("not written")
+            return
+        }
+        #expect(CallRecord(decoding: record.encoded)?.encoded == record.encoded)
+        let again = try scene.connect(scene.bob)
+        try scene.send(.invite(scene.call, [scene.bob.device]), on: alice)
+        try scene.send(.join(scene.call), on: again)
+        #expect(scene.closed == [bob])
+    }
+
+    @Test func whoWasRemovedFromAnOpenCallDoesNotComeInByItsName() throws {
+        var scene = try Scene()
+        let (alice, bob) = (try scene.connect(scene.alice), try scene.connect(scene.bob))
+        try scene.send(.start(scene.call, inviting: []), on: alice)
+        try scene.send(.remove(scene.call, [scene.bob.device]), on: alice)
+        try scene.send(.join(scene.call), on: bob)
+        #expect(scene.fault(bob) == .notInvited)
+    }
+
+    @Test func nobodyButTheStarterUndoesARemoval() throws {
+        var (scene, alice, bob) = try twoInACall()
+        try scene.send(.remove(scene.call, [scene.eve.device]), on: alice)
+        try scene.send(.invite(scene.call, [scene.eve.device]), on: bob)
+        let eve = try scene.connect(scene.eve)
+        try scene.send(.join(scene.call), on: eve)
+        #expect(scene.fault(eve) == .notInvited)
+    }
+
+    @Test func onlyTheStarterRemoves_whileItIsThere() throws {
+        var (scene, alice, bob) = try twoInACall()
+        try scene.send(.remove(scene.call, [scene.alice.device]), on: bob)
+        #expect(scene.fault(bob) == .notYourCall && !scene.closed.contains(alice))
+    }
+
     @Test func whoIsNotInTheCallMayNotSendToIt() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)

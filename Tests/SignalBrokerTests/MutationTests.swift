@@ -85,7 +85,8 @@ import Testing
         var random = SeededGenerator(seed: 13)
         let acts: [CallAct] = [
             .start(scene.call, inviting: []), .start(scene.call, inviting: [scene.bob.device]),
-            .invite(scene.call, [scene.bob.device]), .join(scene.call), .leave(scene.call), .end(scene.call),
+            .invite(scene.call, [scene.bob.device]), .remove(scene.call, [scene.bob.device]), .join(scene.call),
+            .leave(scene.call), .end(scene.call),
         ]
         for act in acts {
             #expect(CallAct(destination: act.destination, body: act.body) == act)

@@ -31,6 +31,8 @@ struct ClassicMember: SimulatedMember {
 
     var isMember: Bool { current != nil }
 
+    var view: [UInt32]? { nil }
+
     func knows(_ number: Int) -> Bool { true }
 
     mutating func start(at now: UInt64) -> [SimulatedAction<Message>] {

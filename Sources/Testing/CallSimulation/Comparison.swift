@@ -64,12 +64,12 @@ public struct Comparison: Sendable {
 }
 
 extension Scenario {
-    /// The same call on a steadier line, rotating every five seconds, in which the server keeps each new key from one
+    /// The same call on a steadier line, rotating every nine seconds, in which the server keeps each new key from one
     /// device, another each time: what recovery is measured by.
     public var withMissedRotations: Scenario {
         var scenario = self
         scenario.faults.append(.missedRotations)
-        scenario.rotationInterval = max(rotationInterval, 5000)
+        scenario.rotationInterval = max(rotationInterval, 9000)
         scenario.jitter = min(jitter, 20)
         scenario.rotations = min(rotations, 200)
         return scenario

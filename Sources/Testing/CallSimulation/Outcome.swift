@@ -22,6 +22,12 @@ public struct Outcome: Sendable {
     public var messages = 0
     /// Messages that were refused.
     public var refusals = 0
+    /// Frames that a member had and could not send, for want of a key.
+    public var withheld = 0
+    /// Of ``undecryptable``, those that arrived ten seconds after the last partition was over, or later.
+    public var lateLosses = 0
+    /// From the end of the last partition until there was one call again, in milliseconds; nil if there never was, or no partition.
+    public var reunitedAfter: UInt64?
     /// Rules that were broken; only an audited run counts them.
     public var violations: [Violation: Int] = [:]
 

@@ -38,6 +38,20 @@ public struct Scenario: Sendable {
     /// How long the call is, in milliseconds.
     public var duration: UInt64 { warmUp + UInt64(rotations) * rotationInterval + coolDown }
 
+    /// The same call with a network that falls apart five seconds after the first rotation: on one side the host and others, so many
+    /// together, on the other side the rest.
+    ///
+    /// - Parameters:
+    ///   - withHost: devices on the side of the host, itself included; at least one, and fewer than all.
+    ///   - cut: for how long, in milliseconds.
+    public func split(withHost: Int, cut: UInt64) -> Scenario {
+        var scenario = self
+        let start = warmUp + 5000
+        scenario.faults.append(.partition(Set(withHost..<max(withHost, participants)), from: start, until: start + cut))
+        scenario.coolDown = max(coolDown, 5000 + cut + 25_000)
+        return scenario
+    }
+
     /// Something that goes wrong, or that happens in every call.
     public enum Fault: Sendable, Hashable {
         /// A device falls silent for good.

@@ -30,6 +30,8 @@ struct SignetMember: SimulatedMember {
     var isMember: Bool { participant.isMember && participant.sending != nil }
     var isHost: Bool { participant.isHost }
 
+    var view: [UInt32]? { participant.isMember ? participant.roster.map { [$0.term, $0.number] } : nil }
+
     func knows(_ number: Int) -> Bool { participant.roster?.contains(everybody[number]) ?? false }
 
     mutating func start(at now: UInt64) -> [SimulatedAction<Message>] {

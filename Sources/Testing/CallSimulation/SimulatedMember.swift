@@ -8,6 +8,9 @@ protocol SimulatedMember {
     var isMember: Bool { get }
     /// Whether it makes the keys.
     var isHost: Bool { get }
+    /// Which roster it takes for the one in force, a number of the only host of a term; nil if it is in no call, or if its rules know no
+    /// such thing.
+    var view: [UInt32]? { get }
     /// Whether it sends so that this device can read.
     func knows(_ number: Int) -> Bool
 

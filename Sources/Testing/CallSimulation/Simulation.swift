@@ -68,6 +68,7 @@ struct Simulation<Member: SimulatedMember> {
         switch event {
         case .tick(let number):
             act(number) { $0.tick(at: $1) }
+            if number == 0 { lookForOneCall() }
             if members[number] != nil { queue.insert(.tick(number), at: now + 50) }
         case .produce(let number): produce(number)
         case .rotate(let count): rotate(count)
@@ -77,6 +78,12 @@ struct Simulation<Member: SimulatedMember> {
         case .frame(let frame, let to, let isMeant): deliver(frame, to: to, isMeant: isMeant)
         case .audit(let frame, let ghost): watch.tryGhost(frame, ghost, at: clock(ghost), &outcome)
         }
+    }
+
+    private mutating func lookForOneCall() {
+        guard watch.isHealed else { return }
+        let living = members.compactMap(\.self)
+        watch.isWhole(at: now, living.map(\.view), hosts: living.count(where: \.isHost), &outcome)
     }
 
     private mutating func act(_ number: Int, _ body: (inout Member, UInt64) -> [SimulatedAction<Member.Message>]) {
@@ -143,7 +150,11 @@ struct Simulation<Member: SimulatedMember> {
         guard now + min(2000, scenario.coolDown / 2) < scenario.duration else { return }
         frameCount += 1
         let (id, time) = (frameCount, clock(number))
-        guard let frame = members[number]?.frame(id, at: time) else { return }
+        guard let frame = members[number]?.frame(id, at: time) else {
+            if watch.wasIn.contains(number) { outcome.withheld += 1 }
+            return
+        }
+        watch.wasIn.insert(number)
         if scenario.isAudited { watch.sealed(frame, at: now, &outcome) }
         for receiver in members.indices where receiver != number && members[receiver] != nil {
             transmit(frame, from: number, to: receiver)
@@ -206,6 +217,7 @@ struct Simulation<Member: SimulatedMember> {
                 queue.insert(.fault(fault), at: until)
             } else {
                 cut = []
+                watch.heals(at: now)
             }
         case .missedRotations, .replayingServer, .junk: evil.insert(fault)
         }

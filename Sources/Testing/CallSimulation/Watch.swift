@@ -9,6 +9,8 @@ struct Watch<Member: SimulatedMember> {
     var ghosts: [Int: Member] = [:]
     private var learned: [[Int]: UInt64] = [:]
     var hasBegun: Set<Int> = []
+    /// Devices that have sent something.
+    var wasIn: Set<Int> = []
     /// Delivered and not opened yet, with the rotation that was under way.
     private var waiting: [Waiting: Int] = [:]
     /// Opened from a second copy that overtook the first.
@@ -22,6 +24,8 @@ struct Watch<Member: SimulatedMember> {
     private var crashedAt: (at: UInt64, generation: UInt64)?
     private var joinedAt: [Int: UInt64] = [:]
     private var begunAt: [Int: UInt64] = [:]
+    private var healedAt: UInt64?
+    private var late: Set<UInt64> = []
     private var old: [(frame: SimulatedFrame, sentAt: UInt64)] = []
 
     init(count: Int) { epochs = [(generation: UInt64, step: UInt64)?](repeating: nil, count: count) }
@@ -32,6 +36,7 @@ struct Watch<Member: SimulatedMember> {
         _ id: UInt64, to receiver: Int, during rotation: Int, at now: UInt64, _ outcome: inout Outcome
     ) {
         outcome.frames += 1
+        if let healedAt, now >= healedAt + 10_000 { late.insert(id) }
         let frame = Waiting(id: id, receiver: receiver)
         if early.remove(frame) == nil { waiting[frame] = rotation }
     }
@@ -81,9 +86,26 @@ struct Watch<Member: SimulatedMember> {
 
     mutating func finish(_ outcome: inout Outcome) -> Outcome {
         outcome.undecryptable = waiting.count
+        outcome.lateLosses = waiting.keys.count { late.contains($0.id) }
         outcome.rotationsWithLoss = Set(waiting.values).count
         return outcome
     }
+
+    // MARK: Partitions
+
+    mutating func isWhole(at now: UInt64, _ rosters: [[UInt32]?], hosts: Int, _ outcome: inout Outcome) {
+        guard let healedAt else { return }
+        let isOne = hosts == 1 && Set(rosters).count == 1 && rosters.allSatisfy { $0 != nil }
+        if !isOne {
+            outcome.reunitedAfter = nil
+        } else if outcome.reunitedAfter == nil {
+            outcome.reunitedAfter = now - healedAt
+        }
+    }
+
+    mutating func heals(at now: UInt64) { healedAt = now }
+
+    var isHealed: Bool { healedAt != nil }
 
     // MARK: Keys
 

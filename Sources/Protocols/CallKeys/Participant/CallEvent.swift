@@ -14,6 +14,8 @@ public enum CallEvent: Sendable {
     case lost(CallDevice)
     /// The person, or a rule of theirs, removes this device; only a host heeds it.
     case exclude(CallDevice)
+    /// The person lets a device that was removed come back; only a host heeds it.
+    case readmit(CallDevice)
     /// Somebody suspects that the key is known to others; only a host heeds it.
     case suspect
     /// A signal arrived.
@@ -171,6 +173,8 @@ public enum SignalRefusal: Hashable, Sendable {
     case notRequested
     /// Nobody said that this host is to be trusted.
     case hostNotTrusted
+    /// The device was removed, and nobody let it come back; or such a device is in the call that another host leads.
+    case excluded
     /// The device is not of the epoch that it asks for.
     case notEntitled
     /// The same was answered just now.

@@ -9,19 +9,28 @@ struct HostDuty {
     var barrier: Barrier?
     /// Those without an ack, after the barrier too, and when each was sent the rotation again.
     var repairs: Repairs?
+    /// When each member last said that it follows this host.
+    var followedAt: [CallDevice: UInt64] = [:]
+    /// Fresh randomness is due as soon as the one before is in use.
+    var isFreshDue = false
     var leaving: [CallDevice] = []
+    /// Removed, and not yet in the roster's list; let back, and still in it.
+    var excluding: Set<CallDevice> = []
+    var readmitted: Set<CallDevice> = []
     var removeAt: UInt64?
     var admitted: Set<CallDevice> = []
     /// The last attempt of each device that was let in, so that a repeated one gets the same answer.
     var welcomed: [CallDevice: SignalNonce] = [:]
     var waitingJoins: [CallDevice: SignalNonce] = [:]
     var answeredAt: [CallDevice: UInt64] = [:]
+    var letInAt: [CallDevice: UInt64] = [:]
     var repairedAt: [CallDevice: UInt64] = [:]
 
     struct Barrier {
         let epoch: Epoch
         var waiting: Set<CallDevice>
         let deadline: UInt64
+        let isHasty: Bool
     }
 
     struct Repairs {
@@ -38,12 +47,20 @@ extension CallParticipant {
         guard let duty else { return }
         if let removeAt = duty.removeAt, now >= removeAt { makeFresh(.leave, at: now) }
         removeSilent(at: now)
-        if now >= duty.freshAt + times.freshInterval { makeFresh(.timer, at: now) }
+        if self.duty?.barrier == nil, duty.isFreshDue || now >= duty.freshAt + times.freshInterval {
+            makeFresh(duty.isFreshDue ? .suspicion : .timer, at: now)
+        }
         if let barrier = self.duty?.barrier, now >= barrier.deadline { commit(barrier.epoch, at: now) }
         repairDue(at: now)
     }
 
     // MARK: Fresh randomness
+
+    /// Makes fresh randomness now, or when the one before is in use: one that is pending is never replaced for want of haste.
+    mutating func makeFreshSoon(at now: UInt64) {
+        guard isHost else { return }
+        if duty?.barrier == nil { makeFresh(.suspicion, at: now) } else { duty?.isFreshDue = true }
+    }
 
     /// Makes a generation for everybody who stays, and waits for their acks before anyone sends under it.
     mutating func makeFresh(_ reason: RotationReason, joining: [CallDevice] = [], at now: UInt64) {
@@ -57,16 +74,17 @@ extension CallParticipant {
 
     /// The same, with these members in this host's term.
     mutating func reign(_ members: [RosterMember], _ reason: RotationReason, at now: UInt64) {
-        guard let before = roster, let term = duty?.term,
+        guard let before = roster, let term = duty?.term else { return }
+        let excluded = self.excluded(beside: members)
+        let isSame = before.members == members && before.term == term && before.excluded == excluded
+        guard
             let roster = try? Roster(
-                callID: callID, term: term,
-                number: before.number + (before.members == members && before.term == term ? 0 : 1),
-                previous: before.members == members && before.term == term ? before.previous : before.hash,
-                host: device,
-                members: members)
+                callID: callID, term: term, number: before.number + (isSame ? 0 : 1),
+                previous: isSame ? before.previous : before.hash, host: device, members: members, excluded: excluded)
         else { return }
-        // A new host leaves a number out: the old one may have used it for a secret that did not arrive here.
-        let next: UInt32 = reason == .succession ? 2 : 1
+        // A new host leaves a number out: the old one may have used it for a secret that did not arrive here. Two that take over at
+        // once take different ones, so that no frame of one is taken for one of the other's.
+        let next: UInt32 = reason == .succession ? 2 + UInt32(min(5, before.successors.firstIndex(of: device) ?? 0)) : 1
         let epoch = Epoch(term: term, generation: max(ring.newest, reached?.generation ?? 0) + next, step: 0)
         let secret = GroupSecret(using: &generator)
         let scope = CallScope(callID: callID, term: term, generation: epoch.generation)
@@ -80,13 +98,16 @@ extension CallParticipant {
 
     private mutating func announce(_ rotation: KeyRotation, _ secret: GroupSecret, at now: UInt64) {
         let others = rotation.roster.members.map(\.device).filter { $0 != device }
-        let isHasty = rotation.reason == .leave || rotation.reason == .succession
+        duty?.isFreshDue = false
         duty?.leaving = []
         duty?.removeAt = nil
         duty?.freshAt = now
-        // One that takes the place of another that is still waiting waits no longer than that one would have.
-        let deadline = min(duty?.barrier?.deadline ?? .max, now + (isHasty ? times.leaveBarrier : times.barrier))
-        duty?.barrier = HostDuty.Barrier(epoch: rotation.epoch, waiting: Set(others), deadline: deadline)
+        // One that takes the place of another after a leave waits no longer than that one would have.
+        let earlier = duty?.barrier.flatMap { $0.isHasty ? $0.deadline : nil } ?? .max
+        let deadline = min(earlier, now + times.barrier(rotation.reason))
+        duty?.barrier = HostDuty.Barrier(
+            epoch: rotation.epoch, waiting: Set(others), deadline: deadline,
+            isHasty: rotation.reason.isHasty || earlier < .max)
         duty?.repairs = HostDuty.Repairs(rotation: rotation, secret: secret, startedAt: now, waiting: Set(others))
         guard !others.isEmpty else { return commit(rotation.epoch, at: now) }
         let keys = others.map { OfferedKey(recipient: $0, epoch: rotation.epoch, secret: secret) }
@@ -97,6 +118,7 @@ extension CallParticipant {
         guard duty?.barrier?.epoch.generation == epoch.generation || duty?.repairs?.rotation.epoch == epoch else {
             return
         }
+        if epoch.term == roster?.term { duty?.followedAt[sender] = now }
         duty?.repairs?.waiting.remove(sender)
         duty?.barrier?.waiting.remove(sender)
         if let barrier = duty?.barrier, barrier.waiting.isEmpty { commit(barrier.epoch, at: now) }
@@ -152,10 +174,13 @@ extension CallParticipant {
         duty?.removeAt = removeAt
     }
 
-    mutating func receiveJoin(_ nonce: SignalNonce, from sender: CallDevice, at now: UInt64) {
+    /// - Parameter isReunion: whether the device has its keys and counters still, and was led by another host.
+    mutating func receiveJoin(_ nonce: SignalNonce, from sender: CallDevice, isReunion: Bool, at now: UInt64) {
         guard let duty else { return }
-        if duty.admitted.contains(sender) || roster?.contains(sender) == true || sender == formerHost {
-            return letIn(sender, nonce, at: now)
+        guard !isExcluded(sender) else { return refuse(.excluded, sender) }
+        guard mayLetIn(sender) else { return }
+        if duty.admitted.contains(sender) || trusted.contains(sender) {
+            return letIn(sender, nonce, isReunion: isReunion, at: now)
         }
         self.duty?.waitingJoins[sender] = nonce
         output.append(.admissionNeeded(sender))
@@ -163,8 +188,34 @@ extension CallParticipant {
 
     /// Removes a device and does not let it in again unasked.
     mutating func exclude(_ device: CallDevice, at now: UInt64) {
+        guard isHost, device != self.device else { return }
         duty?.admitted.remove(device)
-        removeSoon(device, at: now)
+        duty?.waitingJoins[device] = nil
+        duty?.readmitted.remove(device)
+        duty?.excluding.insert(device)
+        roster?.contains(device) == true ? removeSoon(device, at: now) : makeFreshSoon(at: now)
+    }
+
+    /// Lets a device that was removed come back; it has to ask.
+    mutating func readmit(_ device: CallDevice, at now: UInt64) {
+        guard isHost, isExcluded(device) else { return }
+        duty?.excluding.remove(device)
+        duty?.readmitted.insert(device)
+        duty?.admitted.insert(device)
+    }
+
+    private func isExcluded(_ device: CallDevice) -> Bool {
+        guard let duty, !duty.readmitted.contains(device) else { return false }
+        return duty.excluding.contains(device) || roster?.excluded.contains(device) == true
+    }
+
+    /// Who stands as removed in the next roster; of more than it has room for, those of before.
+    private mutating func excluded(beside members: [RosterMember]) -> [CallDevice] {
+        guard let duty else { return [] }
+        let before = Set(roster?.excluded ?? []).subtracting(duty.readmitted)
+        let added = duty.excluding.subtracting(before).sorted().prefix(Roster.maximumMemberCount - before.count)
+        self.duty?.excluding = []
+        return before.union(added).subtracting(members.map(\.device)).sorted()
     }
 
     /// Removes who has given no sign of life for long.
@@ -176,18 +227,23 @@ extension CallParticipant {
     }
 
     mutating func admit(_ device: CallDevice, at now: UInt64) {
-        guard isHost else { return }
+        guard isHost, !isExcluded(device) else { return }
+        leavers.remove(device)
         duty?.admitted.insert(device)
-        if let nonce = duty?.waitingJoins.removeValue(forKey: device) { letIn(device, nonce, at: now) }
+        if let nonce = duty?.waitingJoins.removeValue(forKey: device) {
+            letIn(device, nonce, isReunion: false, at: now)
+        }
     }
 
-    private mutating func letIn(_ joiner: CallDevice, _ nonce: SignalNonce, at now: UInt64) {
-        guard let sending = reached, let roster, now >= (duty?.answeredAt[joiner] ?? 0) + times.replyInterval,
+    private mutating func letIn(_ joiner: CallDevice, _ nonce: SignalNonce, isReunion: Bool, at now: UInt64) {
+        guard let sending = reached, let roster, now >= (duty?.letInAt[joiner] ?? 0) + times.replyInterval,
             roster.members.count < Roster.maximumMemberCount
         else { return }
         let barrier = duty?.barrier
         let isStepLeft = sending.step < Epoch.lastStep - 1
-        if duty?.welcomed[joiner] == nonce && roster.contains(joiner) {
+        duty?.letInAt[joiner] = now
+        let isStillIn = roster.contains(joiner) && duty?.leaving.contains(joiner) == false
+        if isStillIn, isReunion || duty?.welcomed[joiner] == nonce {
             return giveAll(to: joiner, id: nonce, at: now)
         }
         duty?.welcomed[joiner] = nonce
@@ -201,10 +257,12 @@ extension CallParticipant {
 
     /// One step further in every generation in use, which the others make without a message of their own.
     private mutating func turnForJoin(_ joiner: CallDevice, _ pending: UInt32?, at now: UInt64) {
-        guard let before = roster, let sending = reached,
+        guard let before = roster, let sending = reached else { return }
+        guard
             let roster = try? Roster(
                 callID: callID, term: before.term, number: before.number + 1, previous: before.hash, host: device,
-                members: before.members + [RosterMember(index: takeIndex(), device: joiner)])
+                members: before.members + [RosterMember(index: takeIndex(), device: joiner)],
+                excluded: excluded(beside: [RosterMember(index: 0, device: joiner)]))
         else { return }
         var floors: [Epoch] = []
         for generation in [sending.generation, pending].compactMap(\.self) {

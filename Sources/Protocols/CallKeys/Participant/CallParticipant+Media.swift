@@ -94,6 +94,8 @@ extension CallParticipant {
 
     /// An authentic frame pulls this device's step along, and one of the host's its generation.
     private mutating func followEvidence(_ generation: UInt32, _ sender: CallDevice, at now: UInt64) {
+        heardAt[sender] = now
+        if sender == roster?.host, now < hostSignalAt + times.frameCredit { hostHeardAt = now }
         if generation > (reached?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
         followSteps(at: now)
     }

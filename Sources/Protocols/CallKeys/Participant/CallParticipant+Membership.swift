@@ -35,12 +35,6 @@ extension CallParticipant {
         goOutside(.left)
     }
 
-    /// Gives up everything and asks to be let in again, by whoever of the known members is host.
-    mutating func rejoin(at now: UInt64) {
-        goOutside(.rejoining)
-        beginJoining(trusting: everMembers, at: now)
-    }
-
     /// Wipes every key.
     mutating func goOutside(_ reason: OutsideReason) {
         guard phase != .outside else { return }
@@ -54,6 +48,8 @@ extension CallParticipant {
         duty = nil
         recovery = Recovery(requestedAt: recovery.requestedAt)
         formerHost = nil
+        reunion = nil
+        waitingSuccession = nil
         output.append(.outside(reason))
     }
 
@@ -67,6 +63,7 @@ extension CallParticipant {
         }
         self.roster = roster
         everMembers.formUnion(roster.members.map(\.device))
+        leavers.subtract(roster.members.map(\.device))
         output.append(.roster(roster))
     }
 
@@ -81,7 +78,9 @@ extension CallParticipant {
     /// When the time of the old generation is over, the new one is used, or nothing is sent until it is there.
     mutating func heedDeparture(at now: UInt64) {
         guard let departure, now >= departure.deadline else { return }
-        if ring.isProven(departure.generation) { return switchSending(to: departure.generation, at: now) }
+        if ring.isProven(departure.generation, in: roster?.term) {
+            return switchSending(to: departure.generation, at: now)
+        }
         guard !departure.isOver else { return }
         self.departure?.isOver = true
         need(.signalMissed, at: now)
@@ -89,23 +88,29 @@ extension CallParticipant {
 
     /// The first reply to a join makes a member.
     mutating func receiveWelcome(_ reply: KeyReply, _ attempt: JoinAttempt, _ signal: OpenedSignal, at now: UInt64) {
-        guard reply.id == attempt.nonce else { return refuse(.notRequested, signal.sender) }
-        guard attempt.hosts.contains(signal.sender) else { return refuse(.hostNotTrusted, signal.sender) }
-        guard reply.roster.host == signal.sender, reply.roster.callID == callID, reply.roster.contains(device) else {
-            return refuse(.notTheHost, signal.sender)
-        }
-        guard let key = signal.keys.first(where: { $0.epoch.generation == reply.current.generation }) else {
-            return refuse(.stale, signal.sender)
-        }
+        if let refusal = refusal(of: reply, attempt, signal) { return refuse(refusal, signal.sender) }
+        guard let key = signal.keys.first(where: { $0.epoch.generation == reply.current.generation }) else { return }
         phase = .member
         firstGeneration = signal.keys.map(\.epoch.generation).min() ?? key.epoch.generation
-        hostHeardAt = now
+        (hostHeardAt, hostSignalAt) = (now, now)
         lastHeartbeat = now
         adopt(reply.roster, reply.current.generation, at: now)
         for key in signal.keys { install(key.epoch, key.secret, reply.roster, isProven: true, at: now) }
         switchSending(to: key.epoch.generation, at: now)
         awaitCommit(of: signal.keys, at: now)
         send(.ack(key.epoch), to: reply.roster.host, at: now)
+    }
+
+    /// Why a welcome is none; nil if it is one.
+    func refusal(of reply: KeyReply, _ attempt: JoinAttempt, _ signal: OpenedSignal) -> SignalRefusal? {
+        guard reply.id == attempt.nonce else { return .notRequested }
+        guard attempt.hosts.contains(signal.sender) else { return .hostNotTrusted }
+        guard reply.roster.host == signal.sender, reply.roster.callID == callID, reply.roster.contains(device) else {
+            return .notTheHost
+        }
+        guard !reply.roster.members.contains(where: { attempt.barred.contains($0.device) }) else { return .excluded }
+        guard signal.keys.contains(where: { $0.epoch.generation == reply.current.generation }) else { return .stale }
+        return nil
     }
 
     mutating func refuse(_ refusal: SignalRefusal, _ sender: CallDevice) {

@@ -51,7 +51,8 @@ extension CallParticipant {
 
     private mutating func ask(_ request: Recovery.Request, at now: UInt64) {
         guard let roster else { return }
-        let targets = [roster.host] + roster.successors.filter { $0 != device }
+        let others = roster.successors.filter { $0 != device }
+        let targets = isHostSilent(at: now) ? others + [roster.host] : [roster.host] + others
         let target = targets[request.asked % targets.count]
         var request = request
         request.sentAt = now
@@ -111,8 +112,8 @@ extension CallParticipant {
             followSteps(at: now)
             awaitCommit(of: signal.keys, at: now)
         }
-        endRecovery(signal, at: now)
         releaseHeld(at: now)
+        endRecovery(signal, at: now)
     }
 
     /// A key of the host's that is not in use yet is used when its commit comes, or soon.
@@ -126,11 +127,17 @@ extension CallParticipant {
     }
 
     private mutating func endRecovery(_ signal: OpenedSignal, at now: UInt64) {
-        guard let since = recovery.neededSince, !signal.keys.isEmpty else { return }
+        guard let since = recovery.neededSince, !signal.keys.isEmpty, !isStillMissing(since: since) else { return }
         output.append(.recovered(milliseconds: now - min(now, since)))
         recovery.neededSince = nil
         recovery.request = nil
         recovery.fruitless = 0
+    }
+
+    /// Whether an answer lacked what was asked for: a frame still waits, or a departure's new secret is not there.
+    private func isStillMissing(since: UInt64) -> Bool {
+        if let departure, departure.isOver, !ring.isProven(departure.generation, in: roster?.term) { return true }
+        return hold.oldest.map { $0 <= since } ?? false
     }
 
     /// What was missed came by itself.

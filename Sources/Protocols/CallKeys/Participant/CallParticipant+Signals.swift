@@ -15,9 +15,11 @@ extension CallParticipant {
             if case .reply(let reply) = signal.body { receiveWelcome(reply, attempt, signal, at: now) }
             return
         }
-        if sender == roster?.host { hostHeardAt = now }
+        if sender == roster?.host { (hostHeardAt, hostSignalAt) = (now, now) }
+        if case .reply(let reply) = signal.body, isReunited(by: reply, signal, at: now) { return }
         switch signal.body {
-        case .join(let nonce): receiveJoin(nonce, from: sender, at: now)
+        case .join(let nonce): receiveJoin(nonce, from: sender, isReunion: false, at: now)
+        case .reunite(let nonce): receiveJoin(nonce, from: sender, isReunion: true, at: now)
         case .leave: receiveLeave(from: sender, at: now)
         case .roster(let change): receiveChange(change, from: sender, at: now)
         case .rotation(let rotation): receiveRotation(rotation, signal, at: now)
@@ -26,11 +28,13 @@ extension CallParticipant {
         case .request(let request): answer(request, from: sender, at: now)
         case .reply(let reply): receiveReply(reply, signal, at: now)
         case .heartbeat(let beat): receiveHeartbeat(beat, from: sender, at: now)
+        case .yield(let yielding): receiveYielding(yielding, from: sender, at: now)
         }
     }
 
     private mutating func receiveLeave(from sender: CallDevice, at now: UInt64) {
         guard let roster, roster.contains(sender) else { return }
+        leavers.insert(sender)
         if isHost { return removeSoon(sender, at: now) }
         guard sender == roster.host else { return }
         hostHeardAt = 0
@@ -43,7 +47,7 @@ extension CallParticipant {
             return refuse(.notTheHost, sender)
         }
         guard follows(change.roster) else { return refuse(.brokenChain, sender) }
-        guard change.roster.contains(device) else { return goOutside(.removed) }
+        guard change.roster.contains(device) else { return standOutside(change.roster, at: now) }
         guard let floor = change.floors.first, let newest = change.floors.last else { return refuse(.stale, sender) }
         adopt(change.roster, newest.generation, at: now)
         for floor in change.floors {
@@ -52,7 +56,9 @@ extension CallParticipant {
             if ring.newestEpoch(of: floor.generation) == nil { need(.signalMissed, at: now) }
         }
         // The host sends under the first: waiting for a time of day would leave the new member without our frames.
-        if isBehind(floor), ring.isProven(floor.generation) { switchSending(to: floor.generation, at: now) }
+        if isBehind(floor), ring.isProven(floor.generation, in: roster.term) {
+            switchSending(to: floor.generation, at: now)
+        }
         followSteps(at: now)
         releaseHeld(at: now)
     }
@@ -82,13 +88,25 @@ extension CallParticipant {
                 return refuse(.brokenChain, sender)
             }
         } else {
-            guard mayReign(rotation, sender, at: now) else { return }
+            guard mayReign(rotation, sender, at: now) else {
+                if !isHost, !isHostSilent(at: now) { waitingSuccession = signal }
+                return
+            }
         }
         accept(rotation, signal, at: now)
     }
 
+    /// A successor's word that came while the host still seemed alive.
+    mutating func retrySuccession(at now: UInt64) {
+        guard let signal = waitingSuccession, case .rotation(let rotation) = signal.body, isHostSilent(at: now) else {
+            return
+        }
+        waitingSuccession = nil
+        receiveRotation(rotation, signal, at: now)
+    }
+
     private mutating func accept(_ rotation: KeyRotation, _ signal: OpenedSignal, at now: UInt64) {
-        guard rotation.roster.contains(device) else { return goOutside(.removed) }
+        guard rotation.roster.contains(device) else { return standOutside(rotation.roster, at: now) }
         guard let key = signal.keys.first(where: { $0.epoch == rotation.epoch }) else {
             adopt(rotation.roster, rotation.epoch.generation, at: now)
             hostHeardAt = now
@@ -101,9 +119,11 @@ extension CallParticipant {
         adopt(rotation.roster, rotation.epoch.generation, at: now)
         hostHeardAt = now
         install(rotation.epoch, key.secret, rotation.roster, isProven: true, at: now)
-        let wait = rotation.reason == .leave || rotation.reason == .succession ? times.leaveBarrier : times.barrier
-        let deadline = min(pending?.deadline ?? .max, departure?.deadline ?? .max, now + wait)
-        pending = PendingSwitch(epoch: rotation.epoch, notBefore: rotation.notBefore, deadline: deadline)
+        let earlier = pending.flatMap { $0.isHasty ? $0.deadline : nil } ?? .max
+        let deadline = min(earlier, departure?.deadline ?? .max, now + times.barrier(rotation.reason))
+        pending = PendingSwitch(
+            epoch: rotation.epoch, notBefore: rotation.notBefore, deadline: deadline,
+            isHasty: rotation.reason.isHasty || earlier < .max)
         forgetNeed(at: now)
         send(.ack(rotation.epoch), to: signal.sender, at: now)
         releaseHeld(at: now)
@@ -119,7 +139,7 @@ extension CallParticipant {
 
     /// The host sends under this epoch: so do we, if we have it, and not only from a member who may be wrong.
     mutating func follow(_ epoch: Epoch, at now: UInt64) {
-        guard ring.isProven(epoch.generation) else { return need(.signalMissed, at: now) }
+        guard ring.isProven(epoch.generation, in: roster?.term) else { return need(.signalMissed, at: now) }
         guard pending?.epoch.generation == epoch.generation else {
             return switchSending(to: epoch.generation, at: now)
         }
@@ -137,12 +157,21 @@ extension CallParticipant {
 
     private mutating func receiveHeartbeat(_ beat: Heartbeat, from sender: CallDevice, at now: UInt64) {
         guard let roster else { return }
-        if isHost, roster.contains(sender), beat.epoch.term == roster.term { return repair(sender, beat, at: now) }
+        if isHost, roster.contains(sender), beat.epoch.term == roster.term {
+            duty?.followedAt[sender] = now
+            return repair(sender, beat, at: now)
+        }
         guard sender == roster.host, beat.epoch.term == roster.term else {
             return considerOtherHost(beat, sender, at: now)
         }
         if isBehind(beat.epoch) { follow(beat.epoch, at: now) }
-        if beat.rosterNumber > roster.number { need(.signalMissed, at: now) }
+        if beat.rosterNumber > roster.number {
+            need(.signalMissed, at: now)
+            // Whom the host has given up gets no answer: it comes in anew, and keeps its keys until then.
+            if let since = recovery.neededSince, now >= since + times.requestCooldown {
+                seek(sender, roster.term, at: now)
+            }
+        }
         if beat.rosterNumber == roster.number && beat.rosterHash != roster.hash { refuse(.brokenChain, sender) }
     }
 
@@ -152,11 +181,14 @@ extension CallParticipant {
         let scope = CallScope(callID: callID, term: epoch.term, generation: epoch.generation)
         guard epoch.generation >= (reached?.generation ?? 0) else { return }
         ring.install(
-            scope, step: epoch.step, secret: secret, members: roster.byIndex, isProven: isProven, at: now)
+            scope, step: epoch.step, secret: secret, members: roster.byIndex, isProven: isProven,
+            reign: self.roster?.term ?? roster.term, at: now)
     }
 
     mutating func switchSending(to generation: UInt32, at now: UInt64) {
-        guard let epoch = ring.newestEpoch(of: generation), generation > (reached?.generation ?? 0) else { return }
+        guard let epoch = ring.newestEpoch(of: generation), epoch.term == roster?.term,
+            generation > (reached?.generation ?? 0)
+        else { return }
         reached = epoch
         steppedAt = now
         ring.retire(before: generation, at: now)

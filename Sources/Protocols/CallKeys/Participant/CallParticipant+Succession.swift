@@ -1,40 +1,60 @@
 import CallSignalling
 
 extension CallParticipant {
-    private var otherCount: Int { max(0, (roster?.members.count ?? 1) - 1) }
-
     /// How many other members were heard lately.
     func heardCount(at now: UInt64) -> Int {
         let others = roster?.members.map(\.device).filter { $0 != device } ?? []
         return others.filter { now < (heardAt[$0] ?? 0) + times.hostPatience }.count
     }
 
-    private func isHostSilent(at now: UInt64) -> Bool { now >= hostHeardAt + times.hostSilence }
+    func isHostSilent(at now: UInt64) -> Bool { now >= hostHeardAt + times.hostSilence }
 
-    /// A sign of life: from the host to everybody, from a member to the host.
+    /// A sign of life: from the host to everybody, also to those who were lost; from a member to the host, and while that is silent
+    /// to everybody, so that whoever is to follow it knows that it is not itself cut off.
     mutating func beat(at now: UInt64) {
-        guard let roster, let sending = reached, now >= lastHeartbeat + times.heartbeat, roster.members.count > 1 else {
-            return
-        }
+        guard let roster, let sending = reached, everMembers.count > 1 else { return }
+        let isUncertain = isHost ? isAlone(at: now) : now >= hostSignalAt + times.heartbeat + times.heartbeat / 4
+        guard now >= lastHeartbeat + (isUncertain ? times.heartbeat / 2 : times.heartbeat) else { return }
         lastHeartbeat = now
         let beat = Heartbeat(
             epoch: sending, rosterNumber: roster.number, rosterHash: roster.hash,
-            heard: UInt16(clamping: heardCount(at: now)))
-        send(.heartbeat(beat), to: isHost ? nil : roster.host, at: now)
+            heard: UInt16(clamping: isHost ? followerCount(at: now) : heardCount(at: now)), isHost: isHost)
+        if isHost { return send(.heartbeat(beat), at: now) }
+        send(.heartbeat(beat), to: roster.host, at: now)
+        guard isUncertain else { return }
+        for heir in roster.successors.prefix(Self.heirCount) where heir != device {
+            send(.heartbeat(beat), to: heir, at: now)
+        }
     }
+
+    /// So many of those who follow a silent host are told who is there.
+    private static let heirCount = 3
 
     /// Takes over when the host has been silent for this device's patience.
     mutating func watchHost(at now: UInt64) {
-        guard now >= hostHeardAt + times.hostPatience else { return }
+        let patience = isQuorumHeard(at: now) ? times.hostPatience : times.lonelyPatience
+        guard now >= hostHeardAt + patience, reunion == nil else { return }
         guard let place = roster?.successors.firstIndex(of: device) else { return }
-        if now >= hostHeardAt + times.hostPatience + UInt64(place) * times.successorDelay { takeOver(at: now) }
+        let due = hostHeardAt + patience + UInt64(place) * times.successorDelay
+        // Frames that wait for their key: another has likely taken over, and its word is on the way.
+        let isOvertaken = place > 0 && hold.oldest != nil && now < due + times.successionCredit
+        if now >= due && !isOvertaken { takeOver(at: now) }
+    }
+
+    /// Whether this device hears at least half of the others, the host aside, and there are any.
+    private func isQuorumHeard(at now: UInt64) -> Bool {
+        guard let roster else { return false }
+        let others = roster.members.map(\.device).filter { $0 != device && $0 != roster.host }
+        let heard = others.count { now < (heardAt[$0] ?? 0) + times.hostPatience }
+        return !others.isEmpty && heard * 2 >= others.count
     }
 
     mutating func takeOver(at now: UInt64) {
         guard let before = roster, let term = before.termOfSuccession(of: device), reached != nil else { return }
         duty = HostDuty(term: term, since: now)
         duty?.admitted = Set(before.members.map(\.device))
-        recovery = Recovery()
+        reunion = nil
+        recovery = Recovery(requestedAt: recovery.requestedAt)
         lastHeartbeat = now
         reign(before.members.filter { $0.device != before.host }, .succession, at: now)
     }
@@ -46,27 +66,17 @@ extension CallParticipant {
             refuse(.stale, sender)
             return false
         }
-        guard isHost ? isAlone(at: now) : isHostSilent(at: now) else {
+        guard !isHost, isHostSilent(at: now) else {
             refuse(.hostAlive, sender)
             return false
         }
         let addsNobody = rotation.roster.members.allSatisfy { roster.contains($0.device) }
-        guard rotation.epoch.term == term, rotation.roster.previous == roster.hash, addsNobody, !isHost else {
+        let lacksNobody = Set(rotation.roster.excluded).isSuperset(of: roster.excluded)
+        guard rotation.epoch.term == term, rotation.roster.previous == roster.hash, addsNobody, lacksNobody
+        else {
             refuse(.brokenChain, sender)
-            rejoin(at: now)
             return false
         }
         return true
-    }
-
-    /// Whether a host hears so few that the others rightly have another.
-    private func isAlone(at now: UInt64) -> Bool { heardCount(at: now) * 2 < otherCount }
-
-    /// A sign of life of a host that is not ours: after a partition, one side joins the other. A host yields only if it
-    /// hears fewer than half itself, so that nobody can talk it out of its reign.
-    mutating func considerOtherHost(_ beat: Heartbeat, _ sender: CallDevice, at now: UInt64) {
-        guard let roster, beat.epoch.term != roster.term, everMembers.contains(sender) else { return }
-        let isStronger = (Int(beat.heard), beat.epoch.term) > (heardCount(at: now), roster.term)
-        if isHost ? isAlone(at: now) && isStronger : isHostSilent(at: now) { rejoin(at: now) }
     }
 }

@@ -39,7 +39,14 @@ public struct CallParticipant {
     var heardAt: [CallDevice: UInt64] = [:]
     var windows: [CallDevice: ReplayWindow] = [:]
     var everMembers: Set<CallDevice> = []
+    /// Members that said farewell: not waited for, and not believed as hosts.
+    var leavers: Set<CallDevice> = []
+    var reunion: Reunion?
     var formerHost: CallDevice?
+    /// The last rotation of another who would reign, refused because the host seemed alive.
+    var waitingSuccession: OpenedSignal?
+    /// When the host last sent a signal; ``hostHeardAt`` counts its frames too.
+    var hostSignalAt: UInt64 = 0
     private var sequence: UInt64 = 0
     var output: [CallAction] = []
 
@@ -76,7 +83,8 @@ public struct CallParticipant {
         case .admit(let device): admit(device, at: now)
         case .lost(let device): removeSoon(device, at: now)
         case .exclude(let device): exclude(device, at: now)
-        case .suspect: if isHost { makeFresh(.suspicion, at: now) }
+        case .readmit(let device): readmit(device, at: now)
+        case .suspect: makeFreshSoon(at: now)
         case .signal(let signal): receive(signal, at: now)
         case .frame(let frame): receive(frame, at: now)
         case .relayedFrame(let frame, let alias): receive(frame, carriedFor: alias, at: now)
@@ -93,11 +101,13 @@ public struct CallParticipant {
         case .member: break
         }
         if isHost { host(at: now) } else { watchHost(at: now) }
+        retrySuccession(at: now)
         turnKey(at: now)
         switchIfDue(at: now)
         heedDeparture(at: now)
         releaseHeld(at: now)
         pursueMissingKeys(at: now)
+        pursueReunion(at: now)
         beat(at: now)
         if let reached { ring.wipe(current: reached.generation, at: now) }
     }
@@ -126,6 +136,8 @@ struct JoinAttempt: Equatable {
     let nonce: SignalNonce
     /// Whose welcome is heeded.
     let hosts: Set<CallDevice>
+    /// Who was removed from the call, as far as this device knew it before: with them it does not join.
+    var barred: Set<CallDevice> = []
     var sentAt: UInt64
 }
 
@@ -135,6 +147,8 @@ struct PendingSwitch {
     let notBefore: UInt64
     /// When to switch without a commit.
     let deadline: UInt64
+    /// Whether somebody left, so that a later one may not wait longer.
+    var isHasty = false
     var isCommitted = false
 }
 

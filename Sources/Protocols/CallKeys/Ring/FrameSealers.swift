@@ -43,6 +43,11 @@ final class FrameSealers {
     /// Keys that are still there.
     var liveCount: Int { states.values.count { if case .live = $0 { true } else { false } } }
 
+    /// Whether a key of this reign was ever used.
+    func hasUsed(term: UInt32) -> Bool {
+        over.contains { $0.term == term } || states.keys.contains { $0.generation.term == term }
+    }
+
     /// The sealer of a key; nil if the key was used and is over, or if there is none.
     func sealer(_ name: Name, key: () -> FrameKey?) -> FrameSealer? {
         switch states[name] {

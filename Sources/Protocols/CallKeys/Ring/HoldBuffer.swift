@@ -2,9 +2,9 @@ import CallSignalling
 
 /// Frames that came before their key, in order of arrival, bounded in time, number and bytes.
 struct HoldBuffer {
-    static let framesPerStream = 64
+    static let framesPerStream = 160
     static let bytesPerStream = 262_144
-    static let framesAltogether = 2048
+    static let framesAltogether = 4096
     static let bytesAltogether = 8_388_608
 
     struct Stream: Hashable {

@@ -35,8 +35,10 @@ struct KeyRing {
 
     var newest: UInt32 { generations.keys.max() ?? 0 }
 
-    /// Whether the secret of a generation is there, and is the host's or has opened a frame.
-    func isProven(_ generation: UInt32) -> Bool { generations[generation]?.isProven ?? false }
+    /// Whether the secret of a generation of this reign is there, and is the host's or has opened a frame.
+    func isProven(_ generation: UInt32, in term: UInt32?) -> Bool {
+        generations[generation].map { $0.isProven && $0.scope.term == term } ?? false
+    }
 
     func newestEpoch(of generation: UInt32) -> Epoch? { generations[generation]?.newest.epoch }
 
@@ -46,13 +48,14 @@ struct KeyRing {
 
     // MARK: Keys come and go
 
-    /// Takes a secret in. One that is there already stays, unless nothing has proven it or a later host made this one.
+    /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another reign and this one of
+    /// the reign of our host: two that reign apart give the same numbers.
     mutating func install(
         _ scope: CallScope, step: UInt8, secret: GroupSecret, members: [UInt16: CallDevice], isProven: Bool,
-        at now: UInt64
+        reign: UInt32, at now: UInt64
     ) {
         if let known = generations[scope.generation] {
-            let isOutranked = isProven && scope.term > known.scope.term
+            let isOutranked = isProven && scope.term != known.scope.term && scope.term == reign
             if !isOutranked && (known.isProven || known.isSame(as: secret, at: step)) {
                 generations[scope.generation]?.members.merge(members) { known, _ in known }
                 if isProven { generations[scope.generation]?.isProven = true }

@@ -1,3 +1,5 @@
+import CallSignalling
+
 /// Every time that a call goes by, in milliseconds.
 public struct CallTimes: Hashable, Sendable {
     /// How long after its replacement a key opens audio: at most, and less when everybody has moved on.
@@ -11,7 +13,7 @@ public struct CallTimes: Hashable, Sendable {
     /// How long everybody must have moved on before an old key is wiped early.
     public var wipeDelay: UInt64 = 2000
     /// How long a frame waits for its key.
-    public var holdDuration: UInt64 = 1000
+    public var holdDuration: UInt64 = 3000
     /// How long a frame waits before its key is asked for.
     public var needDelay: UInt64 = 150
     /// How often the host makes fresh randomness.
@@ -25,8 +27,10 @@ public struct CallTimes: Hashable, Sendable {
     public var leaveBatch: UInt64 = 200
     /// How long the host waits for the last ack after a leave.
     public var leaveBarrier: UInt64 = 700
-    /// How long it waits otherwise.
-    public var barrier: UInt64 = 2000
+    /// How long it waits when somebody comes back, who hears nothing until then.
+    public var joinBarrier: UInt64 = 2000
+    /// How long it waits otherwise: nobody is harmed by the key before.
+    public var barrier: UInt64 = 8000
     /// When those without an ack are sent the rotation again.
     public var repairDelays: [UInt64] = [500, 1000, 2000]
     /// How often a sign of life is due.
@@ -34,7 +38,14 @@ public struct CallTimes: Hashable, Sendable {
     /// How long a silent host is waited for before the first successor takes over.
     public var hostPatience: UInt64 = 5500
     /// How much longer each further successor waits.
-    public var successorDelay: UInt64 = 1500
+    public var successorDelay: UInt64 = 2500
+    /// How much longer a successor waits, the first aside, while frames come whose key it lacks.
+    public var successionCredit: UInt64 = 4000
+    /// How long a silent host is waited for by a member that hears fewer than half of the others, or has nobody else: it may be
+    /// the one that is cut off.
+    public var lonelyPatience: UInt64 = 20_000
+    /// How long frames of a host stand for the signs of life that it owes.
+    public var frameCredit: UInt64 = 15_000
     /// How long a member may be silent before the host removes it.
     public var memberPatience: UInt64 = 20_000
     /// How long the host must be silent before another is heeded.
@@ -55,6 +66,20 @@ public struct CallTimes: Hashable, Sendable {
     /// The times of the design.
     public init() {}
 
+    /// How long a rotation waits for the last ack.
+    func barrier(_ reason: RotationReason) -> UInt64 {
+        switch reason {
+        case .leave, .succession: leaveBarrier
+        case .join: joinBarrier
+        case .timer, .suspicion: barrier
+        }
+    }
+
     /// How long after its replacement a key opens frames of a context.
     public func retention(_ context: MediaContext) -> UInt64 { context == .audio ? audioRetention : sessionRetention }
+}
+
+extension RotationReason {
+    /// Whether somebody has the key before who must not have it any longer.
+    var isHasty: Bool { self == .leave || self == .succession }
 }

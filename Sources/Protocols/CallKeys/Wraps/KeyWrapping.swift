@@ -54,8 +54,8 @@ extension SignalBody {
     /// Whoever asks to come in, lets somebody in, or makes keys for all says what log they see.
     fileprivate var carriesCheckpoint: Bool {
         switch self {
-        case .join, .reply, .rotation: true
-        case .leave, .roster, .ack, .commit, .request, .heartbeat: false
+        case .join, .reunite, .reply, .rotation: true
+        case .leave, .roster, .ack, .commit, .request, .heartbeat, .yield: false
         }
     }
 

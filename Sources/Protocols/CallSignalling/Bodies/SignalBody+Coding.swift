@@ -4,7 +4,7 @@ extension SignalBody {
     func write(to writer: inout ByteWriter) {
         writer.write(kind)
         switch self {
-        case .join(let nonce): writer.write(nonce.bytes)
+        case .join(let nonce), .reunite(let nonce): writer.write(nonce.bytes)
         case .leave: break
         case .roster(let change): change.write(to: &writer)
         case .rotation(let rotation): rotation.write(to: &writer)
@@ -12,15 +12,14 @@ extension SignalBody {
         case .request(let request): request.write(to: &writer)
         case .reply(let reply): reply.write(to: &writer)
         case .heartbeat(let heartbeat): heartbeat.write(to: &writer)
+        case .yield(let yielding): yielding.write(to: &writer)
         }
     }
 
     init(from reader: inout ByteReader) throws(SignalDecodingError) {
         let kind: UInt8 = try reading(&reader) { reader throws(CanonicalCodingError) in try reader.uint8() }
         switch kind {
-        case 1:
-            self = .join(
-                try reading(&reader) { reader throws(CanonicalCodingError) in try SignalNonce(from: &reader) })
+        case 1: self = .join(try Self.nonce(from: &reader))
         case 2: self = .leave
         case 3: self = .roster(try RosterChange(from: &reader))
         case 4: self = .rotation(try KeyRotation(from: &reader))
@@ -29,6 +28,8 @@ extension SignalBody {
         case 7: self = .request(try KeyRequest(from: &reader))
         case 8: self = .reply(try KeyReply(from: &reader))
         case 9: self = .heartbeat(try Heartbeat(from: &reader))
+        case 10: self = .yield(try Yielding(from: &reader))
+        case 11: self = .reunite(try Self.nonce(from: &reader))
         default: throw .unknownBody(kind)
         }
     }
@@ -44,7 +45,13 @@ extension SignalBody {
         case .request: 7
         case .reply: 8
         case .heartbeat: 9
+        case .yield: 10
+        case .reunite: 11
         }
+    }
+
+    private static func nonce(from reader: inout ByteReader) throws(SignalDecodingError) -> SignalNonce {
+        try reading(&reader) { reader throws(CanonicalCodingError) in try SignalNonce(from: &reader) }
     }
 }
 
@@ -53,6 +60,19 @@ func reading<Value>(
     _ reader: inout ByteReader, _ read: (inout ByteReader) throws(CanonicalCodingError) -> Value
 ) throws(SignalDecodingError) -> Value {
     do throws(CanonicalCodingError) { return try read(&reader) } catch { throw .malformed(error) }
+}
+
+extension Yielding {
+    func write(to writer: inout ByteWriter) {
+        writer.write(host.signingKey)
+        writer.write(term)
+    }
+
+    init(from reader: inout ByteReader) throws(SignalDecodingError) {
+        (host, term) = try reading(&reader) { reader throws(CanonicalCodingError) in
+            (try CallDevice(from: &reader), try reader.uint32())
+        }
+    }
 }
 
 extension RosterChange {
@@ -133,12 +153,16 @@ extension Heartbeat {
         writer.write(rosterNumber)
         writer.write(rosterHash)
         writer.write(heard)
+        writer.write(isHost ? 1 as UInt8 : 0)
     }
 
     init(from reader: inout ByteReader) throws(SignalDecodingError) {
         epoch = try Epoch(from: &reader)
-        (rosterNumber, rosterHash, heard) = try reading(&reader) { reader throws(CanonicalCodingError) in
-            (try reader.uint32(), Array(try reader.bytes(32)), try reader.uint16())
+        let mark: UInt8
+        (rosterNumber, rosterHash, heard, mark) = try reading(&reader) { reader throws(CanonicalCodingError) in
+            (try reader.uint32(), Array(try reader.bytes(32)), try reader.uint16(), try reader.uint8())
         }
+        guard mark <= 1 else { throw .unknownMark(mark) }
+        isHost = mark == 1
     }
 }

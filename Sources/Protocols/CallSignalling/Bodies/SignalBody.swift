@@ -20,6 +20,27 @@ public enum SignalBody: Hashable, Sendable {
     case reply(KeyReply)
     /// 9. A sign of life, every two seconds.
     case heartbeat(Heartbeat)
+    /// 10. A host gives up its reign for another's, after a partition: its members join there.
+    case yield(Yielding)
+    /// 11. A member that another host led, with its keys still there, wants to be let in after a partition: like a ``join(_:)``, but the
+    /// number that its frames carry may stay, for it forgot no counter. Field: nonce (16).
+    case reunite(SignalNonce)
+}
+
+/// For whom a host gives up its reign.
+///
+/// Wire form: 32-byte key of the other host, u32 its term.
+public struct Yielding: Hashable, Sendable {
+    /// The other host.
+    public let host: CallDevice
+    /// Its term.
+    public let term: UInt32
+
+    /// A yielding.
+    public init(to host: CallDevice, term: UInt32) {
+        self.host = host
+        self.term = term
+    }
 }
 
 /// A new roster, and from which steps on the new member can read.
@@ -145,9 +166,9 @@ public struct KeyReply: Hashable, Sendable {
     }
 }
 
-/// A sign of life: from the host to everybody, from a member to the host.
+/// A sign of life: from the host to everybody, from a member to the host, and while that is silent to whoever may follow it.
 ///
-/// Wire form: epoch (9), u32 roster number, 32-byte roster hash, u16 heard.
+/// Wire form: epoch (9), u32 roster number, 32-byte roster hash, u16 heard, u8 1 if the sender is the host of the epoch's term, else 0.
 public struct Heartbeat: Hashable, Sendable {
     /// In which epoch the sender sends.
     public let epoch: Epoch
@@ -155,14 +176,17 @@ public struct Heartbeat: Hashable, Sendable {
     public let rosterNumber: UInt32
     /// Its hash, 32 bytes.
     public let rosterHash: [UInt8]
-    /// From how many other members the sender heard lately.
+    /// From how many other members the sender heard lately; of a host: how many said lately that they follow it.
     public let heard: UInt16
+    /// Whether the sender is the host.
+    public let isHost: Bool
 
     /// A sign of life; `rosterHash` is 32 bytes.
-    public init(epoch: Epoch, rosterNumber: UInt32, rosterHash: [UInt8], heard: UInt16) {
+    public init(epoch: Epoch, rosterNumber: UInt32, rosterHash: [UInt8], heard: UInt16, isHost: Bool) {
         self.epoch = epoch
         self.rosterNumber = rosterNumber
         self.rosterHash = rosterHash
         self.heard = heard
+        self.isHost = isHost
     }
 }

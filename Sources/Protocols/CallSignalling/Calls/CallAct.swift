@@ -8,6 +8,8 @@ public enum CallAct: Hashable, Sendable {
     case start(CallID, inviting: [CallDevice])
     /// Lets further devices join. Body: 32 bytes for each.
     case invite(CallID, [CallDevice])
+    /// Takes devices out, who do not come in again unless somebody lets them. Body: 32 bytes for each.
+    case remove(CallID, [CallDevice])
     /// Comes in: from now on the device may send to the call and listen to it. No body.
     case join(CallID)
     /// Goes. No body.
@@ -21,12 +23,14 @@ public enum CallAct: Hashable, Sendable {
     /// Which call.
     public var callID: CallID {
         switch self {
-        case .start(let call, _), .invite(let call, _), .join(let call), .leave(let call), .end(let call): call
+        case .start(let call, _), .invite(let call, _), .remove(let call, _), .join(let call), .leave(let call),
+            .end(let call):
+            call
         }
     }
 
     /// The STOMP destination: `/app/api/call/start`, or `/app/api/call/`, the call in hexadecimal, and `/join`, `/invite`,
-    /// `/leave` or `/end`.
+    /// `/remove`, `/leave` or `/end`.
     public var destination: [UInt8] {
         guard let verb else { return Self.prefix + Self.startVerb }
         return Self.prefix + Hex.encode(callID.bytes) + [Self.slash] + verb
@@ -36,7 +40,7 @@ public enum CallAct: Hashable, Sendable {
     public var body: [UInt8] {
         switch self {
         case .start(let call, let devices): call.bytes + devices.flatMap(\.signingKey)
-        case .invite(_, let devices): devices.flatMap(\.signingKey)
+        case .invite(_, let devices), .remove(_, let devices): devices.flatMap(\.signingKey)
         case .join, .leave, .end: []
         }
     }
@@ -67,6 +71,7 @@ public enum CallAct: Hashable, Sendable {
         switch self {
         case .start: nil
         case .invite: Array("invite".utf8)
+        case .remove: Array("remove".utf8)
         case .join: Array("join".utf8)
         case .leave: Array("leave".utf8)
         case .end: Array("end".utf8)
@@ -74,7 +79,9 @@ public enum CallAct: Hashable, Sendable {
     }
 
     private static func act(_ verb: [UInt8], _ call: CallID, _ devices: [CallDevice]) -> CallAct? {
-        let act = devices.isEmpty ? [.join(call), .leave(call), .end(call)] : [CallAct.invite(call, devices)]
+        let act =
+            devices.isEmpty
+            ? [.join(call), .leave(call), .end(call)] : [CallAct.invite(call, devices), .remove(call, devices)]
         return act.first { $0.verb == verb }
     }
 

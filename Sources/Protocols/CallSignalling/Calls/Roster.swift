@@ -18,7 +18,8 @@ public struct RosterMember: Hashable, Sendable {
 /// Who is in the call, as its host says. Each roster names the one before, so that two versions of a call cannot be merged unseen.
 ///
 /// Wire form: 16-byte call, u32 term, u32 number, 32-byte hash of the previous roster (zeros in the first), u16 index of the
-/// host, u16 count, then each member in rising order of index: u16 index, 32-byte key.
+/// host, u16 count, then each member in rising order of index: u16 index, 32-byte key; u16 count of the excluded, 32 bytes each, in
+/// rising order.
 public struct Roster: Hashable, Sendable {
     /// The most members of a call.
     public static let maximumMemberCount = 256
@@ -35,12 +36,15 @@ public struct Roster: Hashable, Sendable {
     public let host: CallDevice
     /// In rising order of index; the host is one of them.
     public let members: [RosterMember]
+    /// Who was removed and is not to come back unasked, in rising order; at most ``maximumMemberCount``, none of them a member.
+    public let excluded: [CallDevice]
 
     /// A roster.
     ///
     /// - Throws: ``SignalDecodingError/invalidRoster``: no host, too many, out of order, or a device twice.
     public init(
-        callID: CallID, term: UInt32, number: UInt32, previous: [UInt8], host: CallDevice, members: [RosterMember]
+        callID: CallID, term: UInt32, number: UInt32, previous: [UInt8], host: CallDevice, members: [RosterMember],
+        excluded: [CallDevice] = []
     ) throws(SignalDecodingError) {
         self.callID = callID
         self.term = term
@@ -48,9 +52,12 @@ public struct Roster: Hashable, Sendable {
         self.previous = previous
         self.host = host
         self.members = members
+        self.excluded = excluded
         guard term > 0 && number > 0 && previous.count == 32, members.count <= Self.maximumMemberCount,
             zip(members, members.dropFirst()).allSatisfy({ $0.index < $1.index }),
-            Set(members.map(\.device)).count == members.count, contains(host)
+            Set(members.map(\.device)).count == members.count, contains(host),
+            excluded.count <= Self.maximumMemberCount, zip(excluded, excluded.dropFirst()).allSatisfy({ $0 < $1 }),
+            !excluded.contains(where: contains)
         else { throw .invalidRoster }
     }
 
@@ -91,6 +98,7 @@ public struct Roster: Hashable, Sendable {
         let (term, number, hostIndex): (UInt32, UInt32, UInt16)
         let previous: [UInt8]
         var members: [RosterMember] = []
+        var excluded: [CallDevice] = []
         do throws(CanonicalCodingError) {
             callID = try CallID(from: &reader)
             (term, number) = (try reader.uint32(), try reader.uint32())
@@ -99,10 +107,12 @@ public struct Roster: Hashable, Sendable {
             for _ in 0..<(try reader.uint16()) {
                 members.append(RosterMember(index: try reader.uint16(), device: try CallDevice(from: &reader)))
             }
+            for _ in 0..<(try reader.uint16()) { excluded.append(try CallDevice(from: &reader)) }
         } catch { throw .malformed(error) }
         guard let host = members.first(where: { $0.index == hostIndex })?.device else { throw .invalidRoster }
         try self.init(
-            callID: callID, term: term, number: number, previous: previous, host: host, members: members)
+            callID: callID, term: term, number: number, previous: previous, host: host, members: members,
+            excluded: excluded)
     }
 
     func write(to writer: inout ByteWriter) {
@@ -116,5 +126,7 @@ public struct Roster: Hashable, Sendable {
             writer.write(member.index)
             writer.write(member.device.signingKey)
         }
+        writer.write(UInt16(truncatingIfNeeded: excluded.count))
+        for device in excluded { writer.write(device.signingKey) }
     }
 }

@@ -45,7 +45,7 @@ public enum RelayFault: String, Error, Hashable, Sendable, CaseIterable {
     case notInvited = "not-invited"
     /// A call of that id was started by another device, or has ended.
     case callTaken = "call-taken"
-    /// Only the device that started the call may end it, while it is in it.
+    /// Only the device that started the call may end it or remove somebody, while it is in it.
     case notYourCall = "not-your-call"
     /// The call has as many members as a call can have.
     case callFull = "call-full"

@@ -157,6 +157,8 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case unknownWrapForm(UInt8)
     /// A reason that nobody defined.
     case unknownReason(UInt8)
+    /// A mark that is neither 0 nor 1.
+    case unknownMark(UInt8)
     /// A term or generation of zero, or a step beyond the last.
     case invalidEpoch
     /// No host, too many members, out of order, or a device twice.

@@ -73,8 +73,20 @@ public actor GroupCall {
     /// Makes fresh keys now, if this device is the host.
     public func rotate() { perform(.suspect) }
 
-    /// Removes a device, if this device is the host.
-    public func exclude(_ device: CallDevice) { perform(.exclude(device)) }
+    /// Removes a device, if this device is the host: from the call and from both relays. It is not let in again unasked, whoever is
+    /// host.
+    public func exclude(_ device: CallDevice) async {
+        guard isHost else { return }
+        perform(.exclude(device))
+        await signals.remove([device])
+    }
+
+    /// Lets a device that was removed come back, if this device is the host.
+    public func readmit(_ device: CallDevice) async {
+        guard isHost else { return }
+        perform(.readmit(device))
+        await signals.invite([device])
+    }
 
     /// Sends a piece of sound, or nothing at all: never in the clear.
     public func send(_ sound: [UInt8]) {

@@ -10,6 +10,8 @@ public protocol CallSignals: Sendable {
     func send(_ signal: Signal)
     /// Lets these devices into the call. Only of use where a relay keeps a list.
     func invite(_ devices: [CallDevice]) async
+    /// Takes these devices out of the call, and does not let them in again. Only of use where a relay keeps a list.
+    func remove(_ devices: [CallDevice]) async
     /// Waits a little for what was handed over, and goes.
     func close() async
 }

@@ -26,5 +26,6 @@ package struct ForgetfulSignals: CallSignals {
 
     package func send(_ signal: Signal) { signals.send(signal) }
     package func invite(_ devices: [CallDevice]) async { await signals.invite(devices) }
+    package func remove(_ devices: [CallDevice]) async { await signals.remove(devices) }
     package func close() async { await signals.close() }
 }

@@ -43,6 +43,9 @@ public final class RelayedSignals: CallSignals {
     /// Lets further devices into the call at the relay.
     public func invite(_ devices: [CallDevice]) async { try? await client.carryOut(.invite(callID, devices)) }
 
+    /// Takes devices out of the call at the relay.
+    public func remove(_ devices: [CallDevice]) async { try? await client.carryOut(.remove(callID, devices)) }
+
     /// Sends what waits, leaves the call at the relay, and closes the connection.
     public func close() async {
         outbox.finish()

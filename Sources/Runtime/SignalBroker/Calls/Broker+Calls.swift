@@ -15,6 +15,7 @@ extension Broker {
                 try open(CallRecord(call, by: device, of: account, inviting: invited, at: now.uptime))
             }
         case .invite(_, let devices): try invite(devices, to: call, by: device)
+        case .remove(_, let devices): try remove(devices, from: call, by: device)
         case .join: try join(call, device)
         case .leave:
             guard calls[call]?.members.contains(device) == true else { return }
@@ -22,7 +23,7 @@ extension Broker {
             if calls[call]?.members.isEmpty == true { return forget(call) }
         case .end:
             guard let known = calls[call], known.members.contains(device) else { throw .notInCall }
-            guard known.starter == device || !known.members.contains(known.starter) else { throw .notYourCall }
+            guard mayDecide(device, known) else { throw .notYourCall }
             return forget(call)
         }
         calls[call]?.touchedAt = now.uptime
@@ -49,8 +50,27 @@ extension Broker {
     ) throws(RelayFault) {
         guard var known = calls[call], known.members.contains(device) else { throw .notInCall }
         known.invited.formUnion(devices)
+        if mayDecide(device, known) { known.removed.subtract(devices) }
         guard known.invited.count <= CallAct.maximumDeviceCount else { throw .callFull }
         calls[call] = known
+    }
+
+    /// Ends what devices have of the call: membership, subscriptions and, by whoever passes frames on, their way for frames.
+    private mutating func remove(
+        _ devices: [CallDevice], from call: CallID, by device: CallDevice
+    ) throws(RelayFault) {
+        guard let known = calls[call], known.members.contains(device) else { throw .notInCall }
+        guard mayDecide(device, known) else { throw .notYourCall }
+        guard known.removed.union(devices).count <= CallAct.maximumDeviceCount else { throw .callFull }
+        calls[call]?.invited.subtract(devices)
+        calls[call]?.removed.formUnion(devices)
+        for device in devices where known.members.contains(device) { depart(device, from: call) }
+        if calls[call]?.members.isEmpty == true { forget(call) }
+    }
+
+    /// Who started a call, or anybody in it once that device has left.
+    private func mayDecide(_ device: CallDevice, _ call: CallRecord) -> Bool {
+        call.starter == device || !call.members.contains(call.starter)
     }
 
     private mutating func join(_ call: CallID, _ device: CallDevice) throws(RelayFault) {
@@ -88,7 +108,7 @@ extension CallAct {
     fileprivate var addsSomething: Bool {
         switch self {
         case .start, .invite, .join: true
-        case .leave, .end: false
+        case .leave, .remove, .end: false
         }
     }
 }

@@ -4,7 +4,8 @@ import CanonicalCoding
 /// What a broker knows of a call: who started it, who may come in, who is in it.
 ///
 /// Wire form: 16-byte call, 32-byte starter, u8 1 if whoever knows the id may join, u16 count of the invited, 32 bytes each,
-/// u16 count of members, 32 bytes each; devices in rising order; u64 account of the starter, left out if it is unknown.
+/// u16 count of members, 32 bytes each; devices in rising order; u64 account of the starter, left out if
+/// it is unknown and nobody was removed; u16 count of the removed, left out if there are none, 32 bytes each.
 public struct CallRecord: Hashable, Sendable {
     /// Which call.
     public let id: CallID
@@ -16,6 +17,8 @@ public struct CallRecord: Hashable, Sendable {
     public let isOpen: Bool
     var invited: Set<CallDevice>
     var members: Set<CallDevice> = []
+    /// Who does not come in again.
+    var removed: Set<CallDevice> = []
     /// When somebody last did something in it, in milliseconds of the uptime.
     var touchedAt: UInt64
 
@@ -30,7 +33,9 @@ public struct CallRecord: Hashable, Sendable {
     }
 
     /// Whether a device may come in.
-    func admits(_ device: CallDevice) -> Bool { isOpen || device == starter || invited.contains(device) }
+    func admits(_ device: CallDevice) -> Bool {
+        !removed.contains(device) && (isOpen || device == starter || invited.contains(device))
+    }
 
     /// The wire form.
     public var encoded: [UInt8] {
@@ -42,7 +47,11 @@ public struct CallRecord: Hashable, Sendable {
             writer.write(UInt16(truncatingIfNeeded: devices.count))
             for device in devices.sorted() { writer.write(device.signingKey) }
         }
-        if account != 0 { writer.write(UInt64(bitPattern: account)) }
+        if account != 0 || !removed.isEmpty { writer.write(UInt64(bitPattern: account)) }
+        if !removed.isEmpty {
+            writer.write(UInt16(truncatingIfNeeded: removed.count))
+            for device in removed.sorted() { writer.write(device.signingKey) }
+        }
         return writer.bytes
     }
 
@@ -51,9 +60,10 @@ public struct CallRecord: Hashable, Sendable {
         var reader = ByteReader(bytes)
         guard let id = (try? reader.bytes(16)).flatMap({ CallID(Array($0)) }), let starter = Self.device(&reader),
             let mark = try? reader.uint8(), let invited = Self.devices(&reader), let members = Self.devices(&reader),
-            let account = Self.account(&reader), (try? reader.end()) != nil, mark <= 1
+            let (account, removed) = Self.additions(&reader), (try? reader.end()) != nil, mark <= 1
         else { return nil }
         self.account = account
+        self.removed = removed
         self.id = id
         self.starter = starter
         isOpen = mark == 1
@@ -66,9 +76,12 @@ public struct CallRecord: Hashable, Sendable {
         (try? reader.bytes(32)).flatMap { CallDevice(Array($0)) }
     }
 
-    private static func account(_ reader: inout ByteReader) -> Int64? {
-        guard reader.remaining > 0 else { return 0 }
-        return (try? reader.uint64()).flatMap { $0 == 0 ? nil : Int64(bitPattern: $0) }
+    private static func additions(_ reader: inout ByteReader) -> (Int64, Set<CallDevice>)? {
+        guard reader.remaining > 0 else { return (0, []) }
+        guard let account = try? reader.uint64() else { return nil }
+        guard reader.remaining > 0 else { return account == 0 ? nil : (Int64(bitPattern: account), []) }
+        guard let removed = devices(&reader), !removed.isEmpty else { return nil }
+        return (Int64(bitPattern: account), removed)
     }
 
     private static func devices(_ reader: inout ByteReader) -> Set<CallDevice>? {

@@ -1,0 +1,66 @@
+/// One scenario with many seeds: sums and the worst of them, so that no seed is picked.
+public struct Series: Sendable {
+    /// Frames that reached a device for which they were meant.
+    public private(set) var frames = 0
+    /// Of these, frames that were never opened.
+    public private(set) var undecryptable = 0
+    /// Frames that a member had and could not send, for want of a key.
+    public private(set) var withheld = 0
+    /// Rotations.
+    public private(set) var rotations = 0
+    /// Messages.
+    public private(set) var messages = 0
+    /// The seed with the largest share of lost frames, or the longest partition; the first of them.
+    public private(set) var worstSeed: UInt64
+    /// Seeds with a frame that was never opened.
+    public private(set) var seedsWithLoss = 0
+    /// The longest time from the end of a partition until there was one call again, in milliseconds; nil if once there never was.
+    public private(set) var reunitedAfter: UInt64? = 0
+    /// For each rotation, until every device sent under it, in milliseconds.
+    public private(set) var switches: [UInt64] = []
+    /// After each leave, until nobody sent under a key of the one who left, in milliseconds.
+    public private(set) var oldKeyUses: [UInt64] = []
+    /// From each crash of a host until a frame of the next term was opened, in milliseconds.
+    public private(set) var successions: [UInt64] = []
+    private var worst: (isApart: Bool, share: Double, time: UInt64) = (false, 0, 0)
+
+    /// Plays a scenario with each seed.
+    public init(_ scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: Policy = .signet) {
+        worstSeed = seeds.lowerBound
+        let isSplit = scenario.faults.contains { if case .partition = $0 { true } else { false } }
+        for seed in seeds {
+            var scenario = scenario
+            scenario.seed = seed
+            add(scenario.run(policy), seed, isSplit: isSplit)
+        }
+    }
+
+    /// Lost frames of a million.
+    public var undecryptablePerMillion: Double {
+        frames == 0 ? 0 : Double(undecryptable) * 1_000_000 / Double(frames)
+    }
+
+    private mutating func add(_ outcome: Outcome, _ seed: UInt64, isSplit: Bool) {
+        frames += outcome.frames
+        undecryptable += outcome.undecryptable
+        withheld += outcome.withheld
+        rotations += outcome.rotations
+        messages += outcome.messages
+        switches += outcome.switches
+        oldKeyUses += outcome.oldKeyUses
+        successions += outcome.successions
+        if outcome.undecryptable > 0 { seedsWithLoss += 1 }
+        if isSplit { reunitedAfter = reunitedAfter.flatMap { known in outcome.reunitedAfter.map { max(known, $0) } } }
+        let this = (
+            isSplit && outcome.reunitedAfter == nil, outcome.undecryptablePerMillion, outcome.reunitedAfter ?? 0
+        )
+        guard Self.isWorse(this, worst) else { return }
+        worst = this
+        worstSeed = seed
+    }
+
+    private static func isWorse(_ one: (Bool, Double, UInt64), _ other: (Bool, Double, UInt64)) -> Bool {
+        if one.0 != other.0 { return one.0 }
+        return (one.1, one.2) > (other.1, other.2)
+    }
+}

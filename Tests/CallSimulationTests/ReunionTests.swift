@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+@testable import CallSimulation
+
+/// A network that falls apart for a while, in every way in which it can: afterwards there is one call.
+struct ReunionTests {
+    struct Split: Sendable, CustomStringConvertible {
+        let devices: Int
+        /// How many are on the side of the host, itself included.
+        let withHost: Int
+        let loss: Double
+        let cut: UInt64
+        let seed: UInt64
+
+        var description: String {
+            "\(devices) = \(withHost) with the host | \(devices - withHost), \(Int(loss * 100)) %, \(cut) ms, seed \(seed)"
+        }
+
+        func play(isAudited: Bool = false) -> Outcome {
+            var scenario = Scenario()
+            (scenario.participants, scenario.loss, scenario.seed) = (devices, loss, seed)
+            (scenario.rotations, scenario.frameInterval) = (1, 200)
+            scenario.coolDown = 3000 + cut + 25_000
+            scenario.isAudited = isAudited
+            scenario.faults = [.partition(Set(withHost..<devices), from: 8000, until: 8000 + cut)]
+            return scenario.run()
+        }
+    }
+
+    static let seeds = ProcessInfo.processInfo.environment["SIGNET_SPLIT_SEEDS"].flatMap { UInt64($0) } ?? 2
+
+    /// All splits of two to eight devices.
+    static func splits(_ loss: Double, _ cut: UInt64, _ seeds: ClosedRange<UInt64>) -> [Split] {
+        (2...8).flatMap { devices in
+            (1..<devices).flatMap { side in
+                seeds.map { Split(devices: devices, withHost: side, loss: loss, cut: cut, seed: $0) }
+            }
+        }
+    }
+
+    /// Shorter and longer than a host, and than a member, is waited for.
+    @Test(arguments: [6000, 12_000, 30_000] as [UInt64])
+    func afterEverySplitThereIsOneCall_andNothingIsLostTenSecondsLater(_ cut: UInt64) async {
+        for split in Self.splits(0, cut, 1...Self.seeds) {
+            await Task.yield()
+            let outcome = split.play()
+            #expect((outcome.reunitedAfter ?? .max) <= 7000, "\(split): \(outcome.reunitedAfter ?? .max)")
+            #expect(outcome.lateLosses == 0, "\(split): \(outcome.lateLosses)")
+        }
+    }
+
+    /// A signal that is lost five times in a row is six seconds late, and everything behind it with it: for some seeds that is too
+    /// late for the ten seconds, and one call comes of it nevertheless.
+    @Test(arguments: [6000, 12_000, 30_000] as [UInt64])
+    func at30PercentTooThereIsOneCallAfterEverySplit(_ cut: UInt64) async {
+        let splits = Self.splits(0.3, cut, 1...Self.seeds)
+        var (late, worst) = (0, (0 as UInt64, ""))
+        for split in splits {
+            await Task.yield()
+            let outcome = split.play()
+            let time = outcome.reunitedAfter ?? .max
+            if outcome.lateLosses > 0 { late += 1 }
+            if time > worst.0 { worst = (time, "\(split)") }
+        }
+        #expect(worst.0 <= 20_000, "\(worst)")
+        #expect(late * 100 <= splits.count * 5, "\(late) of \(splits.count)")
+    }
+
+    /// The rules are watched while the network falls apart and comes together.
+    @Test func noRuleIsBrokenByASplit() async {
+        for split in Self.splits(0.1, 12_000, 1...1) {
+            await Task.yield()
+            #expect(split.play(isAudited: true).violations.isEmpty, "\(split)")
+        }
+    }
+}
