@@ -80,20 +80,24 @@ struct CallTests {
         #expect((room.people[1].sending?.generation ?? 0) > 1)
     }
 
-    @Test func aTimedTurnNeedsNoMessage_andOneDeviceTakesTheOthersAlong() throws {
-        var times = CallTimes()
-        times.hostPatience = 1 << 40
-        let room = try Room(3, times: times)
+    @Test func aTimedTurnIsTheHosts_andItsSignOfLifeTakesTheOthersAlong() throws {
+        let room = try Room(3, times: Self.patient)
         let before = try #require(room.people[1].sending)
         room.now += 33_000
         room.clearLog()
         room.step(1, .tick)
-        #expect(room.people[1].sending?.step == before.step + 1)
+        #expect(room.people[1].sending == before)
+        room.step(0, .tick)
+        #expect(room.people.allSatisfy { $0.sending?.step == before.step + 1 })
         #expect(room.sent.allSatisfy { $0.draft.body.isHeartbeat })
-        #expect(try room.frame(1, 0))
-        #expect(room.people[0].sending?.step == before.step + 1)
-        #expect(try room.frame(2, 0))
+        #expect(try room.frame(1, 0) && room.frame(2, 0) && room.frame(0, 2))
     }
+
+    private static let patient: CallTimes = {
+        var times = CallTimes()
+        (times.hostPatience, times.lonelyPatience) = (1 << 40, 1 << 40)
+        return times
+    }()
 
     @Test func freshRandomnessComesEveryFiveMinutes() throws {
         let room = try Room(2)

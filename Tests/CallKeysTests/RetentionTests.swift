@@ -70,7 +70,7 @@ struct RetentionTests {
         let older = try room.people[0].seal([2], .audio)
         let step = try #require(room.people[1].sending)
         room.now += 33_000
-        room.step(1, .tick)
+        room.step(0, .tick)
         room.now += 9000
         #expect(room.hand(old, to: 1))
         room.now += 1100

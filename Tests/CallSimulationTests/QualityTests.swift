@@ -4,7 +4,7 @@ import Testing
 @testable import CallSimulation
 
 /// The quality that calls promise, each figure in the scenario that it is about. `Documentation/calls.md` has the table
-/// of longer runs.
+/// of longer runs, and each figure here has a longer run of its own: `SIGNET_SEEDS=10000`.
 struct QualityTests {
     private func scenario(_ change: (inout Scenario) -> Void) -> Scenario {
         var scenario = Scenario()
@@ -13,56 +13,60 @@ struct QualityTests {
     }
 
     @Test func noFrameIsLostAt5PercentLossAnd200MillisecondsJitter() {
+        let count = Int(Seeds.share(of: 1000, atLeast: 200))
         let outcome = scenario {
-            $0.rotations = 1000
+            $0.rotations = count
             $0.participants = 4
             $0.frameInterval = 60
         }.run()
-        #expect(outcome.undecryptable == 0 && outcome.rotations == 1000 && outcome.frames > 300_000)
+        #expect(outcome.undecryptable == 0 && outcome.rotations == count && outcome.frames > count * 300)
     }
 
-    /// Steady rotations, over forty seeds and none of them picked.
+    /// Steady rotations, over forty seeds and none of them picked; the first four without the long run.
     @Test func at30PercentFewerThanOneFrameInAMillionIsLostToARotation() {
         let series = Series(
             scenario {
                 $0.rotations = 20
                 $0.loss = 0.3
-            }, seeds: 1...40)
-        #expect(series.frames > 1_000_000 && series.undecryptablePerMillion < 1, "seed \(series.worstSeed)")
+            }, seeds: 1...Seeds.share(of: 40, atLeast: 4))
+        #expect(series.frames > (Seeds.isEverything ? 1_000_000 : 100_000))
+        #expect(series.undecryptablePerMillion < 1, "seed \(series.worstSeed)")
         #expect(series.withheld * 1000 < series.frames)
     }
 
     @Test func aSeriesAddsUpAndNamesTheWorst() {
         let one = scenario { ($0.rotations, $0.loss, $0.faults) = (1, 0.3, [.join(at: 6000)]) }
-        let outcomes = (1...8 as ClosedRange<UInt64>).map { seed -> Outcome in
+        let outcomes = (5...8 as ClosedRange<UInt64>).map { seed -> Outcome in
             var scenario = one
             scenario.seed = seed
             return scenario.run()
         }
-        let series = Series(one, seeds: 1...8)
+        let series = Series(one, seeds: 5...8)
         #expect(series.frames == outcomes.reduce(0) { $0 + $1.frames })
         #expect(series.undecryptable == outcomes.reduce(0) { $0 + $1.undecryptable })
         #expect(series.withheld == outcomes.reduce(0) { $0 + $1.withheld })
         let worst = outcomes.map(\.undecryptablePerMillion).max() ?? 0
-        #expect(outcomes[Int(series.worstSeed) - 1].undecryptablePerMillion == worst)
+        #expect(outcomes[Int(series.worstSeed) - 5].undecryptablePerMillion == worst)
         #expect(Series(one.split(withHost: 2, cut: 6000), seeds: 1...2).reunitedAfter != nil)
     }
 
     @Test func aMissedRotationIsMadeUpForWithinASecond_halfOfThemWithinAQuarter() throws {
+        let count = Int(Seeds.share(of: 60, atLeast: 20))
         let outcome = scenario {
-            $0.rotations = 60
+            $0.rotations = count
             $0.rotationInterval = 9000
             $0.jitter = 20
             $0.faults = [.missedRotations]
         }.run()
-        #expect(outcome.undecryptable == 0 && outcome.recoveries.count > 40)
+        #expect(outcome.undecryptable == 0 && outcome.recoveries.count * 3 > count * 2)
         #expect(try #require(Outcome.percentile(outcome.recoveries, 0.5)) <= 250)
         #expect(try #require(Outcome.percentile(outcome.recoveries, 0.99)) <= 1000)
     }
 
     @Test func noOldKeyIsUsed1500MillisecondsAfterALeave() throws {
+        let seeds = Seeds.share(of: 50, atLeast: 12)
         var uses: [UInt64] = []
-        for seed in 0..<50 as Range<UInt64> {
+        for seed in 0..<seeds {
             let outcome = scenario {
                 $0.seed = seed
                 $0.rotations = 2
@@ -71,13 +75,14 @@ struct QualityTests {
             #expect(outcome.undecryptable == 0)
             uses += outcome.oldKeyUses
         }
-        #expect(uses.count >= 45)
+        #expect(uses.count * 10 >= Int(seeds) * 9)
         #expect(try #require(uses.max()) <= 1500)
     }
 
     @Test func aNewHostReignsSevenSecondsAfterACrash_andMediaGoesOn() throws {
         var times: [UInt64] = []
-        for seed in 0..<30 as Range<UInt64> {
+        let seeds = Seeds.share(of: 30, atLeast: 6)
+        for seed in 0..<seeds {
             let outcome = scenario {
                 $0.seed = seed
                 $0.rotations = 1
@@ -87,13 +92,13 @@ struct QualityTests {
             #expect(outcome.undecryptable == 0)
             times += outcome.successions
         }
-        #expect(times.count == 30)
+        #expect(times.count == Int(seeds))
         #expect(try #require(times.max()) <= 7000)
     }
 
     @Test func aJoinerHearsSomethingWithin300Milliseconds_andNobodyLosesAnything() throws {
         var times: [UInt64] = []
-        for seed in 0..<50 as Range<UInt64> {
+        for seed in 0..<Seeds.share(of: 50, atLeast: 10) {
             let outcome = scenario {
                 $0.seed = seed
                 $0.rotations = 1
@@ -114,7 +119,7 @@ struct QualityTests {
 
     @Test func theRulesOfOthersLoseFramesWhereOursDoNot() {
         let late = scenario {
-            $0.faults = [.missedRotations]; $0.rotationInterval = 9000; $0.jitter = 20
+            $0.faults = [.missedRotations]; $0.rotationInterval = 9000; $0.jitter = 20; $0.rotations = 6
         }
         #expect(late.run(.seed).undecryptable > 0)
         #expect(late.run(.liveKit).undecryptable > 1000)

@@ -92,12 +92,12 @@ extension CallParticipant {
         output.append(.keyFrameNeeded(sender, held.keyID.context))
     }
 
-    /// An authentic frame pulls this device's step along, and one of the host's its generation.
+    /// An authentic frame of the host's pulls this device's generation along; no frame its step, which may have been made for somebody
+    /// of whom this device has not heard.
     private mutating func followEvidence(_ generation: UInt32, _ sender: CallDevice, at now: UInt64) {
         heardAt[sender] = now
         if sender == roster?.host, now < hostSignalAt + times.frameCredit { hostHeardAt = now }
         if generation > (reached?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
-        followSteps(at: now)
     }
 
     private mutating func keep(_ held: HoldBuffer.Held, at now: UInt64) {

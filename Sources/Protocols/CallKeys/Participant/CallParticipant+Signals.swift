@@ -165,6 +165,7 @@ extension CallParticipant {
             return considerOtherHost(beat, sender, at: now)
         }
         if isBehind(beat.epoch) { follow(beat.epoch, at: now) }
+        if beat.rosterHash == roster.hash { follow(stepOf: beat.epoch, at: now) }
         if beat.rosterNumber > roster.number {
             need(.signalMissed, at: now)
             // Whom the host has given up gets no answer: it comes in anew, and keeps its keys until then.
@@ -197,7 +198,14 @@ extension CallParticipant {
         output.append(.sendingUnder(epoch))
     }
 
-    /// Sends under the newest step that anybody was heard under.
+    /// The host sends under this step and names the roster that we have: nobody was let in whom we do not know of.
+    private mutating func follow(stepOf epoch: Epoch, at now: UInt64) {
+        guard epoch.generation == reached?.generation else { return }
+        ring.advance(epoch.generation, to: epoch.step, at: now)
+        followSteps(at: now)
+    }
+
+    /// Sends under the newest step that the host has spoken of.
     mutating func followSteps(at now: UInt64) {
         guard let current = reached, let newest = ring.newestEpoch(of: current.generation), newest.step > current.step
         else {
@@ -208,12 +216,14 @@ extension CallParticipant {
         output.append(.sendingUnder(newest))
     }
 
-    /// Turns the key when its time has come: no message is needed, the others follow the first frame.
+    /// The host turns the key when its time has come, and says so at once: the others follow its word.
     mutating func turnKey(at now: UInt64) {
-        let interval = times.stepInterval + (isHost ? 0 : times.stepDelay)
-        guard let sending = reached, now >= steppedAt + interval, sending.step < Epoch.lastStep else { return }
+        guard isHost, let sending = reached, now >= steppedAt + times.stepInterval, sending.step < Epoch.lastStep else {
+            return
+        }
         ring.advance(sending.generation, to: sending.step + 1, at: now)
         followSteps(at: now)
+        lastHeartbeat = 0
     }
 }
 

@@ -151,29 +151,30 @@ struct KeyRing {
         guard keyID.step >= generation.firstStep else { return .notEntitled }
         if let retiredAt = generation.retiredAt, now > retiredAt + times.retention(keyID.context) { return .expired }
         let isAhead = keyID.step > generation.headStep
-        guard isAhead ? mayGuess(keyID.index, at: now) : generation.mediaKey(keyID.step) != nil else { return .expired }
-        return open(held.frame, keyID, number, sender, isAhead: isAhead, at: now)
+        let isGuess = isAhead && !generation.keyIDs.contains(keyID.rawValue)
+        if isGuess, !mayGuess(keyID.index, at: now) { return .expired }
+        guard isAhead || generation.mediaKey(keyID.step) != nil else { return .expired }
+        return open(held.frame, keyID, number, sender, isGuess: isGuess, at: now)
     }
 
     private mutating func open(
-        _ frame: [UInt8], _ keyID: CallKeyID, _ number: UInt32, _ sender: CallDevice, isAhead: Bool, at now: UInt64
+        _ frame: [UInt8], _ keyID: CallKeyID, _ number: UInt32, _ sender: CallDevice, isGuess: Bool, at now: UInt64
     ) -> Verdict {
-        deriveKey(keyID, of: number, isAhead: isAhead)
+        deriveKey(keyID, of: number, isGuess: isGuess)
         do throws(FrameOpenError) {
             let opened = try opener.open(frame)
             generations[number]?.hear(keyID.index, at: now)
-            if isAhead { generations[number]?.advance(to: keyID.step, at: now) }
             return .opened(opened, from: sender, generation: number)
         } catch {
-            if isAhead { forget(keyID, of: number) }
+            if isGuess { forget(keyID, of: number) }
             if case .replay = error { return .replayed }
             return .notAuthentic
         }
     }
 
-    private mutating func deriveKey(_ keyID: CallKeyID, of number: UInt32, isAhead: Bool) {
+    private mutating func deriveKey(_ keyID: CallKeyID, of number: UInt32, isGuess: Bool) {
         guard let generation = generations[number], !generation.keyIDs.contains(keyID.rawValue) else { return }
-        guard let mediaKey = isAhead ? generation.mediaKey(ahead: keyID.step) : generation.mediaKey(keyID.step),
+        guard let mediaKey = isGuess ? generation.mediaKey(ahead: keyID.step) : generation.mediaKey(keyID.step),
             let key = suites.frameKey(mediaKey, keyID)
         else { return }
         opener.insert(key)

@@ -20,9 +20,6 @@ public struct CallTimes: Hashable, Sendable {
     public var freshInterval: UInt64 = 300_000
     /// How often the host turns the key.
     public var stepInterval: UInt64 = 30_000
-    /// How much longer the others wait for a frame of the new step before they turn it themselves. The host is first, so that
-    /// the step that a join makes is new to everybody.
-    public var stepDelay: UInt64 = 3000
     /// How long the host collects leaves.
     public var leaveBatch: UInt64 = 200
     /// How long the host waits for the last ack after a leave.
