@@ -42,6 +42,35 @@ struct CallProcessTests {
         }
     }
 
+    /// One of two, or of three, loses all signals and frames for six seconds. Nobody does anything about it, and it is one call.
+    @Test(.timeLimit(.minutes(3)), arguments: [["alice", "bob"], ["alice", "bob", "carol"]])
+    func sixSecondsWithoutANetworkAreLivedThrough(_ names: [String]) async throws {
+        try await Town.with { town in
+            try await town.serving(options: Self.goodNetwork) {
+                if names.contains("carol") { try await town.befriendCarol() }
+                let calls = try await CallProcess.everybody(names, town)
+                defer { for call in calls { call.kill() } }
+                for call in calls { try await call.hears(names, generations: 2) }
+                calls[1].loseTheNetwork()
+                // The gap in the numbers of frames is seen when they come again: it is over then.
+                try await calls[1].misses(names, atLeast: 200)
+                for call in calls { try await call.misses(["bob"], atLeast: 200) }
+                let generations = try await calls[0].first { $0["generations"] as? Int } ?? 0
+                for call in calls {
+                    try await call.isOfOneMind(isHost: call === calls[0], generations: generations + 1)
+                }
+                for call in calls.reversed() {
+                    let end = try await call.leave()
+                    #expect(end["undecryptable"] as? Int == 0, "\(end)")
+                }
+            }
+        }
+    }
+
+    private static let goodNetwork = [
+        "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0",
+    ]
+
     @Test func withoutACallThereIsNothingToLeave() async throws {
         try await Town.with { town in expect(64, try await town.signet("alice", "call", "leave")) }
     }
@@ -101,18 +130,31 @@ private final class CallProcess {
         try CallProcess(["start"], town, home, others)
     }
 
+    /// The first starts, the others join one after the other.
+    static func everybody(_ names: [String], _ town: Town) async throws -> [CallProcess] {
+        var (calls, name): ([CallProcess], String?) = ([], nil)
+        for home in names {
+            let others = names.filter { $0 != home }
+            let verb = name.map { ["join", $0] } ?? ["start"]
+            let call = try CallProcess(verb, town, home, others, ["--outage-for-tests", "6"])
+            if name == nil { name = try await call.first { $0["call"] as? String } }
+            calls.append(call)
+        }
+        return calls
+    }
+
     static func join(
         _ name: String, _ town: Town, _ home: String, with others: [String]
     ) async throws -> CallProcess {
         try CallProcess(["join", name], town, home, others)
     }
 
-    private init(_ verb: [String], _ town: Town, _ home: String, _ others: [String]) throws {
+    private init(_ verb: [String], _ town: Town, _ home: String, _ others: [String], _ faults: [String] = []) throws {
         owner = home
         folder = town.folder
         let people = others.flatMap { ["--with", "\($0)@example.org"] }
         let process = Process(
-            Program.signet.file, ["call"] + verb + people + ["--rotate", "2", "--json", "--home", home],
+            Program.signet.file, ["call"] + verb + people + faults + ["--rotate", "2", "--json", "--home", home],
             in: town.folder, environment: [:])
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -167,6 +209,28 @@ private final class CallProcess {
             return hasAll && status["generations"] as? Int ?? 0 >= generations ? true : nil
         }
     }
+
+    /// Waits until so many frames of each of these, but of its own, are known to be lost.
+    func misses(_ people: [String], atLeast count: Int) async throws {
+        let others = people.filter { $0 != owner }.map { "\($0)@example.org/1" }
+        _ = try await first { status in
+            let holes = status.participants.filter { $0["lost"] as? Int ?? 0 >= count }
+            let names = Set(holes.compactMap { $0["participant"] as? String })
+            return names.isSuperset(of: others) ? true : nil
+        }
+    }
+
+    /// Waits until everybody is heard under the epoch that it sends under itself, as a host or as none.
+    func isOfOneMind(isHost: Bool, generations: Int) async throws {
+        _ = try await first { status -> Bool? in
+            let heard = status.participants.compactMap { $0["epoch"] as? String }
+            let isOneEpoch = Set(heard + [status["epoch"] as? String ?? ""]).count == 1
+            let isFurther = status["generations"] as? Int ?? 0 >= generations
+            return isOneEpoch && isFurther && status["isHost"] as? Bool == isHost ? true : nil
+        }
+    }
+
+    func loseTheNetwork() { process.value.kill(SIGUSR1) }
 
     /// The last line, after the call was told to leave.
     func end() async throws -> [String: Any] {

@@ -31,13 +31,13 @@ extension Client {
     public func enter(
         _ act: CallAct, with people: CallPeople, by secrets: DeviceSecrets
     ) async throws(CallEntryError) -> GroupCall {
-        try await enter(act, with: people, by: secrets) { $0 }
+        try await enter(act, with: people, by: secrets, suffering: CallFaults())
     }
 
-    /// The same with signals that go through something of the caller's.
+    /// The same with faults.
     package func enter(
         _ act: CallAct, with people: CallPeople, by secrets: DeviceSecrets,
-        through wrap: @Sendable (any CallSignals) -> any CallSignals
+        suffering faults: CallFaults
     ) async throws(CallEntryError) -> GroupCall {
         guard let identity = CallIdentity(secrets) else { throw .ticket(.keystore(.keysDoNotFit)) }
         let relay: RelayEndpoint
@@ -54,7 +54,8 @@ extension Client {
             throw error
         }
         return GroupCall(
-            act.callID, as: identity, with: people, signals: wrap(signals), frames: frames,
+            act.callID, as: identity, with: people, signals: faults.afflict(signals),
+            frames: faults.afflict(frames),
             gossip: await callGossip())
     }
 

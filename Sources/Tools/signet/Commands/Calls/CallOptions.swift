@@ -33,6 +33,12 @@ struct CallOptions: ParsableArguments {
             "For tests and demonstrations only: lose every second fresh key, and ask for it.", visibility: .hidden))
     var missKeysForTests = false
 
+    @Option(
+        help: ArgumentHelp(
+            "For tests and demonstrations only: at SIGUSR1, lose all signals and frames for so long.",
+            valueName: "seconds", visibility: .hidden))
+    var outageForTests: UInt32 = 0
+
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 

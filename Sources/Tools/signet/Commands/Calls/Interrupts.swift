@@ -8,16 +8,16 @@ import Dispatch
     import Darwin
 #endif
 
-/// SIGINT and SIGTERM, which end a call in good order instead of the process.
+/// Signals of the operating system, which then do nothing else: SIGINT and SIGTERM end a call in good order instead of the process.
 final class Interrupts: Sendable {
     private let stream: AsyncStream<Void>
     /// Only kept.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
-    init() {
+    init(_ numbers: [Int32]) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         self.stream = stream
-        sources = [SIGINT, SIGTERM].map { number in
+        sources = numbers.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }
@@ -26,6 +26,6 @@ final class Interrupts: Sendable {
         }
     }
 
-    /// Returns at the first, or when the task is cancelled.
+    /// Returns at the next, or when the task is cancelled.
     func wait() async { for await _ in stream { return } }
 }

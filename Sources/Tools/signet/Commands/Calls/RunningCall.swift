@@ -4,9 +4,18 @@ import CallSignalling
 import KeyTransparency
 import SignetClient
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A call from the trust check to the summary at its end.
 struct RunningCall {
     private let options: CallOptions
+    private let outage = Outage()
 
     init(_ options: CallOptions) { self.options = options }
 
@@ -53,21 +62,34 @@ struct RunningCall {
         let act =
             name.map { CallAct.join($0) }
             ?? .start(CallID(using: &generator), inviting: people.devices.sorted())
-        let isForgetful = options.missKeysForTests
         do {
-            return try await session.client.enter(act, with: people, by: secrets) {
-                isForgetful ? ForgetfulSignals($0) : $0
-            }
+            return try await session.client.enter(act, with: people, by: secrets, suffering: faults)
         } catch { throw CommandFailure(error, session: session) }
+    }
+
+    private var faults: CallFaults {
+        CallFaults(losesKeys: options.missKeysForTests, outage: options.outageForTests > 0 ? outage : nil)
+    }
+
+    /// Begins whenever a test says so.
+    private func watchForOutages() async {
+        guard options.outageForTests > 0 else { return }
+        let starts = Interrupts([SIGUSR1])
+        while !Task.isCancelled {
+            await starts.wait()
+            outage.last(for: .seconds(options.outageForTests))
+        }
     }
 
     /// Sends, listens and reports until it is time to go, then leaves.
     private func take(
         part call: GroupCall, isHost: Bool, _ source: SoundSource, _ recorder: SoundRecorder?, _ page: CallPage
     ) async {
-        let interrupts = Interrupts()
+        let interrupts = Interrupts([SIGINT, SIGTERM])
         let (rotate, duration) = (options.rotate, options.duration)
         if isHost { await call.start() } else { await call.join() }
+        let outages = Task { await watchForOutages() }
+        defer { outages.cancel() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.speak(call, source) }
             group.addTask { await Self.keepTime(call, page, rotatingEvery: rotate) }
