@@ -199,6 +199,10 @@ import Testing
         #expect(list.contains("in force: 5 of 5 kept") && list.contains("your notes, 2 sites and 6 people"))
         #expect(try await circle.run("new", "recover", heard: heard).output.contains("and guarded"))
         try await circle.run("new", "guardians", "refresh", heard: heard)
+        let withdrawn = try await circle.run("new", "guardians", "withdraw", heard: heard).output
+        #expect(withdrawn.contains("Withdrawn: ana@example.org"))
+        expect(64, try await circle.attempt("new", "guardians", "withdraw", heard: heard))
+        try await circle.run("new", "guardians", "refresh", heard: heard)
         for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
         let turned = try await circle.run("new", "guardians", "--json", heard: heard).object()
         #expect(turned["notesTurned"] as? Bool == true, "parts from before do not open what comes now")
@@ -259,6 +263,8 @@ import Testing
             try await circle.setGuardians(heard: heard)
             try await circle.run("ming", "guardians", heard: heard)
             try await begin(circle, heard)
+            // Whom they name is shown a code, beside those who came before.
+            try await circle.run("new", "recover", "--guardian", "ben@example.org", heard: heard)
             _ = try await circle.code(for: "ben", on: "new")
             for (status, complaint) in [
                 (Int32(2), "That is not the code."), (64, "You do not help with this request any more."),

@@ -61,7 +61,8 @@ import Testing
         }
         #expect(record.codes.isEmpty && listed.codes.isEmpty)
         for var record in [record, listed] {
-            #expect(record.expects(ana.handle, [ana.handle]))
+            let isExpected = record.expects(ana.handle, [ana.handle])
+            #expect(isExpected)
             record.take(number, from: ana.handle, devices)
             #expect(record.codes[ana.handle] != nil)
             let again = try RecoveryRecord(decoding: record.encoded)
