@@ -10,7 +10,7 @@ import re
 DOCUMENTATION = pathlib.Path(__file__).resolve().parent.parent / "Documentation"
 PANELS = [  # rows of the table, title, goal, its words: below their line if the curve ends above it
     (["index memory"], "Index in memory, bytes a label", 400, "goal: at most 400"),
-    (["first lookup"], "First lookup (mean), bytes", 3500, "goal: at most 3,500"),
+    (["lookup"], "Lookup (mean), bytes", 3500, "goal: at most 3,500"),
     (["index path", "consistency path"], "Paths, hashes (mean)", None, ""),
     (["seal"], "Epoch of 10,000 new labels, ms", 250, "goal: at most 250"),
     (["replay"], "Replay, thousand entries/s", 50, "goal: at least 50"),
