@@ -277,7 +277,6 @@ import Testing
     /// The attack: the server refuses the objection. It is made before the server is asked, and a guardian takes it.
     @Test func anObjectionIsMadeBeforeTheServerCanRefuseIt() async throws {
         try await family.setUp()
-        #expect(await refusal { _ = try await ming.owner.objection() } == .nothingToStop)
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
         try await family.confirm(guardians[0], on: device)
@@ -287,6 +286,25 @@ import Testing
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         _ = try await guardians[0].guardian.advance()
         #expect(try guardians[0].guardian.cases().map(\.stage) == [.stopped])
+    }
+
+    /// The attack: the server shows the owner nothing of what guardians are asked. A guardian tells them by telephone.
+    @Test func anObjectionToAnythingStopsWhatTheServerHides() async throws {
+        try await family.setUp()
+        // The log shows nothing: as if the server hid it.
+        let objection = try await ming.owner.objection()
+        #expect(objection.request == GuardianObjection.anything)
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        try await guardians[0].guardian.take(objection)
+        #expect(try guardians[0].guardian.cases().map(\.stage) == [.stopped], "what the guardian knows of")
+        try await guardians[3].guardian.take(objection)
+        #expect(
+            try await guardians[3].guardian.advance().first?.guardianCase.stage == .stopped, "what comes within a day")
+        try await village.pass(GuardianObjection.lifetime)
+        try await guardians[4].guardian.take(objection)
+        #expect(try await guardians[4].guardian.advance().first?.guardianCase.stage != .stopped, "not what comes later")
     }
 
     /// The attack: while the right request runs, its guardians are called and asked to look at another one.

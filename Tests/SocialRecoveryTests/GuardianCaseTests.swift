@@ -145,14 +145,35 @@ import Testing
             try objection(request.hash, by: device.signing), try objection(request.hash, by: world.device, number: 2),
             try objection([UInt8](repeating: 1, count: 32), by: world.device),
         ] {
-            #expect(throws: GuardianCaseError.invalidObjection) { try guardianCase.objected(wrong, state: asked) }
+            #expect(throws: GuardianCaseError.invalidObjection) {
+                try guardianCase.objected(wrong, state: asked, at: World.now)
+            }
         }
         #expect(guardianCase.stage == .confirmed)
         let right = try objection(request.hash, by: world.device)
         #expect(try GuardianObjection(decoding: right.encoded) == right)
-        try guardianCase.objected(right, state: asked)
+        try guardianCase.objected(right, state: asked, at: World.now)
         #expect(throws: GuardianCaseError.outOfOrder(.stopped)) { _ = try release(&guardianCase) }
         #expect(try GuardianCase(decoding: guardianCase.encoded) == guardianCase)
+    }
+
+    /// The attack: the server does not show the owner what was asked. They object to anything: for a day, and no longer.
+    @Test func anObjectionToAnythingIsGoodForADay() throws {
+        let any = try GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: World.now) {
+            Array(try world.device.signature(for: $0))
+        }
+        for (now, counts) in [
+            (World.now, true), (World.now + 86_399, true), (World.now + 86_400, false), (World.now - 3600, true),
+            (World.now - 3601, false),
+        ] {
+            #expect(any.covers(request.hash, of: world.owner, at: now) == counts, "\(now)")
+        }
+        #expect(!any.covers(request.hash, of: world.guardians[0].handle, at: World.now))
+        let late = try GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: .max) { _ in [] }
+        #expect(!late.covers(request.hash, of: world.owner, at: World.now))
+        var guardianCase = try world.confirmedCase(0, request, device)
+        try guardianCase.objected(any, state: try world.asked(request, by: device), at: World.now)
+        #expect(throws: GuardianCaseError.outOfOrder(.stopped)) { _ = try release(&guardianCase) }
     }
 
     @Test func noShareLeavesForARequestThatTheLogDoesNotHold() throws {

@@ -90,13 +90,11 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     ) throws(RecoveryClientError) {
         guard objection.isSigned(by: state) else { return }
         guard try duties().contains(where: { $0.owner == objection.owner }) else { return }
-        let known = try objections().filter { $0.request != objection.request }
+        let known = try objections().filter { $0.owner != objection.owner || $0.request != objection.request }
         let own = known.filter { $0.owner == objection.owner }.suffix(Self.objectionsPerOwner - 1)
         let all = known.filter { $0.owner != objection.owner } + own + [objection]
         try files.write(list: all.map(\.encoded), to: files.objections)
-        if var found = try cases().first(where: { $0.request.hash == objection.request }),
-            (try? found.objected(objection, state: state)) != nil
-        {
+        for var found in try cases() where (try? found.objected(objection, state: state, at: post.now())) != nil {
             try keep(found)
         }
     }
@@ -339,9 +337,7 @@ extension GuardianSide {
                 request, commitment: commitment, packet: packet, state: state, at: post.now())
         else { return nil }
         var found = opened
-        if let objection = try objections().first(where: { $0.request == request.hash }) {
-            _ = try? found.objected(objection, state: state)
-        }
+        for objection in try objections() { _ = try? found.objected(objection, state: state, at: post.now()) }
         try keep(found)
         return found
     }

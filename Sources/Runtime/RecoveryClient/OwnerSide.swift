@@ -329,14 +329,26 @@ extension OwnerSide {
         return objection
     }
 
-    /// The objection to the recovery that the log shows, for guardians; nothing is sent. To be kept before ``stopRecovery()``,
-    /// which a server may refuse.
+    /// An objection for guardians: to the recovery that the log shows, or, if the server shows none or does not answer, to any;
+    /// nothing is sent. To be kept before ``stopRecovery()``, which a server may refuse.
     ///
-    /// - Throws: ``RecoveryClientError``.
+    /// - Throws: ``RecoveryClientError``: also when this device knows of no account that lists it.
     public func objection() async throws(RecoveryClientError) -> GuardianObjection {
-        let (state, stop) = try await toStop()
-        guard let objection = objection(to: state, stop) else { throw .nothingToStop }
-        return objection
+        if let (state, stop) = try? await toStop(), let objection = objection(to: state, stop) { return objection }
+        let secrets = post.secrets
+        let pinned = try await post.asking { () throws(ClientError) in
+            do throws(StoreError) { return try await post.client.store.pinnedPeer(secrets.handle) } catch {
+                throw ClientError.store(error)
+            }
+        }
+        guard let own = pinned?.devices.first(where: { $0.signingKey == secrets.keys.signing }) else {
+            throw .client(.misuse(.deviceNotAddedYet))
+        }
+        do {
+            return try GuardianObjection(
+                to: GuardianObjection.anything, of: secrets.handle, by: own.number, at: post.now()
+            ) { try secrets.sign($0) }
+        } catch { throw .client(.misuse(.deviceNotAddedYet)) }
     }
 
     private func toStop() async throws(RecoveryClientError) -> (state: AccountState, stop: RecoveryStop) {

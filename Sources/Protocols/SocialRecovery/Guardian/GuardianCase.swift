@@ -170,10 +170,14 @@ public struct GuardianCase: Hashable, Sendable {
 
     /// A device of the owner's objects. It counts whether or not the log shows it, and for good.
     ///
-    /// - Parameter state: the owner's last state, from a verified lookup.
+    /// - Parameters:
+    ///   - state: the owner's last state, from a verified lookup.
+    ///   - now: the guardian's clock, in seconds since 1970.
     /// - Throws: ``GuardianCaseError/invalidObjection``: to another request, or no device of the owner's signed it.
-    public mutating func objected(_ objection: GuardianObjection, state: AccountState) throws(GuardianCaseError) {
-        guard objection.request == request.hash, objection.owner == owner, objection.isSigned(by: state) else {
+    public mutating func objected(
+        _ objection: GuardianObjection, state: AccountState, at now: UInt64
+    ) throws(GuardianCaseError) {
+        guard objection.covers(request.hash, of: owner, at: now), objection.isSigned(by: state) else {
             throw .invalidObjection
         }
         if stage != .released { stage = .stopped }

@@ -4,6 +4,9 @@ public import KeyTransparency
 
 /// "This was not me", by a device of the owner, for guardians: what the log says too, on a way that its server cannot close.
 ///
+/// An owner whom the server does not show what was asked objects to *any* request: those that a guardian knows then, and those
+/// that they come to know within a day of ``time``.
+///
 /// Wire form: `signet-objection/v1` LF; u8 length and owner's handle; 32-byte hash of the request; u16 number of the device;
 /// u64 time in seconds since 1970; 64-byte Ed25519 signature by the device over all before.
 public struct GuardianObjection: Hashable, Sendable {
@@ -11,13 +14,32 @@ public struct GuardianObjection: Hashable, Sendable {
 
     /// Whose identity is asked for.
     public let owner: Handle
-    /// SHA-256 of the request, 32 bytes.
+    /// SHA-256 of the request, 32 bytes; ``anything`` for any request.
     public let request: [UInt8]
     /// Number of the device that objects and signs.
     public let device: UInt16
     /// In seconds since 1970.
     public let time: UInt64
     let signature: [UInt8]
+
+    /// Instead of a hash: 32 zero bytes, which are no request's.
+    public static let anything = [UInt8](repeating: 0, count: 32)
+    /// For how long an objection to anything stops requests that are yet to be seen: a day, in seconds. As long as the server
+    /// takes no new start after an objection that it logged.
+    public static let lifetime: UInt64 = 86_400
+    /// How far a device's clock may be ahead of a guardian's, in seconds.
+    static let clockSkew: UInt64 = 3600
+
+    /// Whether it is about a request that a guardian comes to know at `now`.
+    ///
+    /// - Parameters:
+    ///   - request: the request's hash, 32 bytes.
+    ///   - now: the guardian's clock, in seconds since 1970.
+    public func covers(_ request: [UInt8], of owner: Handle, at now: UInt64) -> Bool {
+        guard owner == self.owner else { return false }
+        guard self.request == Self.anything else { return self.request == request }
+        return time <= now + Self.clockSkew && now < time + Self.lifetime
+    }
 
     /// An objection of a device.
     ///

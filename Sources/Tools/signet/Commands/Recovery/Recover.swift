@@ -188,6 +188,7 @@ extension Recover {
                 }
             }
             do throws(RecoveryClientError) { _ = try await side.stopRecovery() } catch {
+                if case .nothingToStop = error, let out { return sayWritten(out) }
                 throw Self.refused(error, session, isWritten: out != nil)
             }
             OwnAccountWatch.arm(session.client)
@@ -196,6 +197,17 @@ extension Recover {
                 """
                 \(Paint.output.good("✓")) Stopped, and the log proves it. Nothing new can begin for a day.
                   Ask your guardians who called them, and think of replacing them: signet guardians replace
+                """)
+        }
+
+        /// The log shows no request: if a guardian was asked all the same, the directory keeps it from this device.
+        private func sayWritten(_ path: String) {
+            output.emit(
+                ["outcome": "written"],
+                """
+                \(Paint.output.good("✓")) The log shows no request for your identity. Has a guardian told you of one? \(path) is an \
+                objection to any.
+                  Give it to your guardians: signet guardian objection FILE. It stops what they know of, and what comes within a day.
                 """)
         }
 
