@@ -14,7 +14,7 @@ final class CallRoom: Sendable {
     }
 
     let callID = CallRoom.fresh()
-    private let people: [DeviceSecrets]
+    let people: [DeviceSecrets]
     private let places = Mutex(Places())
 
     private static func fresh() -> CallID {
@@ -30,7 +30,9 @@ final class CallRoom: Sendable {
     }
 
     /// A device of somebody, who knows some of the people.
-    func enter(_ number: Int, knowing known: Range<Int>, gossip: CallGossip? = nil) throws -> RoomDevice {
+    func enter(
+        _ number: Int, knowing known: Range<Int>, gossip: CallGossip? = nil, check: PeopleCheck? = nil
+    ) throws -> RoomDevice {
         let identity = try #require(CallIdentity(people[number]))
         let others = known.filter { $0 != number }.map { people[$0] }
         let call = GroupCall(
@@ -39,7 +41,7 @@ final class CallRoom: Sendable {
                 others.map { ($0.handle, DeviceRecord(number: 1, addedAt: 0, keys: $0.keys)) }),
             signals: RoomSignals(room: self, device: identity.device, incoming: stream(\.signals, identity.device)),
             frames: RoomFrames(room: self, device: identity.device, incoming: stream(\.frames, identity.device)),
-            gossip: gossip)
+            gossip: gossip, check: check)
         return RoomDevice(call: call, identity: identity, log: NoticeLog(call.notices))
     }
 

@@ -28,6 +28,16 @@ struct ExclusionTests {
         #expect(!room.people[3].isMember)
     }
 
+    /// The relay serves it no more when what is for everybody is passed on.
+    @Test func whoIsRemovedIsToldItself() throws {
+        let room = try Room(4)
+        room.isLost = { draft, to in to == 3 && draft.recipient == nil }
+        room.step(0, .exclude(room.people[3].device))
+        room.wait(300)
+        #expect(room.outside(3) == [.removed])
+        #expect(room.sent.allSatisfy { $0.draft.keys.allSatisfy { $0.recipient != room.people[3].device } })
+    }
+
     @Test func itComesBackWhenThePersonLetsIt() throws {
         let room = try roomWithoutTheLast()
         room.join(3)

@@ -59,12 +59,26 @@ struct CallProcessTests {
                 for call in calls {
                     try await call.isOfOneMind(isHost: call === calls[0], generations: generations + 1)
                 }
-                for call in calls.reversed() {
+                if names.count == 3 { try await Self.removeAndReadmit(calls[2], by: calls[0], town) }
+                for call in calls[..<2].reversed() {
                     let end = try await call.leave()
                     #expect(end["undecryptable"] as? Int == 0, "\(end)")
                 }
             }
         }
+    }
+
+    /// The third is put out by a typed line and does not come in again, until another line lets it.
+    private static func removeAndReadmit(_ carol: CallProcess, by alice: CallProcess, _ town: Town) async throws {
+        alice.type("remove carol@example.org")
+        _ = try await carol.end()
+        let people = ["--with", "alice@example.org", "--with", "bob@example.org", "--home", "carol"]
+        expect(1, try await town.signet(["call", "join", alice.name, "--for", "5"] + people))
+        alice.type("readmit carol@example.org/1")
+        let back = try await CallProcess.join(alice.name, town, "carol", with: ["alice", "bob"])
+        defer { back.kill() }
+        try await back.hears(["alice", "bob", "carol"], generations: 1)
+        #expect(try await back.leave()["undecryptable"] as? Int == 0)
     }
 
     private static let goodNetwork = [
@@ -122,6 +136,9 @@ extension [String: Any] {
 private final class CallProcess {
     private let process: UncheckedBox<Process>
     private let owner: String
+    /// The call's.
+    private(set) var name = ""
+    private let keyboard = Pipe()
     private var lines: AsyncStream<String>.Iterator
     private let errors: URL
     private let folder: URL
@@ -138,6 +155,7 @@ private final class CallProcess {
             let verb = name.map { ["join", $0] } ?? ["start"]
             let call = try CallProcess(verb, town, home, others, ["--outage-for-tests", "6"])
             if name == nil { name = try await call.first { $0["call"] as? String } }
+            call.name = name ?? ""
             calls.append(call)
         }
         return calls
@@ -158,6 +176,7 @@ private final class CallProcess {
             in: town.folder, environment: [:])
         let pipe = Pipe()
         process.standardOutput = pipe
+        process.standardInput = keyboard
         errors = town.folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: errors)
         process.standardError = try FileHandle(forWritingTo: errors)
@@ -229,6 +248,8 @@ private final class CallProcess {
             return isOneEpoch && isFurther && status["isHost"] as? Bool == isHost ? true : nil
         }
     }
+
+    func type(_ line: String) { keyboard.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
 
     func loseTheNetwork() { process.value.kill(SIGUSR1) }
 

@@ -94,6 +94,8 @@ extension CallParticipant {
             epoch: epoch, reason: reason, commitment: secret.commitment(in: scope), notBefore: now, roster: roster,
             wraps: [])
         announce(rotation, secret, at: now)
+        // Where a relay serves a removed device no more, what is for everybody does not reach it.
+        for device in roster.excluded where before.contains(device) { send(.rotation(rotation), to: device, at: now) }
     }
 
     private mutating func announce(_ rotation: KeyRotation, _ secret: GroupSecret, at now: UInt64) {

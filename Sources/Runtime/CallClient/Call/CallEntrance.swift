@@ -56,7 +56,7 @@ extension Client {
         return GroupCall(
             act.callID, as: identity, with: people, signals: faults.afflict(signals),
             frames: faults.afflict(frames),
-            gossip: await callGossip())
+            gossip: await callGossip(), check: PeopleCheck { await self.peopleStill($0) })
     }
 
     private func relayedFrames(

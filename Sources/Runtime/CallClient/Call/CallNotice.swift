@@ -20,6 +20,8 @@ public enum CallNotice: Sendable {
     case refused(SignalRefusal, from: CallDevice)
     /// The checkpoint that came from a device was compared with this device's own. After a fork nothing is sent any more.
     case met(MetCheckpoint, from: CallDevice)
+    /// These devices may no longer take part: their owners revoked or replaced them, or the directory contradicts itself.
+    case revoked([CallDevice])
     /// This device is no member any more.
     case outside(OutsideReason)
 }

@@ -16,11 +16,14 @@ public actor GroupCall {
     public private(set) var tally = CallTally()
 
     private let identity: CallIdentity
-    private let people: CallPeople
+    /// Those who may take part: fewer, if somebody's device is revoked while the call lasts.
+    public private(set) var people: CallPeople
     private let signals: any CallSignals
     private let frames: any CallFrames
     private let clock: CallClock
     private let gossip: CallGossip?
+    private let check: PeopleCheck?
+    private var checkedAt: UInt64 = 0
     /// Whose checkpoint was compared: one for each device, so that nobody can keep this one busy.
     private var met: Set<CallDevice> = []
     private let report: AsyncStream<CallNotice>.Continuation
@@ -35,6 +38,18 @@ public actor GroupCall {
         _ callID: CallID, as identity: CallIdentity, with people: CallPeople, signals: any CallSignals,
         frames: any CallFrames, gossip: CallGossip? = nil, clock: CallClock = CallClock()
     ) {
+        self.init(
+            callID, as: identity, with: people, signals: signals, frames: frames, gossip: gossip, check: nil,
+            clock: clock)
+    }
+
+    /// The same, with people who are looked up again.
+    package init(
+        _ callID: CallID, as identity: CallIdentity, with people: CallPeople, signals: any CallSignals,
+        frames: any CallFrames, gossip: CallGossip? = nil, check: PeopleCheck?, clock: CallClock = CallClock()
+    ) {
+        self.check = check
+        checkedAt = clock.now
         self.callID = callID
         self.identity = identity
         self.people = people
@@ -149,6 +164,24 @@ public actor GroupCall {
 
     private func isKnown(_ device: CallDevice) -> Bool { device == identity.device || people[device] != nil }
 
+    /// Looks the people up again, in the background: due with each new generation, which the host makes every five minutes at least.
+    private func checkPeople() {
+        guard let check, clock.now >= checkedAt + check.pause else { return }
+        checkedAt = clock.now
+        let people = self.people
+        Task { await settle(await check.again(people)) }
+    }
+
+    /// Whoever is left out is believed no more, and not sent anything; the host removes them.
+    private func settle(_ people: CallPeople) async {
+        let gone = self.people.devices.subtracting(people.devices)
+        guard !gone.isEmpty else { return }
+        self.people = people
+        strangers = members.filter { !isKnown($0) }
+        report.yield(.revoked(gone.sorted()))
+        for device in gone.sorted() { await exclude(device) }
+    }
+
     private func perform(_ event: CallEvent) {
         for action in participant.handle(event, at: clock.now) { carryOut(action) }
     }
@@ -192,14 +225,14 @@ public actor GroupCall {
     }
 
     private func reportEpoch(_ epoch: Epoch) {
-        tally.generations.insert(epoch.generation)
+        if tally.generations.insert(epoch.generation).inserted { checkPeople() }
         guard let code = participant.verificationCode, code != shownCode else { return }
         shownCode = code
         report.yield(.epoch(epoch, code: code))
     }
 
     private func play(_ frame: PlayedFrame) {
-        guard let sound = AudioFrame(decoding: frame.plaintext) else { return }
+        guard isKnown(frame.sender), let sound = AudioFrame(decoding: frame.plaintext) else { return }
         tally.members[frame.sender, default: MemberTally()]
             .hear(sound.number, generation: frame.generation, step: frame.step, waited: frame.waited)
         report.yield(.heard(sound, from: frame.sender))

@@ -29,11 +29,37 @@ public struct CallPeople: Sendable {
         self.entries = Dictionary(entries) { first, _ in first }
     }
 
+    private init(entries: [CallDevice: (person: CallPerson, agreementKey: P256.KeyAgreement.PublicKey)]) {
+        self.entries = entries
+    }
+
     /// All of their devices.
     public var devices: Set<CallDevice> { Set(entries.keys) }
 
     /// Whose device it is; nil if it is nobody's of these.
     public subscript(device: CallDevice) -> CallPerson? { entries[device]?.person }
+
+    /// Everybody, each once.
+    var handles: [Handle] { Set(entries.values.map(\.person.handle)).sorted { $0.description < $1.description } }
+
+    /// Those of a person's devices for which this holds, and everybody else's.
+    private func keeping(of handle: Handle, _ isKept: (CallDevice) -> Bool) -> CallPeople {
+        CallPeople(entries: entries.filter { $0.value.person.handle != handle || isKept($0.key) })
+    }
+
+    /// What is left of these after a later lookup of one of them: devices that are the same as before. Nobody is added, and nobody of
+    /// whom the directory now says something that the user has not accepted stays for more than they were.
+    func remaining(of handle: Handle, after outcome: TrustOutcome) -> CallPeople {
+        switch outcome {
+        case .matched(let keys), .firstPinned(let keys), .accepted(let keys):
+            let devices = Set(keys.devices.compactMap { CallDevice($0.keys.signing) })
+            return keeping(of: handle) { devices.contains($0) }
+        case .changed(let change):
+            let gone = Set((change.removed.map(\.signingKey) + change.rekeyed.map(\.keys.signing)))
+            return keeping(of: handle) { !change.identityKeyChanged && !gone.contains($0.signingKey) }
+        case .stranger, .contradicted: return keeping(of: handle) { _ in false }
+        }
+    }
 
     func agreementKey(of device: CallDevice) -> P256.KeyAgreement.PublicKey? { entries[device]?.agreementKey }
 }
@@ -63,6 +89,17 @@ extension Client {
             for record in try await verifiedKeys(of: handle).devices { devices.append((handle, record)) }
         }
         return CallPeople(devices.filter { $0.record.keys.signing != owner?.deviceKey })
+    }
+
+    /// The same people without the devices that were revoked or replaced since: everybody is looked up again. Whose answer does not
+    /// come stays as they were.
+    func peopleStill(_ people: CallPeople) async -> CallPeople {
+        var people = people
+        for handle in people.handles {
+            guard let outcome = try? await lookup(handle).verdict.outcome else { continue }
+            people = people.remaining(of: handle, after: outcome)
+        }
+        return people
     }
 
     private func verifiedKeys(of handle: Handle) async throws(CallTrustError) -> PeerKeys {

@@ -55,7 +55,8 @@ extension Call {
             discussion: """
                 Looks everybody up first, verifies their keys, and compares them with those that were accepted: if \
                 somebody's have changed, there is no call. Prints the name of the call, by which the others join, and a \
-                line for each of them every second. Ends at 'signet call leave', or an interrupt.
+                line for each of them every second. Ends at 'signet call leave', or an interrupt. Who hosts the call types \
+                'remove HANDLE' to put somebody out for good, and 'readmit HANDLE' to let them ask again.
                 """)
 
         @OptionGroup var options: CallOptions

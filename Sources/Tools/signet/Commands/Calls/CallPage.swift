@@ -64,6 +64,9 @@ struct CallPage: Sendable {
             "  \(device.map(name) ?? "somebody"): a frame could not be opened, \(Self.text(reason))"
         case .recovered(let milliseconds): "  a missing key is there, after \(milliseconds) ms"
         case .stranger: "  somebody whom you did not name asks to come in, and does not"
+        case .revoked(let devices):
+            Paint.output.warning(
+                "  no longer trusted, and out: \(devices.map(name).joined(separator: ", "))")
         case .outside(.removed): "  the host has removed this device"
         case .outside(.rejoining): "  lost touch with the host; joining again"
         case .met(.fork(_), let device):

@@ -88,8 +88,10 @@ struct RunningCall {
         let interrupts = Interrupts([SIGINT, SIGTERM])
         let (rotate, duration) = (options.rotate, options.duration)
         if isHost { await call.start() } else { await call.join() }
-        let outages = Task { await watchForOutages() }
-        defer { outages.cancel() }
+        let watches = [
+            Task { await watchForOutages() }, Task { if options.source != "-" { await Self.obey(call, page) } },
+        ]
+        defer { for watch in watches { watch.cancel() } }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.speak(call, source) }
             group.addTask { await Self.keepTime(call, page, rotatingEvery: rotate) }
@@ -108,6 +110,20 @@ struct RunningCall {
             await call.send(source.next())
             due += SoundSource.pause
             try? await Task.sleep(until: due, clock: .continuous)
+        }
+    }
+
+    private static func obey(_ call: GroupCall, _ page: CallPage) async {
+        for await line in TypedLines().lines where !line.isEmpty {
+            guard let order = CallOrder(line, page.people) else {
+                Output.error("  type 'remove HANDLE' or 'readmit HANDLE', with somebody of this call")
+                continue
+            }
+            guard await call.isHost else {
+                Output.error("  only the device that hosts the call removes somebody, or lets them back in")
+                continue
+            }
+            await order.carryOut(call)
         }
     }
 
