@@ -28,6 +28,10 @@ public struct Outcome: Sendable {
     public var lateLosses = 0
     /// From the end of the last partition until there was one call again, in milliseconds; nil if there never was, or no partition.
     public var reunitedAfter: UInt64?
+    /// When each signal was sent to each device, those that were lost included; only a search wants to know.
+    var deliveryTimes: [UInt64] = []
+    /// Whether in the end everybody who is still there has one host and one roster.
+    public var isOneCall = false
     /// Rules that were broken; only an audited run counts them.
     public var violations: [Violation: Int] = [:]
 

@@ -29,6 +29,10 @@ public struct Scenario: Sendable {
     /// Whether every rule is watched, which costs time.
     public var isAudited = false
 
+    /// What becomes of deliveries of signals, by their number from 0: what ``SignalSearch`` chooses. With it, a device seals a frame
+    /// after every signal that it gets, before anything else happens.
+    var choices: [Int: SignalChoice]?
+
     /// The scenario of the defaults.
     public init() {}
 

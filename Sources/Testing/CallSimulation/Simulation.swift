@@ -42,6 +42,8 @@ struct Simulation<Member: SimulatedMember> {
             now = time
             handle(event)
         }
+        let living = members.compactMap(\.self)
+        outcome.isOneCall = Watch<Member>.isOne(living.map(\.view), hosts: living.count(where: \.isHost))
         return watch.finish(&outcome)
     }
 
@@ -74,7 +76,9 @@ struct Simulation<Member: SimulatedMember> {
         case .rotate(let count): rotate(count)
         case .fault(let fault): suffer(fault)
         case .message(let message, let to, let from):
-            if cut.contains(to) == cut.contains(from) { act(to) { $0.receive(message, at: $1) } }
+            guard cut.contains(to) == cut.contains(from) else { return }
+            act(to) { $0.receive(message, at: $1) }
+            if scenario.choices != nil { seal(to) }
         case .frame(let frame, let to, let isMeant): deliver(frame, to: to, isMeant: isMeant)
         case .audit(let frame, let ghost): watch.tryGhost(frame, ghost, at: clock(ghost), &outcome)
         }
@@ -128,6 +132,8 @@ struct Simulation<Member: SimulatedMember> {
         for receiver in members.indices
         where receiver != from && (to ?? receiver) == receiver && members[receiver] != nil {
             guard cut.contains(receiver) == cut.contains(from) else { continue }
+            let choice = chosen()
+            if choice == .lost { continue }
             if carriesKey, evil.contains(.missedRotations), rotation % members.count == receiver { continue }
             var arrival = now + delay()
             var timeout: UInt64 = 200
@@ -135,6 +141,7 @@ struct Simulation<Member: SimulatedMember> {
                 arrival += timeout
                 timeout *= 2
             }
+            if choice == .late { arrival += SignalChoice.delay }
             arrival = max(arrival, lastDelivery[receiver])
             lastDelivery[receiver] = arrival
             queue.insert(.message(message, to: receiver, from: from), at: arrival)
@@ -144,10 +151,21 @@ struct Simulation<Member: SimulatedMember> {
         }
     }
 
+    private mutating func chosen() -> SignalChoice? {
+        guard let choices = scenario.choices else { return nil }
+        outcome.deliveryTimes.append(now)
+        return choices[outcome.deliveryTimes.count - 1]
+    }
+
     private mutating func produce(_ number: Int) {
         guard members[number] != nil else { return }
         queue.insert(.produce(number), at: now + scenario.frameInterval)
-        guard now + min(2000, scenario.coolDown / 2) < scenario.duration else { return }
+        seal(number)
+    }
+
+    /// One frame, if the device has a key.
+    private mutating func seal(_ number: Int) {
+        guard members[number] != nil, now + min(2000, scenario.coolDown / 2) < scenario.duration else { return }
         frameCount += 1
         let (id, time) = (frameCount, clock(number))
         guard let frame = members[number]?.frame(id, at: time) else {

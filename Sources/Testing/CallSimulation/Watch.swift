@@ -95,12 +95,15 @@ struct Watch<Member: SimulatedMember> {
 
     mutating func isWhole(at now: UInt64, _ rosters: [[UInt32]?], hosts: Int, _ outcome: inout Outcome) {
         guard let healedAt else { return }
-        let isOne = hosts == 1 && Set(rosters).count == 1 && rosters.allSatisfy { $0 != nil }
-        if !isOne {
+        if !Self.isOne(rosters, hosts: hosts) {
             outcome.reunitedAfter = nil
         } else if outcome.reunitedAfter == nil {
             outcome.reunitedAfter = now - healedAt
         }
+    }
+
+    static func isOne(_ rosters: [[UInt32]?], hosts: Int) -> Bool {
+        hosts == 1 && Set(rosters).count == 1 && rosters.allSatisfy { $0 != nil }
     }
 
     mutating func heals(at now: UInt64) { healedAt = now }

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import CallSimulation
+
+/// Three devices, and every choice of signals that are lost or late: one in each call, two with `SIGNET_SEEDS=10000`.
+struct SignalSearchTests {
+    struct Script: Sendable, CustomStringConvertible {
+        let description: String
+        let faults: [Scenario.Fault]
+        /// For how long signals may be lost or late, in milliseconds.
+        var length: UInt64 = 2500
+    }
+
+    private static let at: UInt64 = 6000
+
+    static let scripts = [
+        Script(description: "one leaves", faults: [.leave(2, at: at)]),
+        Script(description: "both leave", faults: [.leave(2, at: at), .leave(1, at: at + 600)]),
+        Script(description: "the host leaves", faults: [.leave(0, at: at)]),
+        Script(description: "the host crashes", faults: [.hostCrash(at: at)]),
+        Script(description: "one joins", faults: [.join(at: at)]),
+        Script(description: "one joins and leaves", faults: [.join(at: at), .leave(3, at: at + 1000)]),
+        Script(description: "one is cut off", faults: [.partition([2], from: at, until: at + 6000)], length: 10_000),
+        Script(
+            description: "the host is cut off", faults: [.partition([1, 2], from: at, until: at + 9000)],
+            length: 10_000),
+        Script(
+            description: "one leaves while another is cut off",
+            faults: [.partition([2], from: at, until: at + 3000), .leave(1, at: at + 1000)], length: 5000),
+    ]
+
+    @Test(arguments: scripts) func noChoiceBreaksARuleOrSplitsTheCall(_ script: Script) async {
+        await Task.yield()
+        let window = Self.at - 500...Self.at + script.length
+        let search = SignalSearch(script.faults, depth: Seeds.isEverything ? 2 : 1, in: window)
+        #expect(search.findings.isEmpty, "\(script): \(search.findings)")
+        #expect(search.plays > 8)
+    }
+
+    /// The leave reaches two devices; the new key, its ack and the commit are one each, and a sign of life may be.
+    @Test func everyChoiceIsPlayed() {
+        let plays = (0...2).map { depth in
+            SignalSearch([.leave(2, at: Self.at)], depth: depth, in: Self.at...Self.at + 300).plays
+        }
+        let count = (plays[1] - 1) / 2
+        #expect(plays[0] == 1 && (4...8).contains(count))
+        // Of each two of them, four ways; a choice may bring a signal more into the window, or one fewer.
+        #expect(plays[2] > plays[1] + count * (count - 2) && plays[2] < plays[1] + 4 * count * count)
+    }
+}
