@@ -274,7 +274,7 @@ let certificateTargets: [Target] = [
 let runtimeTargets: [Target] = [
     // MARK: Runtime: everything that waits
     .target(
-        name: "DurableStorage", path: "Sources/Runtime/DurableStorage", swiftSettings: strict),
+        name: "DurableStorage", dependencies: [sqlite], path: "Sources/Runtime/DurableStorage", swiftSettings: strict),
     .target(
         name: "PinScenarios", dependencies: ["KeyPinning", crypto] + nio + certificates,
         path: "Sources/Runtime/PinScenarios", swiftSettings: strict),
@@ -282,14 +282,14 @@ let runtimeTargets: [Target] = [
         name: "KeyDirectory",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            crypto, logging, sqlite,
+            "DurableStorage", crypto, logging, sqlite,
         ],
         path: "Sources/Runtime/KeyDirectory", swiftSettings: strict),
     .target(
         name: "SignetClient",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "SignetAPI",
+            "PinnedChains", "SignetAPI", "DurableStorage",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
         ] + nio + certificates,
@@ -298,7 +298,7 @@ let runtimeTargets: [Target] = [
         name: "NotesClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes",
-            "SocialRecovery", "SignetAPI", "SignetClient", crypto, sqlite,
+            "SocialRecovery", "SignetAPI", "SignetClient", "DurableStorage", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
     .target(
@@ -315,7 +315,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SiteServer",
         dependencies: [
-            "CanonicalCoding", "DeviceIdentity", "RelyingParty", crypto, logging, sqlite,
+            "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", crypto, logging, sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -324,7 +324,7 @@ let runtimeTargets: [Target] = [
         path: "Sources/Runtime/SiteServer", swiftSettings: strict),
     .target(
         name: "LogWitness",
-        dependencies: ["CanonicalCoding", "TransparencyLog", crypto, logging, sqlite] + nio,
+        dependencies: ["CanonicalCoding", "TransparencyLog", "DurableStorage", crypto, logging, sqlite] + nio,
         path: "Sources/Runtime/LogWitness", swiftSettings: strict),
     .target(
         name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", sqlite],
@@ -394,7 +394,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
             "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling", "SignalBroker",
-            "FrameRelay", "ConnectionLimits", crypto, logging,
+            "FrameRelay", "ConnectionLimits", "DurableStorage", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -431,7 +431,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
             "SignalBroker", "RecoveryStore",
-            "FrameRelay", "SignetServer", arguments, logging,
+            "FrameRelay", "SignetServer", "DurableStorage", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -457,11 +457,12 @@ let runtimeTargets: [Target] = [
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
     // MARK: Tests mirror Sources
+    .testTarget(name: "DurableStorageTests", dependencies: ["DurableStorage", sqlite], swiftSettings: strict),
     .testTarget(
         name: "KeyDirectoryTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            "KeyDirectory",
+            "KeyDirectory", "DurableStorage",
             "SignetTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
@@ -488,8 +489,9 @@ let runtimeTargets: [Target] = [
         name: "SitesClientTests",
         dependencies: [
             "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains", "PinScenarios",
-            "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer", crypto,
-            logging,
+            "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer",
+            "DurableStorage", crypto,
+            logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -560,7 +562,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LogWitnessTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "LogWitness", "SignetServer", "signetd", crypto, logging,
+            "CanonicalCoding", "TransparencyLog", "LogWitness", "DurableStorage", "SignetServer", "signetd", crypto,
+            logging, sqlite,
         ] + nio,
         swiftSettings: strict),
     .testTarget(

@@ -1,4 +1,6 @@
+import DurableStorage
 import Foundation
+import GRDB
 import LogWitness
 import Logging
 import Testing
@@ -123,9 +125,31 @@ struct WitnessMemoryTests {
 
     @Test func aMemoryIsNeverMadeTwiceNorByOpening() async throws {
         try await withFolder { folder in
-            #expect(throws: WitnessStoreError.missing) { try open(folder) }
+            #expect(throws: WitnessStoreError.opening(.missing)) { try open(folder) }
             try create(folder)
-            #expect(throws: WitnessStoreError.file(code: EEXIST)) { try create(folder) }
+            #expect(throws: WitnessStoreError.opening(.exists)) { try create(folder) }
+        }
+    }
+
+    /// Memories of before name no migrations; one of a newer program names more than this one knows.
+    @Test func aMemoryOfBeforeGoesOnAndOneOfLaterIsRefused() async throws {
+        try await withFolder { folder in
+            try create(folder)
+            let witness = try open(folder)
+            #expect(await outcome(witness, try log.request(from: 0, to: 4)) == nil)
+            witness.close()
+            func change(_ sql: String) async throws {
+                let queue = try DurableDatabase.queue(at: folder + "/memory", nil, origin: .kept)
+                try await queue.write { try $0.execute(sql: sql) }
+                try queue.close()
+            }
+            try await change("DROP TABLE grdb_migrations")
+            let again = try open(folder)
+            let head = try log.head(4)
+            #expect(await outcome(again, try log.request(from: 0, to: 8)) == .refused(.otherSize(latest: head.size)))
+            again.close()
+            try await change("INSERT INTO grdb_migrations VALUES ('9: from the future')")
+            #expect(throws: WitnessStoreError.opening(.fromNewerVersion)) { try open(folder) }
         }
     }
 

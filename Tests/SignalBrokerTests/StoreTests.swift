@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    @Test func aFileOfANewerProgramIsRefused() throws {
+        try withFile { path in
+            try SignalStore(at: path).close()
+            try DatabaseQueue(path: path).write {
+                try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9: from the future')")
+            }
+            #expect(throws: SignalStoreError.opening(.fromNewerVersion)) { try SignalStore(at: path) }
+        }
+    }
+
     @Test func aRecordFromBeforeAccountsIsReadBackAsItWas() throws {
         let call = [UInt8](repeating: 9, count: 16)
         let starter = try Actor(1).device.signingKey

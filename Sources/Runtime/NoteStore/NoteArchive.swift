@@ -1,4 +1,4 @@
-package import DurableStorage
+public import DurableStorage
 import GRDB
 public import Logging
 import NoteLog
@@ -20,10 +20,10 @@ public final class NoteArchive: Sendable {
     /// Opens the file at `path`, or makes one that only this user can read, and drops what is too old.
     ///
     /// - Parameter clock: seconds since 1970.
-    /// - Throws: ``NoteStoreOpenError``: the operator has to act.
+    /// - Throws: ``DurableOpenError``: the operator has to act.
     public convenience init(
         at path: String, limits: NoteLimits = NoteLimits(), clock: @escaping @Sendable () -> UInt64, logger: Logger
-    ) throws(NoteStoreOpenError) {
+    ) throws(DurableOpenError) {
         try self.init(
             at: path, limits: limits, clock: clock, logger: logger, faults: .none,
             reserve: DiskReserve(besideFileAt: path))
@@ -33,7 +33,7 @@ public final class NoteArchive: Sendable {
     package init(
         at path: String, limits: NoteLimits, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         faults: WriteFaults, reserve: DiskReserve
-    ) throws(NoteStoreOpenError) {
+    ) throws(DurableOpenError) {
         database = try NoteDatabase(at: path, logger: logger, faults: faults, reserve: reserve)
         self.limits = limits
         self.clock = clock
@@ -123,20 +123,6 @@ public enum NoteStoreError: Error, Hashable, Sendable {
     case unavailable
     /// The disk failed. Nothing acknowledged is lost.
     case stopped
-}
-
-/// Why the store was not opened. The operator has to act; no retry helps.
-public enum NoteStoreOpenError: Error, Hashable, Sendable {
-    /// The file could not be made; the `errno`.
-    case file(code: Int32)
-    /// SQLite failed with this extended result code.
-    case database(code: Int32)
-    /// A newer version of this program has changed the database's form.
-    case fromNewerVersion
-    /// The connection that writes does not wait for the disk: its `synchronous` is this and not 2 (FULL).
-    case notDurable(synchronous: Int)
-    /// It is not a database that this program writes.
-    case damaged
 }
 
 /// Control states that were computed, so that not every push reads a whole log. What is in here is checked against the

@@ -1,5 +1,5 @@
 import Crypto
-package import DurableStorage
+public import DurableStorage
 import Foundation
 import GRDB
 public import KeyTransparency
@@ -21,18 +21,7 @@ public struct MailboxStore: Sendable {
     /// With a disk of one's own: for tests.
     package init(at path: String, reserve: DiskReserve) throws(MailboxStoreError) {
         self.reserve = reserve
-        do {
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(5)
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            if access(path, F_OK) != 0 {
-                let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-                guard descriptor >= 0 else { throw MailboxStoreError.unavailable }
-                Foundation.close(descriptor)
-            }
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-            try RecoverySchema.migrator.migrate(queue)
-        } catch { throw .unavailable }
+        do { queue = try DurableDatabase.queue(at: path, RecoverySchema.migrator) } catch { throw .opening(error) }
     }
 
     /// Lets go of the file.
@@ -58,6 +47,8 @@ public struct MailboxStore: Sendable {
 public enum MailboxStoreError: Error, Hashable, Sendable {
     /// The rest of the disk is the directory's. Nothing was changed; a retry helps when the operator has made room.
     case full
+    /// It was not opened.
+    case opening(DurableOpenError)
     /// SQLite could not read, write or wait for the disk.
     case unavailable
 }

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 public import RelyingParty
@@ -8,22 +9,26 @@ public struct SiteDatabase: SiteStore {
 
     /// Opens the file, or makes it.
     ///
-    /// - Throws: `SiteStoreError/unavailable`.
+    /// - Throws: `SiteStoreError`; damaged: it is none of ours, or a newer program has changed its form.
     public init(path: String) throws(SiteStoreError) {
-        do {
-            var configuration = Configuration()
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.write { database in
-                try database.execute(
-                    sql: """
-                        CREATE TABLE IF NOT EXISTS member (account BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
-                        CREATE TABLE IF NOT EXISTS key (key BLOB PRIMARY KEY, account BLOB NOT NULL) WITHOUT ROWID;
-                        CREATE TABLE IF NOT EXISTS challenges (
-                            one INTEGER PRIMARY KEY CHECK (one = 1), memory BLOB NOT NULL);
-                        """)
-            }
-        } catch { throw .unavailable }
+        do { queue = try DurableDatabase.queue(at: path, Self.migrator) } catch {
+            throw error == .fromNewerVersion || error == .damaged ? .damaged : .unavailable
+        }
+    }
+
+    /// Files of before have the tables and no list of migrations.
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: member, key, challenges") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS member (account BLOB PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE IF NOT EXISTS key (key BLOB PRIMARY KEY, account BLOB NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE IF NOT EXISTS challenges (
+                        one INTEGER PRIMARY KEY CHECK (one = 1), memory BLOB NOT NULL);
+                    """)
+        }
+        return migrator
     }
 
     /// The member who has this key.

@@ -1,3 +1,4 @@
+import DurableStorage
 import FrameRelay
 import KeyDirectory
 import LogWitness
@@ -32,6 +33,8 @@ struct Verdict {
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
+            case MailboxStoreError.opening(let error):
+                Self.of(error, "recovery.sqlite", "bring back the newest copy of it")
             case is MailboxStoreError:
                 Verdict(
                     .diskFailed,
@@ -186,7 +189,7 @@ struct Verdict {
     private static func of(_ error: StoredNotesError) -> Verdict {
         switch error {
         case .file(let failure): Verdict(.damaged, sentence(failure))
-        case .store(let error): of(error)
+        case .store(let error): of(error, "the notes' database", "bring back the newest copy of it")
         case .unreadable: Verdict(.tryAgain, "the notes' database could not do it now; try again")
         case .loginKeyNotPrivate:
             Verdict(.damaged, "notes/login.key can be used by others; chmod 600 it, and consider whether it was read")
@@ -196,17 +199,21 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: NoteStoreOpenError) -> Verdict {
+    /// - Parameters:
+    ///   - name: which database.
+    ///   - remedy: what helps where it is missing or damaged.
+    static func of(_ error: DurableOpenError, _ name: String, _ remedy: String) -> Verdict {
         switch error {
-        case .file(let code): Verdict(.damaged, "the notes' database: \(text(code))")
+        case .missing: Verdict(.damaged, "\(name) is missing; \(remedy)")
+        case .exists: Verdict(.notMade, "\(name) is there already")
+        case .file(let code): Verdict(.damaged, "\(name): \(text(code))")
         case .database(let code):
             Verdict(
                 .diskFailed,
-                "the disk failed under the notes, SQLite's code \(code). Check space and disk, then start again")
-        case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed the notes' database; use that one")
-        case .notDurable:
-            Verdict(.damaged, "the notes' database does not wait for the disk; this is a bug or another SQLite")
-        case .damaged: Verdict(.damaged, "the notes' database is damaged; bring back the newest copy of it")
+                "the disk failed under \(name), SQLite's code \(code). Check space and disk, then start again")
+        case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed \(name); use that one")
+        case .notDurable: Verdict(.damaged, "\(name) does not wait for the disk; this is a bug or another SQLite")
+        case .damaged: Verdict(.damaged, "\(name) is damaged; \(remedy)")
         }
     }
 
@@ -233,17 +240,12 @@ struct Verdict {
         switch error {
         case .log(let error): of(error)
         case .file(let code): Verdict(.damaged, "the data directory: \(text(code))")
-        case .databaseMissing:
+        case .database(.missing):
             Verdict(
                 .damaged,
                 "the log is there and the database is not; bring back the whole data directory")
-        case .databaseExists: Verdict(.notMade, "there is a database already")
-        case .database(let code): Verdict(.diskFailed, "the database failed with SQLite's code \(code)")
-        case .databaseFromNewerVersion: Verdict(.damaged, "a newer signetd has changed the database; use that one")
-        case .notDurable:
-            Verdict(
-                .damaged,
-                "the database does not wait for the disk; this is a bug or another SQLite")
+        case .database(let error):
+            of(error, "the database", "bring back the newest copy of the whole data directory")
         case .databaseOfOtherLog, .databaseOfOtherVRFKey:
             Verdict(
                 .damaged,
@@ -261,10 +263,6 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "the database is an older copy than the log; bring back the newest copy of both together")
-        case .databaseDamaged:
-            Verdict(
-                .damaged,
-                "the database is damaged; bring back the newest copy of the whole data directory")
         }
     }
 
@@ -296,8 +294,7 @@ struct Verdict {
 extension Verdict {
     fileprivate static func of(_ error: SignalStoreError) -> Verdict {
         switch error {
-        case .file(let code): Verdict(.damaged, "signals.sqlite: \(text(code))")
-        case .notDurable: Verdict(.diskFailed, "signals.sqlite does not wait for the disk; use another SQLite")
+        case .opening(let error): of(error, "signals.sqlite", "without it calls begin anew")
         case .busy(let code):
             Verdict(.tryAgain, "signals.sqlite could not be opened now, SQLite's code \(code); try again")
         case .disk(let code):

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
@@ -179,12 +180,12 @@ import TransparencyLog
     @Test func aMissingDatabaseIsNotMadeAnew() async throws {
         await (try place.create()).close()
         try FileManager.default.removeItem(atPath: DirectoryPaths(root: place.path).database)
-        #expect(await place.openingRefusal() == .databaseMissing)
+        #expect(await place.openingRefusal() == .database(.missing))
     }
 
     @Test func whatIsThereIsNotReplaced() async throws {
         await (try place.create()).close()
-        await #expect(throws: DirectoryOpenError.databaseExists) {
+        await #expect(throws: DirectoryOpenError.database(.exists)) {
             try await Directory.create(at: place.path, keys: place.keys, clock: place.time, logger: Place.silent)
         }
     }
@@ -210,7 +211,7 @@ import TransparencyLog
             try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9: from the future')")
         }
         await directory.close()
-        #expect(await place.openingRefusal() == .databaseFromNewerVersion)
+        #expect(await place.openingRefusal() == .database(.fromNewerVersion))
     }
 
     @Test func aDamagedDatabaseIsRefused() async throws {

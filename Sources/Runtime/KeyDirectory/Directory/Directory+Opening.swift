@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import KeyTransparency
 public import Logging
@@ -29,7 +30,7 @@ extension Directory {
         for folder in [paths.root, paths.log] {
             guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .file(code: errno) }
         }
-        guard access(paths.database, F_OK) != 0 else { throw .databaseExists }
+        guard access(paths.database, F_OK) != 0 else { throw .database(.exists) }
         // The log first: its record of what was signed is what makes a directory.
         do throws(LogOpenError) {
             try await DurableLog.create(at: paths.log, logConfiguration(keys, clock, onFatal: {}))
@@ -101,7 +102,7 @@ extension Directory {
     private func beginFirstEpoch(isAwaited: Bool) async throws(DirectoryOpenError) {
         guard log.statistics.durableSize == 0 else { return }
         let links: [SuccessionLink]
-        do { links = try succession()?.links ?? [] } catch { throw .databaseDamaged }
+        do { links = try succession()?.links ?? [] } catch { throw .database(.damaged) }
         do {
             if let end = links.last(where: { $0.record.kind == .log }) {
                 _ = try await log.append([PredecessorRecord(note: end.note).entry])

@@ -1,19 +1,13 @@
+public import DurableStorage
+
 /// Why a directory was not opened or created. The operator has to act; no retry helps.
 public enum DirectoryOpenError: Error, Hashable, Sendable {
     /// The log refused.
     case log(LogOpenError)
     /// The data directory could not be made or written to; the `errno`.
     case file(code: Int32)
-    /// The log is there and the database is not: restore it, or check the mount.
-    case databaseMissing
-    /// There is a database already.
-    case databaseExists
-    /// SQLite failed with this extended result code.
-    case database(code: Int32)
-    /// A newer version of this program has changed the database's form.
-    case databaseFromNewerVersion
-    /// The connection that writes does not wait for the disk: its `synchronous` is this and not 2 (FULL).
-    case notDurable(synchronous: Int)
+    /// The database was not opened or read. If it is missing while the log is there: restore it, or check the mount.
+    case database(DurableOpenError)
     /// The database belongs to the log of this origin.
     case databaseOfOtherLog(origin: [UInt8])
     /// The database holds labels made with another VRF key.
@@ -26,6 +20,4 @@ public enum DirectoryOpenError: Error, Hashable, Sendable {
     case logBehindDatabase(checked: UInt64, size: UInt64)
     /// The log holds a state of an account that the database never heard of: an old copy of the database was restored.
     case databaseBehindLog(index: UInt64)
-    /// A row of the database is not what this program writes.
-    case databaseDamaged
 }

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
@@ -133,11 +134,11 @@ struct Reconciliation: Sendable {
     private func append(_ pending: PendingState) async throws(DirectoryOpenError) {
         // In the log, and not published yet: too few witnesses had cosigned.
         guard epochs.version(of: LabelIndex(pending.label)) < pending.row.version else { return }
-        guard let state = try? pending.row.state() else { throw .databaseDamaged }
+        guard let state = try? pending.row.state() else { throw .database(.damaged) }
         let entries = LogEntries(
             label: pending.label, state: state, kind: pending.row.kind, opening: pending.row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })
-        guard entries.recordLeaf == pending.row.leaf else { throw .databaseDamaged }
+        guard entries.recordLeaf == pending.row.leaf else { throw .database(.damaged) }
         try await append(entries.entries)
     }
 
@@ -151,7 +152,7 @@ struct Reconciliation: Sendable {
             }
         }
         for (label, version) in erased {
-            guard let label else { throw .databaseDamaged }
+            guard let label else { throw .database(.damaged) }
             guard epochs.version(of: label) == version - 1 else { continue }
             try await append([StateRecord(closing: label, version: version).entry])
         }

@@ -1,4 +1,5 @@
 import Crypto
+public import DurableStorage
 import Foundation
 import GRDB
 import TransparencyLog
@@ -12,30 +13,22 @@ struct WitnessStore: Sendable {
 
     /// Makes the empty memory of a new witness, which only this user can read.
     static func create(at path: String, for key: VerifierKey) throws(WitnessStoreError) {
-        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(code: errno) }
-        Foundation.close(descriptor)
-        let pool = try opening { try Self.pool(path) }
+        let pool = try pool(path, .new)
         try opening {
             try pool.write { database in
-                try database.execute(sql: schema)
                 try database.execute(sql: "INSERT INTO witness VALUES (1, ?)", arguments: [Data(key.encoded)])
             }
         }
-        Self.close(pool)
+        DurableDatabase.close(pool)
     }
 
     /// Opens the memory of this witness, and settles it: what a crash left in the write-ahead file is moved into the
     /// database and synchronized, so that nothing rests on what may only be in the system's cache.
     init(at path: String, for key: VerifierKey) throws(WitnessStoreError) {
-        guard access(path, F_OK) == 0 else { throw .missing }
-        let pool = try Self.opening { try Self.pool(path) }
+        let pool = try Self.pool(path, .kept)
         try Self.opening {
             try pool.barrierWriteWithoutTransaction { database in
                 try database.checkpoint(.truncate)
-                guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
-                    throw WitnessStoreError.notDurable
-                }
                 guard try Data.fetchOne(database, sql: "SELECT key FROM witness") == Data(key.encoded) else {
                     throw WitnessStoreError.ofOtherKey
                 }
@@ -79,7 +72,7 @@ struct WitnessStore: Sendable {
         }
     }
 
-    func close() { Self.close(pool) }
+    func close() { DurableDatabase.close(pool) }
 
     private static func head(of hash: Data, in database: Database) throws -> TreeHead? {
         let statement = try database.cachedStatement(sql: "SELECT size, root FROM checkpoints WHERE origin_hash = ?")
@@ -91,31 +84,25 @@ struct WitnessStore: Sendable {
 
     private static func hash(_ origin: [UInt8]) -> Data { Data(SHA256.hash(data: origin)) }
 
-    private static func pool(_ path: String) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        #if canImport(Darwin)
-            configuration.prepareDatabase { database in
-                try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
-            }
-        #endif
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        // The pool has set NORMAL by now, whatever the configuration said.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        return pool
+    private static func pool(
+        _ path: String, _ origin: DurableDatabase.Origin
+    ) throws(WitnessStoreError) -> DatabasePool {
+        do { return try DurableDatabase.pool(at: path, migrator, origin: origin) } catch { throw .opening(error) }
     }
 
-    private static func close(_ pool: DatabasePool) {
-        _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
-        try? pool.close()
+    /// Memories of before have the tables and no list of migrations.
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: witness, checkpoints") { try $0.execute(sql: schema) }
+        return migrator
     }
 
     private static let schema = """
-        CREATE TABLE witness (           -- one row: whose memory this is
+        CREATE TABLE IF NOT EXISTS witness (  -- one row: whose memory this is
             id INTEGER PRIMARY KEY CHECK (id = 1),
             key BLOB NOT NULL            -- the verifier key, as text
         ) STRICT;
-        CREATE TABLE checkpoints (       -- what was cosigned last
+        CREATE TABLE IF NOT EXISTS checkpoints (  -- what was cosigned last
             origin_hash BLOB PRIMARY KEY, -- 32 bytes: SHA-256 of the origin
             origin BLOB NOT NULL,
             size INTEGER NOT NULL,       -- as the bits of an unsigned number
@@ -132,16 +119,12 @@ struct WitnessStore: Sendable {
 
 /// Why the memory of a witness does not work.
 public enum WitnessStoreError: Error, Hashable, Sendable {
-    /// There is none. The operator has to find it: a witness that forgot what it cosigned must not go on.
-    case missing
+    /// It was not opened. If it is missing, the operator has to find it: a witness that forgot what it cosigned must not go on.
+    case opening(DurableOpenError)
     /// It is another witness's. The operator has to act.
     case ofOtherKey
-    /// It does not wait for the disk. A bug, or another SQLite.
-    case notDurable
     /// It holds what this program cannot have written. The operator has to act.
     case damaged
-    /// The file was not made; the `errno` of the call.
-    case file(code: Int32)
     /// The disk is full or another process holds the database; SQLite's code. Nothing was changed; try again.
     case busy(code: Int32)
     /// The disk failed; SQLite's code. What is on it is only known after a new start.

@@ -1,5 +1,4 @@
 import DurableStorage
-import Foundation
 import GRDB
 import Logging
 import Synchronization
@@ -15,20 +14,10 @@ final class NoteDatabase: Sendable {
     /// Opens the file, or makes it, and brings its form up to date.
     init(
         at path: String, logger: Logger, faults: WriteFaults, reserve: DiskReserve
-    ) throws(NoteStoreOpenError) {
-        try Self.makePrivate(path)
-        let pool = try Self.opening { try DatabasePool(path: path, configuration: Self.configuration) }
-        let migrator = NoteSchema.migrator
-        guard try Self.opening({ try !pool.read(migrator.hasBeenSuperseded) }) else { throw .fromNewerVersion }
-        let synchronous = try Self.opening {
-            try migrator.migrate(pool)
-            return try pool.writeWithoutTransaction { database in
-                // The pool has set NORMAL by now, whatever the configuration said.
-                try database.execute(sql: "PRAGMA synchronous = FULL")
-                return try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? -1
-            }
-        }
-        guard synchronous == 2 else { throw .notDurable(synchronous: synchronous) }
+    ) throws(DurableOpenError) {
+        var options = DurableDatabase.Options()
+        options.isShrinkable = true
+        let pool = try DurableDatabase.pool(at: path, NoteSchema.migrator, options: options)
         Self.makeShrinkable(pool, logger)
         self.pool = pool
         self.logger = logger
@@ -78,10 +67,7 @@ final class NoteDatabase: Sendable {
     }
 
     /// Puts everything into the file and closes it. What cannot be moved now is found by the next start.
-    func close() {
-        _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
-        try? pool.close()
-    }
+    func close() { DurableDatabase.close(pool) }
 
     /// Where SQLite could not read, write or wait for the disk, nobody knows what is on it: only a new start helps.
     private func failure(_ error: any Error) -> NoteStoreError {
@@ -100,35 +86,6 @@ final class NoteDatabase: Sendable {
             logger.error("notes: database row is damaged")
             return .unavailable
         }
-    }
-
-    private static func makePrivate(_ path: String) throws(NoteStoreOpenError) {
-        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(code: errno) }
-        Foundation.close(descriptor)
-    }
-
-    private static func opening<Value>(_ body: () throws -> Value) throws(NoteStoreOpenError) -> Value {
-        do {
-            return try body()
-        } catch let error as DatabaseError {
-            throw .database(code: error.extendedResultCode.rawValue)
-        } catch { throw .damaged }
-    }
-
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        configuration.maximumReaderCount = 8
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA secure_delete = ON")
-            // Of a new file, or of one that is written anew. Readers may not ask for it.
-            if !database.configuration.readonly { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-            #if canImport(Darwin)
-                try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
-            #endif
-        }
-        return configuration
     }
 }
 

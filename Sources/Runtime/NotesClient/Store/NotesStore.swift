@@ -1,3 +1,4 @@
+import DurableStorage
 import GRDB
 public import SignetClient
 
@@ -52,7 +53,7 @@ extension StoreError {
     fileprivate init(stored error: any Error) {
         switch error {
         case let error as StoreError: self = error
-        case is DatabaseError: self.init(error)
+        case is DatabaseError, is DurableOpenError: self.init(error)
         default: self = .damaged
         }
     }
@@ -65,17 +66,10 @@ enum NotesSchema {
     private static let version = 1
 
     static func open(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
-        configuration.prepareDatabase { db in
-            // A deleted row is overwritten: what was taken back is not left in free pages.
-            try db.execute(
-                sql: """
-                    PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
-                    PRAGMA locking_mode = EXCLUSIVE
-                    """)
-        }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        var options = DurableDatabase.Options()
+        options.busyTimeout = 10
+        options.settings = "PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE"
+        let queue = try DurableDatabase.queue(at: path, nil, options: options)
         try queue.write(check)
         return queue
     }

@@ -1,4 +1,5 @@
 import CallSignalling
+public import DurableStorage
 import Foundation
 import GRDB
 
@@ -11,20 +12,8 @@ public struct SignalStore: Sendable {
     ///
     /// - Throws: ``SignalStoreError``: the operator has to act.
     public init(at path: String) throws(SignalStoreError) {
-        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(code: errno) }
-        Foundation.close(descriptor)
         self.path = path
-        pool = try Self.working { try Self.pool(path) }
-        try Self.working {
-            try pool.write { database in
-                try database.execute(sql: Self.schema)
-                try Self.addAccounts(database)
-            }
-            guard try pool.writeWithoutTransaction({ try Int.fetchOne($0, sql: "PRAGMA synchronous") }) == 2 else {
-                throw SignalStoreError.notDurable
-            }
-        }
+        do { pool = try DurableDatabase.pool(at: path, Self.migrator) } catch { throw .opening(error) }
     }
 
     /// All that was written. Rows that no broker wrote are left out.
@@ -52,10 +41,7 @@ public struct SignalStore: Sendable {
     }
 
     /// Closes the file.
-    public func close() {
-        _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
-        try? pool.close()
-    }
+    public func close() { DurableDatabase.close(pool) }
 
     private static func write(_ action: BrokerAction, _ database: Database) throws {
         switch action {
@@ -92,20 +78,6 @@ public struct SignalStore: Sendable {
         (try? row.decode(Data.self, atIndex: column)).flatMap { CallDevice(Array($0)) }
     }
 
-    private static func pool(_ path: String) throws -> DatabasePool {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        #if canImport(Darwin)
-            configuration.prepareDatabase { database in
-                try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
-            }
-        #endif
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        // The pool has set NORMAL by now, whatever the configuration said.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-        return pool
-    }
-
     private static func working<Value>(_ body: () throws -> Value) throws(SignalStoreError) -> Value {
         do { return try body() } catch { throw SignalStoreError(error) }
     }
@@ -114,6 +86,16 @@ public struct SignalStore: Sendable {
     private static func addAccounts(_ database: Database) throws {
         guard try !database.columns(in: "kept").contains(where: { $0.name == "account" }) else { return }
         try database.execute(sql: "ALTER TABLE kept ADD COLUMN account INTEGER NOT NULL DEFAULT 0")
+    }
+
+    /// Files of before have the tables and no list of migrations.
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: kept, calls") { database in
+            try database.execute(sql: schema)
+            try addAccounts(database)
+        }
+        return migrator
     }
 
     private static let schema = """
@@ -134,10 +116,8 @@ public struct SignalStore: Sendable {
 
 /// Why what a broker has written cannot be used.
 public enum SignalStoreError: Error, Hashable, Sendable {
-    /// The file was not made; the `errno` of the call.
-    case file(code: Int32)
-    /// It does not wait for the disk. A bug, or another SQLite.
-    case notDurable
+    /// It was not opened.
+    case opening(DurableOpenError)
     /// The disk is full or another process holds the file; SQLite's code. Nothing was changed; try again.
     case busy(code: Int32)
     /// The disk failed; SQLite's code. Nothing was changed.

@@ -1,3 +1,4 @@
+import DurableStorage
 import GRDB
 import KeyTransparency
 
@@ -8,10 +9,9 @@ enum StoreSchema {
     private static let version = 3
 
     static func open(_ path: String) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
-        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        var options = DurableDatabase.Options()
+        options.busyTimeout = 10
+        let queue = try DurableDatabase.queue(at: path, nil, options: options)
         try queue.write(check)
         return queue
     }
@@ -128,20 +128,23 @@ extension StoreError {
     package init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error
-        case let error as DatabaseError: self.init(error)
+        case let error as DatabaseError: self.init(error.extendedResultCode)
+        case DurableOpenError.database(let code): self.init(ResultCode(rawValue: code))
+        case DurableOpenError.file(let code): self = .file(FileFault(errno: code))
+        case is DurableOpenError: self = .damaged
         case is HandleError: self = .damaged
         default: self = .failed(0)
         }
     }
 
-    private init(_ error: DatabaseError) {
-        switch error.resultCode {
+    private init(_ code: ResultCode) {
+        switch code.primaryResultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
         case .SQLITE_FULL: self = .noSpace
         case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT: self = .damaged
         case .SQLITE_CANTOPEN: self = .file(.notPermitted)
-        default: self = .failed(error.extendedResultCode.rawValue)
+        default: self = .failed(code.rawValue)
         }
     }
 }

@@ -1,3 +1,4 @@
+public import DurableStorage
 import Foundation
 import KeyDirectory
 public import KeyTransparency
@@ -85,7 +86,7 @@ public enum StoredNotesError: Error, Hashable, Sendable {
     /// A file or folder was not made or read.
     case file(FileFailure)
     /// The database was not opened.
-    case store(NoteStoreOpenError)
+    case store(DurableOpenError)
     /// The database could not be read or written now.
     case unreadable
     /// Others can use the file of the login secrets, or it is another user's.

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import RecoveryStore
 import SignalBroker
@@ -81,8 +82,10 @@ enum InheritedPart: CaseIterable, Sendable {
 extension SignalStoreError {
     fileprivate var code: Int32 {
         switch self {
-        case .file(let code), .busy(let code), .disk(let code), .failed(let code): code
-        case .notDurable: 0
+        case .busy(let code), .disk(let code), .failed(let code), .opening(.file(let code)),
+            .opening(.database(let code)):
+            code
+        case .opening: 0
         }
     }
 }

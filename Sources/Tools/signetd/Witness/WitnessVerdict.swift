@@ -1,3 +1,4 @@
+import DurableStorage
 import LogWitness
 import SignetServer
 import TransparencyLog
@@ -25,15 +26,13 @@ extension Verdict {
 
     private static func of(_ error: WitnessStoreError) -> Verdict {
         switch error {
-        case .missing:
-            Verdict(
-                .damaged,
-                "witness.sqlite is missing; bring back the newest one. If it is lost, make a new witness: "
+        case .opening(let error):
+            of(
+                error, "witness.sqlite",
+                "bring back the newest one. If it is lost, make a new witness: "
                     + "this one does not know any more what it cosigned")
         case .ofOtherKey: Verdict(.damaged, "witness.sqlite is the memory of another witness")
-        case .notDurable: Verdict(.damaged, "the memory does not wait for the disk; this is a bug or another SQLite")
         case .damaged: Verdict(.damaged, "witness.sqlite is damaged; make a new witness")
-        case .file(let code): Verdict(.damaged, "witness.sqlite: \(text(code))")
         case .busy(let code): Verdict(.tryAgain, "the memory is busy or its disk full: SQLite's code \(code)")
         case .failed(let code):
             Verdict(

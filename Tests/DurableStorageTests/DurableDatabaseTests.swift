@@ -1,0 +1,85 @@
+import DurableStorage
+import Foundation
+import GRDB
+import Testing
+
+/// What holds of every database file, whoever opens it.
+@Suite struct DurableDatabaseTests {
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: words") { try $0.execute(sql: "CREATE TABLE words (word TEXT NOT NULL)") }
+        return migrator
+    }
+
+    private func withPath(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "durable-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder + "/file.sqlite")
+    }
+
+    /// Of the connection that writes: whether it waits for the disk, overwrites, and can give pages back.
+    private func settings(_ writer: some DatabaseWriter) throws -> [Int?] {
+        try writer.writeWithoutTransaction { database in
+            try ["synchronous", "secure_delete", "auto_vacuum"].map {
+                try Int.fetchOne(database, sql: "PRAGMA \($0)")
+            }
+        }
+    }
+
+    @Test func aPoolAndAQueueWaitForTheDiskAndOverwrite() throws {
+        try withPath { path in
+            let pool = try DurableDatabase.pool(at: path, Self.migrator)
+            #expect(try settings(pool) == [2, 1, 0])
+            DurableDatabase.close(pool)
+            let queue = try DurableDatabase.queue(at: path, Self.migrator, origin: .kept)
+            #expect(try settings(queue) == [2, 1, 0])
+        }
+        try withPath { path in
+            let queue = try DurableDatabase.queue(at: path, nil)
+            #expect(try settings(queue) == [2, 1, 0])
+        }
+    }
+
+    @Test func onlyAFileThatIsToShrinkCan() throws {
+        try withPath { path in
+            var options = DurableDatabase.Options()
+            options.isShrinkable = true
+            let pool = try DurableDatabase.pool(at: path, Self.migrator, options: options)
+            #expect(try settings(pool) == [2, 1, 2])
+            #expect(try pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
+        }
+    }
+
+    @Test func aFormOfANewerProgramIsRefused() throws {
+        try withPath { path in
+            var newer = Self.migrator
+            newer.registerMigration("2: from the future") { try $0.execute(sql: "ALTER TABLE words ADD COLUMN tongue") }
+            DurableDatabase.close(try DurableDatabase.pool(at: path, newer))
+            #expect(throws: DurableOpenError.fromNewerVersion) { try DurableDatabase.pool(at: path, Self.migrator) }
+            #expect(throws: DurableOpenError.fromNewerVersion) { try DurableDatabase.queue(at: path, Self.migrator) }
+        }
+    }
+
+    @Test func aFileIsMadeForThisUserAloneAndOnlyWhereItMay() throws {
+        try withPath { path in
+            #expect(throws: DurableOpenError.missing) {
+                try DurableDatabase.pool(at: path, Self.migrator, origin: .kept)
+            }
+            #expect(!FileManager.default.fileExists(atPath: path))
+            DurableDatabase.close(try DurableDatabase.pool(at: path, Self.migrator, origin: .new))
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+            #expect(mode?.uint16Value == 0o600)
+            #expect(throws: DurableOpenError.exists) { try DurableDatabase.pool(at: path, Self.migrator, origin: .new) }
+            #expect(throws: Never.self) { try DurableDatabase.queue(at: path, Self.migrator, origin: .kept) }
+        }
+    }
+
+    @Test func whatIsNoDatabaseIsRefused() throws {
+        try withPath { path in
+            try Data("no database, but long enough to be looked at as if it were one".utf8).write(
+                to: URL(filePath: path))
+            #expect(throws: DurableOpenError.self) { try DurableDatabase.queue(at: path, Self.migrator) }
+        }
+    }
+}

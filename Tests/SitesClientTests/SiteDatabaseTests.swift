@@ -1,0 +1,24 @@
+import DurableStorage
+import Foundation
+import GRDB
+import RelyingParty
+import SiteServer
+import Testing
+
+/// A site's file of members, from before and from later.
+@Suite struct SiteDatabaseTests {
+    @Test func aFileOfBeforeGoesOnAndOneOfLaterIsRefused() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(component: "site-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try SiteDatabase(path: path)
+        let queue = try DurableDatabase.queue(at: path, nil, origin: .kept)
+        let sql =
+            "DROP TABLE grdb_migrations; INSERT INTO key VALUES (x'01', x'02'); INSERT INTO member VALUES (x'02', x'03')"
+        try await queue.write { try $0.execute(sql: sql) }
+        let again = try SiteDatabase(path: path)
+        // It is found; what stands there is no member.
+        await #expect(throws: SiteStoreError.damaged) { try await again.member(withKey: [1]) }
+        try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9: from the future')") }
+        #expect(throws: SiteStoreError.damaged) { try SiteDatabase(path: path) }
+    }
+}
