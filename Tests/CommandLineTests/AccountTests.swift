@@ -45,8 +45,13 @@ import Testing
         }
     }
 
-    @Test func anEmptyPassphraseMakesNoKeystore() async throws {
+    @Test func anEmptyOrAWeakPassphraseMakesNoKeystore() async throws {
         try await Town.with { town in
+            let weak = try await town.signet(
+                "dora", "account", "create", "dora@example.org", "--directory", town.profile.path(),
+                environment: ["SIGNET_PASSPHRASE": "qwertyuiop1234"])
+            expect(64, weak)
+            #expect(weak.complaint.hasPrefix("Most of that repeats itself or is a row"))
             try town.write([10], to: "empty")
             let exit = try await town.signet(
                 "dora", "account", "create", "dora@example.org", "--directory", town.profile.path(),

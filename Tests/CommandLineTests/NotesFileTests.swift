@@ -80,13 +80,13 @@ import Testing
         try await Self.withNotes { town in
             expect(0, try await town.signet("alice", "notes", "new", "Kept", "of value", "--offline"))
             let exported = try await town.signet(
-                "alice", "notes", "export", "bundle", environment: ["SIGNET_EXPORT_PASSPHRASE": "export me"])
+                "alice", "notes", "export", "bundle", environment: ["SIGNET_EXPORT_PASSPHRASE": "take me abroad"])
             expect(0, exported)
             let bundle = try town.bytes("bundle")
             let line = Array("signet-notes-bundle/v1\n".utf8)
             #expect(bundle.starts(with: line) && !bundle.contains(Array("of value".utf8)))
             let opened = try PassphraseSeal.open(
-                Array(bundle.dropFirst(line.count)), passphrase: Array("export me".utf8).span,
+                Array(bundle.dropFirst(line.count)), passphrase: Array("take me abroad".utf8).span,
                 context: Array("signet-notes-bundle/v1".utf8))
             let object = try #require(JSONSerialization.jsonObject(with: Data(opened)) as? [String: Any])
             #expect((object["notes"] as? [[String: Any]])?.map { $0["body"] as? String } == ["of value"])

@@ -21,10 +21,13 @@ extension NoteBook {
     /// The server learns neither the password nor anything it could check a guess with.
     ///
     /// - Parameter password: UTF-8 in normal form C, as the person types it everywhere.
-    /// - Throws: ``NotesError``.
+    /// - Throws: ``NotesError``; ``NotesError/weakPassword(_:)``: nothing was sent.
     public func setPassword(
         _ password: SecretBytes, strength: PasswordStrength = .strong
     ) async throws(NotesError) {
+        if let weakness = SecretWeakness.first(of: password, knowing: [author.handle.description]) {
+            throw .weakPassword(weakness)
+        }
         try await settleAccountKey()
         guard let account else { throw .noAccountKey }
         let registration = try login { () throws(OPAQUEError) in try ClientRegistration(password: password) }

@@ -36,6 +36,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case noAccountKey
     /// The password is another, or the account has none; the two cannot be told apart.
     case wrongPassword
+    /// The new password is among the first that the server's operator would try.
+    case weakPassword(SecretWeakness)
     /// The user locked the notes on this device.
     case isLocked
     /// A file was changed while it was read.

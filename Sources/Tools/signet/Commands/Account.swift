@@ -26,7 +26,7 @@ extension Account {
             let (session, secrets) = try resume(options, keystore, handle, profile, withIdentity: withIdentity)
             return (session, secrets, false, lock)
         }
-        let passphrase = try Passphrase.new(options)
+        let passphrase = try Passphrase.new(options, knowing: [handle.description])
         let secrets: DeviceSecrets
         do {
             secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)

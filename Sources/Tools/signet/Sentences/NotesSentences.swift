@@ -21,6 +21,7 @@ extension NotesError {
         case .changedKeys: .needsDecision
         case .locked(let lock): lock.status
         case .isLocked, .wrongPassword: .badFile
+        case .weakPassword: .usage
         case .noAccountKey, .noRoom: .notProven
         default: family.status
         }
@@ -66,6 +67,7 @@ extension NotesError {
             Sentence(
                 "The notes are locked on this device.",
                 "'signet notes unlock' asks for your notes password or recovery key.")
+        case .weakPassword(let weakness): weakness.sentence
         case .wrongPassword:
             Sentence(
                 "The password is wrong, or there is none for this account.",

@@ -22,13 +22,22 @@ enum Passphrase {
     }
 
     /// A passphrase for a new keystore; typed, it is asked for twice.
-    static func new(_ options: HomeOptions) throws -> SecretBytes {
+    ///
+    /// - Parameter names: what others know of its owner.
+    static func new(_ options: HomeOptions, knowing names: [String]) throws -> SecretBytes {
         let passphrase = try newSecret(
             file: options.passphraseFile, variable: "SIGNET_PASSPHRASE", prompt: "New passphrase: ")
         guard passphrase.count > 0 else {
             throw CommandFailure(.usage, KeystoreError.emptyPassphrase.sentence(""))
         }
+        try check(passphrase, names)
         return passphrase
+    }
+
+    /// Refuses a new secret that is guessed too soon, and says why.
+    static func check(_ secret: SecretBytes, _ names: [String] = []) throws {
+        guard let weakness = SecretWeakness.first(of: secret, knowing: names) else { return }
+        throw CommandFailure(.usage, weakness.sentence)
     }
 
     /// A secret that is there.

@@ -60,6 +60,7 @@ extension Notes {
             guard passphrase.count > 0 else {
                 throw CommandFailure(.usage, "The passphrase is empty.", "Choose one with at least a few words.")
             }
+            try Passphrase.check(passphrase)
             let text = JSONValue.object(["notes": .array(notes.map(\.export))]).text
             do {
                 let cell = try passphrase.withBytes { bytes in

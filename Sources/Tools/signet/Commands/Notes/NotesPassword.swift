@@ -169,6 +169,20 @@ extension SecretBytes {
     }
 }
 
+extension SecretWeakness {
+    var sentence: Sentence {
+        let remedy =
+            "Whoever can try without end finds it soon. Take four or five words that have nothing to do with each other."
+        return switch self {
+        case .short(let count):
+            Sentence("That has \(count) characters; at least \(Self.minimumCount) are needed.", remedy)
+        case .digits: Sentence("Digits alone are too few ways: \(Self.minimumDigitCount) of them, or words.", remedy)
+        case .predictable: Sentence("Most of that repeats itself or is a row such as 'abcd' or 'qwerty'.", remedy)
+        case .wellKnown: Sentence("Without your name and what everybody tries first, little of that is left.", remedy)
+        }
+    }
+}
+
 extension RecoveryKeyError {
     var sentence: Sentence {
         switch self {
