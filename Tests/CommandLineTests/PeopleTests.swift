@@ -111,6 +111,11 @@ import Testing
             expect(0, added)
             #expect(try added.object()["comparedBy"] as? String == "card")
             expect(64, try await town.signet("alice", "people", "add", "carol@example.org", "--met", "today"))
+            let asking = try await town.signet("carol", "people", "requests", "--json")
+            #expect(try asking.object()["requests"] as? [String] == [Town.alice])
+            expect(0, try await town.signet("carol", "people", "block", Town.alice))
+            #expect(try await town.signet("carol", "people", "requests").output.hasPrefix("Nobody asks."))
+            expect(64, try await town.signet("carol", "people", "block", Town.alice), "nothing waits any more")
         }
     }
 

@@ -71,6 +71,18 @@ import TransparencyLog
         }
     }
 
+    @Test func aRequestThatIsPutAwayIsGone() async throws {
+        try await withServer { client, _ in
+            let (alice, bob) = (try TestPerson("alice@example.org"), try TestPerson("bob@example.org"))
+            for person in [alice, bob] { try await expectStatus(200, of: person.register(client)) }
+            _ = try await alice.call(.addFriend, Array(#"{"handle":"bob@example.org"}"#.utf8), client)
+            let body = Array(#"{"handle":"alice@example.org"}"#.utf8)
+            try await expectStatus(200, of: bob.call(.blockFriend, body, client))
+            try await expectStatus(404, of: bob.call(.blockFriend, body, client))
+            #expect(try await bob.call(.listFriends, [], client)?.text == #"{"friends":[]}"#)
+        }
+    }
+
     @Test func friendsAskAcceptAndAreListed() async throws {
         try await withServer { client, _ in
             let (alice, bob) = (try TestPerson("alice@example.org"), try TestPerson("bob@example.org"))

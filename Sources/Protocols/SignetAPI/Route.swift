@@ -20,6 +20,9 @@ public enum Route: Hashable, Sendable, CaseIterable {
     case addFriend
     /// JSON ``FriendRequest``, signed; answer JSON ``FriendAnswer``.
     case acceptFriend
+    /// Puts a request away for good: whoever asked is not told, and asking again changes nothing. JSON ``FriendRequest``, signed;
+    /// answer JSON ``FriendAnswer`` without keys. `notFound`: nothing waits of them.
+    case blockFriend
     /// Signed, empty body; answer JSON ``FriendList``.
     case listFriends
     /// What somebody signed when they asked the caller, or agreed: JSON ``FriendRequest``, signed; answer
@@ -51,6 +54,7 @@ public enum Route: Hashable, Sendable, CaseIterable {
         case .updateState: "/v1/accounts/state"
         case .addFriend: "/v1/friends/add"
         case .acceptFriend: "/v1/friends/accept"
+        case .blockFriend: "/v1/friends/block"
         case .listFriends: "/v1/friends"
         case .signedFriendRequest: "/v1/friends/signed"
         case .health: "/health"

@@ -139,6 +139,52 @@ import Testing
         #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
     }
 
+    /// The attack: accounts that cost nothing ask somebody, until their list is longer than any client takes.
+    @Test func aThousandRequestsWaitAndTheGreediestNetworkLosesTheOldest() async throws {
+        let account = try await bob.caller(at: directory).accountID
+        func ask(_ person: Person, from network: [UInt8]) async throws {
+            _ = try await directory.addFriend(bob.handle, by: person.caller(at: directory), from: network)
+        }
+        try await ask(alice, from: [1])
+        let count = FriendRows.maximumWaitingCount
+        try await directory.database.pool.write { database in
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count - 1))
+                    INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label)
+                    SELECT 1000 + n, CAST('mal' || n || '@example.org' AS BLOB), x'', x'', CAST(n AS BLOB) FROM number
+                    """)
+            try database.execute(
+                sql: """
+                    INSERT INTO friends (requester, invitee, accepted, network, asked_at)
+                    SELECT id, ?, 0, x'02', id FROM accounts WHERE id > 1000
+                    """, arguments: [account])
+        }
+        var last = try Person("carol@example.org")
+        try await last.register(at: directory)
+        try await ask(last, from: [3])
+        let waiting = try await friends(of: bob).map(\.handle)
+        #expect(waiting.count == count)
+        #expect(waiting.contains("alice@example.org") && waiting.contains("carol@example.org"))
+        #expect(!waiting.contains("mal1@example.org") && waiting.contains("mal2@example.org"))
+    }
+
+    @Test func whoWasPutAwayIsNotToldAndAsksInVain() async throws {
+        func block(_ other: Person, by person: Person) async throws {
+            _ = try await directory.blockFriend(other.handle, by: person.caller(at: directory))
+        }
+        #expect(try await refusal { try await block(alice, by: bob) } == .notFound)
+        _ = try await add(bob, by: alice)
+        try await block(alice, by: bob)
+        _ = try await add(bob, by: alice)
+        #expect(try await friends(of: bob).isEmpty)
+        #expect(try await friends(of: alice).map(\.status) == [.requested])
+        #expect(try await refusal { try await block(alice, by: bob) } == .notFound)
+        // Who did it may think better of it.
+        _ = try await add(alice, by: bob)
+        #expect(try await friends(of: bob).map(\.status) == [.accepted])
+    }
+
     @Test func peopleAreListedInOrderOfHandle() async throws {
         for name in ["zoe@example.org", "carol@example.org"] {
             var person = try Person(name)

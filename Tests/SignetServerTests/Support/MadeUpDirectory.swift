@@ -43,7 +43,10 @@ final class MadeUpDirectory: DirectoryAnswering {
         throw .refused(.versionConflict)
     }
     func addFriend(
-        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+        _ handle: Handle, by caller: Caller, saying body: [UInt8], from network: [UInt8]
+    ) async throws(DirectoryError) -> FriendAnswer { throw .refused(.notFound) }
+    func blockFriend(
+        _ handle: Handle, by caller: Caller
     ) async throws(DirectoryError) -> FriendAnswer { throw .refused(.notFound) }
     func acceptFriend(
         _ handle: Handle, by caller: Caller, saying body: [UInt8]

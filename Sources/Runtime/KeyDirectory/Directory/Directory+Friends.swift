@@ -7,19 +7,34 @@ extension Directory {
     /// Asks for a friendship, or accepts one that the other person asked for. Asking again replaces what was signed, and
     /// changes nothing else.
     ///
-    /// - Parameter body: what the caller's device signed, kept for the other person; empty to keep nothing.
+    /// - Parameters:
+    ///   - body: what the caller's device signed, kept for the other person; empty to keep nothing.
+    ///   - network: whence the request came.
     /// - Throws: ``DirectoryError``; `badRequest`: oneself, or a body that is too long or that the caller did not sign; `notFound`:
     ///   nobody of this handle is published; `notYourAccount`: the caller's account is gone; `tooLarge`: too many requests already.
     public func addFriend(
-        _ handle: Handle, by caller: Caller, saying body: [UInt8] = []
+        _ handle: Handle, by caller: Caller, saying body: [UInt8] = [], from network: [UInt8] = []
     ) async throws(DirectoryError) -> FriendAnswer {
         guard handle != caller.handle else { throw .refused(.badRequest) }
         let signed = try signed(body, by: caller, isAgreement: false)
+        let now = clock()
         return try await befriend(handle, by: caller) { database, other in
-            let event = try FriendRows.add(other, by: caller.accountID, in: database)
+            let event = try FriendRows.add(other, by: caller.accountID, from: network, at: now, in: database)
             try FriendRows.keep(signed, of: caller.accountID, to: other, in: database)
             return event
         }
+    }
+
+    /// Puts away for good what somebody asked the caller for. They are not told, and asking again changes nothing.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`: nothing waits of them.
+    public func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        try await database.write { database in
+            guard let other = try AccountRow.find(handle, in: database),
+                try FriendRows.block(other.id, by: caller.accountID, in: database)
+            else { throw DirectoryError.refused(.notFound) }
+        }
+        return FriendAnswer(publicKeyHashs: [])
     }
 
     /// Whether the caller and somebody accepted each other.

@@ -51,13 +51,18 @@ private struct Inheritance {
         while let row = try accounts.next() {
             try copyAccount(row.integer(0), Handle(canonical: row.bytes(1)))
         }
-        let friends = try Row.fetchCursor(old, sql: "SELECT requester, invitee, accepted, asked, agreed FROM friends")
+        let friends = try Row.fetchCursor(
+            old, sql: "SELECT requester, invitee, accepted, asked, agreed, network, asked_at FROM friends")
         while let row = try friends.next() {
             try new.run(
                 """
-                INSERT INTO friends (requester, invitee, accepted, asked, agreed)
-                SELECT ?1, ?2, ?3, ?4, ?5 WHERE 2 = (SELECT COUNT(*) FROM accounts WHERE id IN (?1, ?2))
-                """, [row.integer(0), row.integer(1), row.integer(2), row[3] as Data?, row[4] as Data?])
+                INSERT INTO friends (requester, invitee, accepted, asked, agreed, network, asked_at)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE 2 = (SELECT COUNT(*) FROM accounts WHERE id IN (?1, ?2))
+                """,
+                [
+                    row.integer(0), row.integer(1), row.integer(2), row[3] as Data?, row[4] as Data?,
+                    row[5] as Data, row.integer(6),
+                ])
         }
     }
 

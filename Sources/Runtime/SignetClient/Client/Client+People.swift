@@ -33,6 +33,14 @@ extension Client {
         return try await befriend(handle, .acceptFriend, secrets, request)
     }
 
+    /// Puts somebody's request away for good. They are not told.
+    ///
+    /// - Throws: ``ClientError``; ``ClientError/refused(_:_:)`` with `notFound`: nothing waits of them.
+    public func blockFriend(_ handle: Handle, by secrets: DeviceSecrets) async throws(ClientError) {
+        guard handle != secrets.handle else { throw .misuse(.yourself) }
+        try await calls.blockFriend(handle, by: secrets)
+    }
+
     /// The directory's list of friends and requests. Nothing in it is proven.
     ///
     /// - Throws: ``ClientError``.

@@ -61,6 +61,11 @@ struct DirectoryCalls: Sendable {
         return try decode(try await call(route, body: try encode(request, route), signedBy: device), of: route)
     }
 
+    func blockFriend(_ handle: Handle, by device: DeviceSecrets) async throws(ClientError) {
+        let body = try encode(FriendRequest(handle: handle.description), .blockFriend)
+        let _: FriendAnswer = try decode(try await call(.blockFriend, body: body, signedBy: device), of: .blockFriend)
+    }
+
     /// What somebody signed when they asked the user, or agreed; nil if the directory shows nothing.
     func signedFriendRequest(of handle: Handle, by device: DeviceSecrets) async throws(ClientError) -> [UInt8]? {
         let route = Route.signedFriendRequest

@@ -32,7 +32,7 @@ public struct ResponseLimit: Hashable, Sendable {
                 mediaType: Route.nativeMediaType)
         case .register, .updateState:
             self.init(maximumByteCount: 16, mediaType: Route.nativeMediaType)
-        case .addFriend, .acceptFriend:
+        case .addFriend, .acceptFriend, .blockFriend:
             self.init(maximumByteCount: 16_384, mediaType: "application/json")
         case .listFriends:
             self.init(maximumByteCount: 4_194_304, mediaType: "application/json")

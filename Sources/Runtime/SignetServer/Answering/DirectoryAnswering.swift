@@ -39,12 +39,14 @@ package protocol DirectoryAnswering: Sendable {
     func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt
     /// Asks for a friendship, with the body that the caller's device signed.
     func addFriend(
-        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+        _ handle: Handle, by caller: Caller, saying body: [UInt8], from network: [UInt8]
     ) async throws(DirectoryError) -> FriendAnswer
     /// Accepts one, with the body that the caller's device signed.
     func acceptFriend(
         _ handle: Handle, by caller: Caller, saying body: [UInt8]
     ) async throws(DirectoryError) -> FriendAnswer
+    /// Puts a request away for good.
+    func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
     /// The caller's friends.
     func friends(of caller: Caller) async throws(DirectoryError) -> FriendList
     /// What somebody signed when they asked the caller or agreed, encoded.

@@ -60,9 +60,13 @@ package struct HonestDirectory: DirectoryAnswering {
     }
 
     package func addFriend(
-        _ handle: Handle, by caller: Caller, saying body: [UInt8]
+        _ handle: Handle, by caller: Caller, saying body: [UInt8], from network: [UInt8]
     ) async throws(DirectoryError) -> FriendAnswer {
-        try await directory.addFriend(handle, by: caller, saying: body)
+        try await directory.addFriend(handle, by: caller, saying: body, from: network)
+    }
+
+    package func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
+        try await directory.blockFriend(handle, by: caller)
     }
 
     package func acceptFriend(

@@ -17,7 +17,7 @@ enum Destination {
     /// The bounded set of names under which requests are counted.
     enum Name: String, CaseIterable, Hashable, Sendable {
         case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
-        case addFriend = "add_friend", acceptFriend = "accept_friend", friends
+        case addFriend = "add_friend", acceptFriend = "accept_friend", blockFriend = "block_friend", friends
         case signedFriendRequest = "signed_friend_request"
         case health, metrics, checkpoint, tile, part, signals, other
     }
@@ -75,8 +75,8 @@ enum Destination {
     /// Whether only a signed request is answered. The WebSocket judges its own.
     var isSigned: Bool {
         switch self {
-        case .route(.register), .route(.updateState), .route(.addFriend), .route(.acceptFriend), .route(.listFriends),
-            .route(.signedFriendRequest):
+        case .route(.register), .route(.updateState), .route(.addFriend), .route(.acceptFriend), .route(.blockFriend),
+            .route(.listFriends), .route(.signedFriendRequest):
             true
         case .part(let entry): entry.route.access == .signed
         default: false
@@ -107,6 +107,7 @@ enum Destination {
         case .updateState: .update
         case .addFriend: .addFriend
         case .acceptFriend: .acceptFriend
+        case .blockFriend: .blockFriend
         case .listFriends: .friends
         case .signedFriendRequest: .signedFriendRequest
         case .health: .health

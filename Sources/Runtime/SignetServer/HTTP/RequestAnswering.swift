@@ -70,6 +70,7 @@ struct RequestAnswering: Sendable {
         case .updateState: try await update(request)
         case .addFriend: try await addFriend(request)
         case .acceptFriend: try await acceptFriend(request)
+        case .blockFriend: try await blockFriend(request)
         case .listFriends: try await friends(request)
         case .signedFriendRequest: try await signedFriendRequest(request)
         case .health: await health()
@@ -135,9 +136,10 @@ struct RequestAnswering: Sendable {
         let caller = try await caller(of: request)
         let handle = try JSONBody.handle(request.body)
         let friend: FriendAnswer
-        do { friend = try await directory.addFriend(handle, by: caller, saying: request.body) } catch {
-            throw Refusal(error)
-        }
+        let network = request.client.network
+        do {
+            friend = try await directory.addFriend(handle, by: caller, saying: request.body, from: network)
+        } catch { throw Refusal(error) }
         return .json(try JSONBody.encode(friend))
     }
 
@@ -149,6 +151,14 @@ struct RequestAnswering: Sendable {
             throw Refusal(error)
         }
         return .json(try JSONBody.encode(friend))
+    }
+
+    private func blockFriend(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        let caller = try await caller(of: request)
+        let handle = try JSONBody.handle(request.body)
+        let answer: FriendAnswer
+        do { answer = try await directory.blockFriend(handle, by: caller) } catch { throw Refusal(error) }
+        return .json(try JSONBody.encode(answer))
     }
 
     private func signedFriendRequest(_ request: ReceivedRequest) async throws(Refusal) -> Answer {

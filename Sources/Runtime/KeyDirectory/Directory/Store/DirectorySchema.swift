@@ -16,6 +16,9 @@ enum DirectorySchema {
         migrator.registerMigration("3: what friends signed to each other") { database in
             try database.execute(sql: third)
         }
+        migrator.registerMigration("4: whence and when friends asked") { database in
+            try database.execute(sql: fourth)
+        }
         return migrator
     }
 
@@ -92,5 +95,11 @@ enum DirectorySchema {
     private static let third = """
         ALTER TABLE friends ADD COLUMN asked BLOB;
         ALTER TABLE friends ADD COLUMN agreed BLOB;
+        """
+
+    /// `accepted` can be 2 from now on: whoever was asked put it away for good.
+    private static let fourth = """
+        ALTER TABLE friends ADD COLUMN network BLOB NOT NULL DEFAULT x'';      -- whence the request came
+        ALTER TABLE friends ADD COLUMN asked_at INTEGER NOT NULL DEFAULT 0;   -- seconds since 1970
         """
 }

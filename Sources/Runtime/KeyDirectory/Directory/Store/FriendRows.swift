@@ -7,21 +7,52 @@ import SignetAPI
 enum FriendRows {
     /// The most requests an account may have made.
     static let maximumRequestCount = 10_000
+    /// The most requests that wait for an account.
+    static let maximumWaitingCount = 1_000
 
     /// Asks for a friendship; asking who has asked me is accepting. Returns the event, or nil if nothing changed.
-    static func add(_ other: Int64, by account: Int64, in database: Database) throws -> AuditEvent? {
+    ///
+    /// When too many wait for whoever is asked, the oldest goes of the network that brought the most, never a bystander's.
+    static func add(
+        _ other: Int64, by account: Int64, from network: [UInt8], at now: UInt64, in database: Database
+    ) throws -> AuditEvent? {
         if try accept(other, by: account, in: database) == .friendAccepted { return .friendAccepted }
         guard try !exists(other, account, in: database), try !exists(account, other, in: database) else { return nil }
         let count = try database.row("SELECT COUNT(*) FROM friends WHERE requester = ?", [account])
         guard try count?.integer(0) ?? 0 < maximumRequestCount else { throw DirectoryError.refused(.tooLarge) }
-        try database.run("INSERT INTO friends (requester, invitee, accepted) VALUES (?, ?, 0)", [account, other])
+        try database.run(
+            "INSERT INTO friends (requester, invitee, accepted, network, asked_at) VALUES (?, ?, 0, ?, ?)",
+            [account, other, Data(network), Int64(clamping: now)])
+        try evict(waitingFor: other, in: database)
         return .friendRequested
     }
 
-    /// Accepts what the other asked for. Returns the event, or nil if there was nothing left to accept.
+    private static func evict(waitingFor account: Int64, in database: Database) throws {
+        let waiting = "FROM friends WHERE invitee = ?1 AND accepted = 0"
+        let count = try database.row("SELECT COUNT(*) \(waiting)", [account])?.integer(0) ?? 0
+        for _ in 0..<max(0, count - Int64(maximumWaitingCount)) {
+            try database.run(
+                """
+                DELETE FROM friends WHERE invitee = ?1 AND requester = (
+                    SELECT requester \(waiting) AND network = (
+                        SELECT network \(waiting) GROUP BY network ORDER BY COUNT(*) DESC, MIN(asked_at) LIMIT 1
+                    ) ORDER BY asked_at, requester LIMIT 1)
+                """, [account])
+        }
+    }
+
+    /// Puts what the other asked for away for good; nobody is told. Returns whether anything waited.
+    static func block(_ other: Int64, by account: Int64, in database: Database) throws -> Bool {
+        try database.run(
+            "UPDATE friends SET accepted = 2, asked = NULL WHERE requester = ? AND invitee = ? AND accepted = 0",
+            [other, account])
+        return database.changesCount > 0
+    }
+
+    /// Accepts what the other asked for, also what was put away. Returns the event, or nil if there was nothing left to accept.
     static func accept(_ other: Int64, by account: Int64, in database: Database) throws -> AuditEvent? {
         try database.run(
-            "UPDATE friends SET accepted = 1 WHERE requester = ? AND invitee = ? AND accepted = 0", [other, account])
+            "UPDATE friends SET accepted = 1 WHERE requester = ? AND invitee = ? AND accepted <> 1", [other, account])
         return database.changesCount > 0 ? .friendAccepted : nil
     }
 
@@ -29,7 +60,8 @@ enum FriendRows {
     static func keep(_ signed: [UInt8]?, of account: Int64, to other: Int64, in database: Database) throws {
         guard let signed else { return }
         try database.run(
-            "UPDATE friends SET asked = ? WHERE requester = ? AND invitee = ?", [Data(signed), account, other])
+            "UPDATE friends SET asked = ? WHERE requester = ? AND invitee = ? AND accepted <> 2",
+            [Data(signed), account, other])
         try database.run(
             "UPDATE friends SET agreed = ? WHERE requester = ? AND invitee = ? AND accepted = 1",
             [Data(signed), other, account])
@@ -61,13 +93,13 @@ enum FriendRows {
             """, [one, other]) != nil
     }
 
-    /// The people of an account, in order of handle.
+    /// The people of an account, in order of handle, without those whom it put away.
     static func list(of account: Int64, in database: Database) throws -> [FriendList.Entry] {
         try database.rows(
             """
             SELECT handle, accepted, requester = ?1 FROM friends
             JOIN accounts ON accounts.id = requester + invitee - ?1
-            WHERE requester = ?1 OR invitee = ?1 ORDER BY handle
+            WHERE requester = ?1 OR invitee = ?1 AND accepted <> 2 ORDER BY handle
             """, [account]
         ).map { row in
             let isMine = try row.integer(2) == 1

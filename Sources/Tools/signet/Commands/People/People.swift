@@ -8,7 +8,9 @@ import SignetClient
 struct People: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The people you know, and which of their devices you accepted.",
-        subcommands: [Add.self, Accept.self, Verify.self, Card.self, List.self, Show.self, Trust.self])
+        subcommands: [
+            Add.self, Requests.self, Accept.self, Block.self, Verify.self, Card.self, List.self, Show.self, Trust.self,
+        ])
 }
 
 extension People {
