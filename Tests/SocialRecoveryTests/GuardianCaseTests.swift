@@ -169,7 +169,7 @@ import Testing
             #expect(any.covers(request.hash, of: world.owner, at: now) == counts, "\(now)")
         }
         #expect(!any.covers(request.hash, of: world.guardians[0].handle, at: World.now))
-        let late = try GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: .max) { _ in [] }
+        let late = GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: .max) { _ in [] }
         #expect(!late.covers(request.hash, of: world.owner, at: World.now))
         var guardianCase = try world.confirmedCase(0, request, device)
         try guardianCase.objected(any, state: try world.asked(request, by: device), at: World.now)
