@@ -111,6 +111,26 @@ import Testing
         if case .success(let other) = without { #expect(other.path != verdict.path) }
     }
 
+    /// One more unused bit in the bit string of the signature is another spelling of the same certificate.
+    @Test func aSignatureWithUnusedBitsIsRefused() async throws {
+        var count = 0
+        for scenario in Self.scenarios where scenario.mustPass {
+            guard let leaf = scenario.presented.first, let last = leaf.last, last & 1 == 0 else { continue }
+            // SEQUENCE of two INTEGERs at the end, of fewer than 128 bytes: the octet before it counts unused bits.
+            guard
+                let start = leaf.indices.last(where: { index in
+                    leaf[index] == 0x30 && index + 2 + Int(leaf[min(index + 1, leaf.count - 1)]) == leaf.count
+                        && leaf[index - 3] == 0x03 && leaf[index - 1] == 0
+                })
+            else { continue }
+            var spelled = scenario.presented
+            spelled[0][start - 1] = 1
+            #expect(try await !Self.verdict(scenario, presented: spelled).isAccepted, "\(scenario.row)")
+            count += 1
+        }
+        #expect(count > 0)
+    }
+
     @Test func noMutationOfAMessageIsAcceptedOrTraps() async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == "01" })
         var random = SeededGenerator(seed: 7)

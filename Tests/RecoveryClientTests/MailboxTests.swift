@@ -89,10 +89,13 @@ import Testing
             }
         }
         var kept = try await mailbox.letters(to: ben.handle, after: 0).letters
-        while let page = try? await mailbox.letters(to: ben.handle, after: kept.last?.number ?? 0).letters, !page.isEmpty {
+        while let page = try? await mailbox.letters(to: ben.handle, after: kept.last?.number ?? 0).letters,
+            !page.isEmpty
+        {
             kept += page
         }
-        #expect(kept.map(\.sender).prefix(21) == Array(repeating: ana.handle, count: 20) + [honest.handle])
+        let first = kept.prefix(21).map(\.sender)
+        #expect(first.prefix(20).allSatisfy { $0 == ana.handle } && first.last == honest.handle)
         #expect(kept.count == MailboxStore.lettersOfStrangers + 20)
     }
 
