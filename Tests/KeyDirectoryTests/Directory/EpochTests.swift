@@ -131,6 +131,7 @@ import VerifiableMap
         #expect(directory.log.published.head.size == size, "not yet")
         place.clock.advance(1)
         try await directory.republish()
+        try #require(directory.log.statistics.durableSize == size + 1, "now: else the next line waits for ever")
         _ = try await directory.log.awaitPublished(size: size + 1)
         let last = try #require(directory.epochs.lastRecord)
         #expect(last.time == place.clock.now * 1000)
