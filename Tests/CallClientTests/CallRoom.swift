@@ -38,7 +38,8 @@ final class CallRoom: Sendable {
         let call = GroupCall(
             callID, as: identity,
             with: CallPeople(
-                others.map { ($0.handle, DeviceRecord(number: 1, addedAt: 0, keys: $0.keys)) }),
+                others.map { ($0.handle, $0.identityKey ?? [], DeviceRecord(number: 1, addedAt: 0, keys: $0.keys)) },
+                own: (identity.device, people[number].identityKey ?? [])),
             signals: RoomSignals(room: self, device: identity.device, incoming: stream(\.signals, identity.device)),
             frames: RoomFrames(room: self, device: identity.device, incoming: stream(\.frames, identity.device)),
             gossip: gossip, check: check)
@@ -109,7 +110,7 @@ final class NoticeLog: Sendable {
     }
 
     var lastCode: [UInt8]? {
-        notices.withLock { $0.compactMap { if case .epoch(_, let code) = $0 { code } else { nil } }.last }
+        notices.withLock { $0.compactMap { if case .code(let code) = $0 { code } else { nil } }.last }
     }
 
     /// The first of which `read` makes something, sooner or later.

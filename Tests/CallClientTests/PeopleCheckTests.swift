@@ -77,9 +77,9 @@ struct PeopleCheckTests {
             records = try ([1, 2] as [UInt16]).map { try Self.record($0, of: owner) }
             let other = try Handle(typed: Array("q@example.org".utf8))
             let third = try Self.record(1, of: other)
-            var all: [(handle: Handle, record: DeviceRecord)] = records.map { (handle: owner, record: $0) }
-            all.append((handle: other, record: third))
-            people = CallPeople(all)
+            var all: [(handle: Handle, identityKey: [UInt8], record: DeviceRecord)] = records.map { (owner, [1], $0) }
+            all.append((other, [1], third))
+            people = CallPeople(all, own: nil)
             devices = try all.map { try #require(CallDevice($0.record.keys.signing)) }
         }
 

@@ -51,7 +51,7 @@ struct NonceTests {
 
     @Test func whatIsOverStaysOverUntilANewSecretIsThere() throws {
         let room = try roomWithAMemberWithoutTheNewSecret()
-        #expect(room.people[1].sending == nil && room.people[1].verificationCode == nil)
+        #expect(room.people[1].sending == nil && room.people[1].code == nil)
         room.step(3, .leave)
         room.wait(200, without: [1, 2, 3])
         let rotation = try #require(room.sent.last { $0.draft.body.isRotation }).draft

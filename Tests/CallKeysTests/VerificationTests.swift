@@ -6,30 +6,66 @@ import Testing
 
 /// The digits that people read to each other.
 struct VerificationTests {
-    @Test func everybodySeesTheSameThirtyDigits_andOthersAfterARotation() throws {
+    @Test func everybodySeesTheSameThirtyDigits_longEnoughToReadThemAloud() throws {
         let room = try Room(3)
-        let codes = room.people.map(\.verificationCode)
+        let codes = room.people.map(\.code)
         let code = try #require(codes[0])
         #expect(codes.allSatisfy { $0 == code } && code.count == 30 && code.allSatisfy { (48...57).contains($0) })
-        room.step(0, .suspect)
-        let later = room.people.map(\.verificationCode)
-        #expect(later.allSatisfy { $0 == later[0] } && later[0] != code)
+        for change: CallEvent in [.suspect, .tick] {
+            room.step(0, change)
+            room.wait(31_000)
+            #expect(room.people.map(\.code) == codes)
+        }
+        #expect(room.people[0].sending != nil && room.people[0].sending?.generation != 1)
     }
 
-    @Test func withoutAKeyThereAreNone() throws {
+    @Test func whoComesOrGoesChangesThem_andSoDoesAnotherHost() throws {
+        let room = try Room(3)
+        var seen = [try #require(room.people[0].code)]
+        room.step(2, .leave)
+        room.wait(3000)
+        seen.append(try #require(room.people[0].code))
+        room.step(0, .leave)
+        room.wait(9000)
+        seen.append(try #require(room.people[1].code))
+        #expect(Set(seen).count == 3)
+    }
+
+    @Test func withoutAKeyThereAreNone_andNoneWithSomebodyUnknown() throws {
         let room = try Room(2)
+        #expect(room.people[0].verificationCode { $0 == room.people[1].device ? nil : [1] } == nil)
         room.step(1, .leave)
-        #expect(room.people[1].verificationCode == nil)
+        #expect(room.people[1].code == nil)
     }
 
-    /// Whoever is told of other members sees other digits.
-    @Test func theRosterCounts() throws {
-        let room = try Room(2)
-        let secret = try #require(GroupSecret(.init(size: .bits256)))
-        let scope = CallScope(callID: room.people[0].callID, term: 1, generation: 1)
-        let one = secret.verificationCode(step: 0, in: scope, rosterHash: [UInt8](repeating: 1, count: 32))
-        #expect(one != secret.verificationCode(step: 0, in: scope, rosterHash: [UInt8](repeating: 2, count: 32)))
-        #expect(one != secret.verificationCode(step: 1, in: scope, rosterHash: [UInt8](repeating: 1, count: 32)))
+    /// As Python's hashlib computes it from the specification.
+    @Test func theDigitsAreThoseOfTheSpecification() throws {
+        let devices = try [0, 1].map(Room.device)
+        let identities: [CallDevice: [UInt8]] = [
+            devices[0]: [2] + [UInt8](repeating: 7, count: 32), devices[1]: [3] + [UInt8](repeating: 8, count: 32),
+        ]
+        let call = try #require(Room.call)
+        let digits = CallCode.digits(of: call, term: Roster.firstTerm, identities: identities)
+        #expect(String(decoding: digits, as: UTF8.self) == "969112035605044291831950895473")
+    }
+
+    /// Another identity, another device, another term, another call, one more person: other digits.
+    @Test func everythingThatIsInThemCounts() throws {
+        let call = try #require(Room.call)
+        let devices = try (0..<3).map(Room.device)
+        let key = [UInt8](repeating: 7, count: 33)
+        let other = [UInt8](repeating: 8, count: 33)
+        let all = [
+            CallCode.digits(of: call, term: 1, identities: [devices[0]: key, devices[1]: key]),
+            CallCode.digits(of: call, term: 1, identities: [devices[0]: key, devices[1]: other]),
+            CallCode.digits(of: call, term: 1, identities: [devices[0]: key, devices[2]: key]),
+            CallCode.digits(of: call, term: 2, identities: [devices[0]: key, devices[1]: key]),
+            CallCode.digits(of: call, term: 1, identities: [devices[0]: key, devices[1]: key, devices[2]: key]),
+            CallCode.digits(
+                of: try #require(CallID([UInt8](repeating: 9, count: 16))), term: 1,
+                identities: [devices[0]: key, devices[1]: key]),
+        ]
+        #expect(Set(all).count == all.count)
     }
 
     @Test func framesOfAGenerationBeforeAJoinAreNotForTheJoiner_andOfOneAfterItExpire() throws {
@@ -50,4 +86,9 @@ struct VerificationTests {
         #expect(!room.hand(late, to: 2))
         #expect(room.dropped(2) == [.expired])
     }
+}
+
+extension CallParticipant {
+    /// The digits, where everybody has another identity.
+    var code: [UInt8]? { verificationCode { [UInt8](repeating: $0.signingKey[0], count: 33) } }
 }

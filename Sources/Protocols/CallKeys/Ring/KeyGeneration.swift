@@ -38,11 +38,6 @@ struct KeyGeneration {
     /// The newest epoch and its secret: what another member may be given.
     var newest: (epoch: Epoch, secret: GroupSecret) { (scope.epoch(headStep), head) }
 
-    /// Of the newest step; nil for another.
-    func verificationCode(_ step: UInt8, rosterHash: [UInt8]) -> [UInt8]? {
-        step == headStep ? head.verificationCode(step: step, in: scope, rosterHash: rosterHash) : nil
-    }
-
     func isSame(as secret: GroupSecret, at step: UInt8) -> Bool { step == headStep && secret == head }
 
     func mediaKey(_ step: UInt8) -> SymmetricKey? { mediaKeys[step]?.key }

@@ -42,10 +42,6 @@ struct KeyRing {
 
     func newestEpoch(of generation: UInt32) -> Epoch? { generations[generation]?.newest.epoch }
 
-    func verificationCode(_ epoch: Epoch, _ roster: Roster) -> [UInt8]? {
-        generations[epoch.generation]?.verificationCode(epoch.step, rosterHash: roster.hash)
-    }
-
     // MARK: Keys come and go
 
     /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another reign and this one of

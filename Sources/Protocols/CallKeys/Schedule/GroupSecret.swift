@@ -41,20 +41,8 @@ public struct GroupSecret: Sendable, Equatable {
         Self.expand(key, "signet-call-commitment/v1", scope, step: 0).withUnsafeBytes { Array($0) }
     }
 
-    /// Thirty digits, ASCII, of this step and a roster.
-    func verificationCode(step: UInt8, in scope: CallScope, rosterHash: [UInt8]) -> [UInt8] {
-        let bytes = Self.expand(key, "signet-call-code/v1", scope, step: step, rosterHash, byteCount: 30)
-            .withUnsafeBytes { Array($0) }
-        return stride(from: 0, to: 30, by: 5).flatMap { start in
-            let number = bytes[start..<start + 5].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 100_000
-            let digits = Decimal.encode(number)
-            return [UInt8](repeating: UInt8(ascii: "0"), count: 5 - digits.count) + digits
-        }
-    }
-
     private static func expand(
-        _ key: SymmetricKey, _ label: StaticString, _ scope: CallScope, step: UInt8, _ context: [UInt8] = [],
-        byteCount: Int = 32
+        _ key: SymmetricKey, _ label: StaticString, _ scope: CallScope, step: UInt8
     ) -> SymmetricKey {
         var info = ByteWriter()
         info.write(label)
@@ -62,8 +50,7 @@ public struct GroupSecret: Sendable, Equatable {
         info.write(scope.term)
         info.write(scope.generation)
         info.write(step)
-        info.write(context)
-        return HKDF<SHA256>.expand(pseudoRandomKey: key, info: info.bytes, outputByteCount: byteCount)
+        return HKDF<SHA256>.expand(pseudoRandomKey: key, info: info.bytes, outputByteCount: 32)
     }
 }
 

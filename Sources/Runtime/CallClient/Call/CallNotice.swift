@@ -6,8 +6,8 @@ public import SignetClient
 public enum CallNotice: Sendable {
     /// The call has these members; strangers among them are listed apart.
     case members([CallDevice], strangers: [CallDevice])
-    /// This device sends under this epoch; everybody in it sees the same thirty digits.
-    case epoch(Epoch, code: [UInt8])
+    /// Everybody who is in the call as it is now sees these thirty digits, until somebody comes or goes, or another is host.
+    case code([UInt8])
     /// Sound, from somebody.
     case heard(AudioFrame, from: CallDevice)
     /// A frame of this member was meant for this device and could not be opened.

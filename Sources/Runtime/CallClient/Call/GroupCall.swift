@@ -30,7 +30,8 @@ public actor GroupCall {
     private var participant: CallParticipant
     private var strangers: [CallDevice] = []
     private var soundCount: UInt32 = 0
-    private var shownCode: [UInt8]?
+    /// Of which call as it is the thirty digits were reported: they take thousands of hashes.
+    private var codeShown: (term: UInt32, members: [CallDevice])?
     private var tasks: [Task<Void, Never>] = []
 
     /// A call in which this device does not take part yet.
@@ -221,14 +222,20 @@ public actor GroupCall {
         let members = roster.members.map(\.device)
         strangers = members.filter { !isKnown($0) }
         report.yield(.members(members, strangers: strangers))
-        if let epoch = participant.sending { reportEpoch(epoch) }
+        reportCode()
     }
 
     private func reportEpoch(_ epoch: Epoch) {
         if tally.generations.insert(epoch.generation).inserted { checkPeople() }
-        guard let code = participant.verificationCode, code != shownCode else { return }
-        shownCode = code
-        report.yield(.epoch(epoch, code: code))
+        reportCode()
+    }
+
+    private func reportCode() {
+        guard let roster = participant.roster, codeShown?.term != roster.term || codeShown?.members != members,
+            let code = participant.verificationCode(identity: people.identityKey(of:))
+        else { return }
+        codeShown = (roster.term, members)
+        report.yield(.code(code))
     }
 
     private func play(_ frame: PlayedFrame) {

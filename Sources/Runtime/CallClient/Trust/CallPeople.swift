@@ -16,21 +16,34 @@ public struct CallPerson: Hashable, Sendable {
 ///
 /// Security: whoever is not in here is not let in, is not believed, and is not sent anything.
 public struct CallPeople: Sendable {
-    private let entries: [CallDevice: (person: CallPerson, agreementKey: P256.KeyAgreement.PublicKey)]
+    private struct Entry {
+        let person: CallPerson
+        let identityKey: [UInt8]
+        let agreementKey: P256.KeyAgreement.PublicKey
+    }
 
-    package init(_ devices: [(handle: Handle, record: DeviceRecord)]) {
-        let entries = devices.compactMap { handle, record in
+    private let entries: [CallDevice: Entry]
+    /// This device, which is none of ``devices``, and the identity key of its account.
+    private let own: (device: CallDevice, identityKey: [UInt8])?
+
+    package init(
+        _ devices: [(handle: Handle, identityKey: [UInt8], record: DeviceRecord)],
+        own: (device: CallDevice, identityKey: [UInt8])?
+    ) {
+        let entries = devices.compactMap { handle, identityKey, record in
             CallDevice(record.keys.signing).flatMap { device in
                 (try? P256.KeyAgreement.PublicKey(compressedRepresentation: record.keys.agreement)).map {
-                    (device, (person: CallPerson(handle: handle, deviceNumber: record.number), agreementKey: $0))
+                    let person = CallPerson(handle: handle, deviceNumber: record.number)
+                    return (device, Entry(person: person, identityKey: identityKey, agreementKey: $0))
                 }
             }
         }
-        self.entries = Dictionary(entries) { first, _ in first }
+        self.init(entries: Dictionary(entries) { first, _ in first }, own: own)
     }
 
-    private init(entries: [CallDevice: (person: CallPerson, agreementKey: P256.KeyAgreement.PublicKey)]) {
+    private init(entries: [CallDevice: Entry], own: (device: CallDevice, identityKey: [UInt8])?) {
         self.entries = entries
+        self.own = own
     }
 
     /// All of their devices.
@@ -44,7 +57,7 @@ public struct CallPeople: Sendable {
 
     /// Those of a person's devices for which this holds, and everybody else's.
     private func keeping(of handle: Handle, _ isKept: (CallDevice) -> Bool) -> CallPeople {
-        CallPeople(entries: entries.filter { $0.value.person.handle != handle || isKept($0.key) })
+        CallPeople(entries: entries.filter { $0.value.person.handle != handle || isKept($0.key) }, own: own)
     }
 
     /// What is left of these after a later lookup of one of them: devices that are the same as before. Nobody is added, and nobody of
@@ -59,6 +72,11 @@ public struct CallPeople: Sendable {
             return keeping(of: handle) { !change.identityKeyChanged && !gone.contains($0.signingKey) }
         case .stranger, .contradicted: return keeping(of: handle) { _ in false }
         }
+    }
+
+    /// The identity key that vouches for a device, this one's own too; nil if it is nobody's of these.
+    func identityKey(of device: CallDevice) -> [UInt8]? {
+        device == own?.device ? own?.identityKey : entries[device]?.identityKey
     }
 
     func agreementKey(of device: CallDevice) -> P256.KeyAgreement.PublicKey? { entries[device]?.agreementKey }
@@ -84,11 +102,14 @@ extension Client {
     ///
     /// - Throws: ``CallTrustError``: the first person whom it is about. No call then, and nobody has been told of one.
     public func peopleForCall(_ handles: [Handle]) async throws(CallTrustError) -> CallPeople {
-        var devices: [(handle: Handle, record: DeviceRecord)] = []
+        var devices: [(handle: Handle, identityKey: [UInt8], record: DeviceRecord)] = []
         for handle in handles + [owner?.handle].compactMap(\.self) {
-            for record in try await verifiedKeys(of: handle).devices { devices.append((handle, record)) }
+            let keys = try await verifiedKeys(of: handle)
+            for record in keys.devices { devices.append((handle, keys.identityKey, record)) }
         }
-        return CallPeople(devices.filter { $0.record.keys.signing != owner?.deviceKey })
+        let own = devices.first { $0.record.keys.signing == owner?.deviceKey }
+            .flatMap { own in CallDevice(own.record.keys.signing).map { ($0, own.identityKey) } }
+        return CallPeople(devices.filter { $0.record.keys.signing != owner?.deviceKey }, own: own)
     }
 
     /// The same people without the devices that were revoked or replaced since: everybody is looked up again. Whose answer does not

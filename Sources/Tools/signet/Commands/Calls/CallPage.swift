@@ -58,8 +58,7 @@ struct CallPage: Sendable {
             Paint.output.bad("  somebody unverified is in the call: nothing is sent while they are")
         case .members(let members, _):
             "  in the call: you" + members.filter { people[$0] != nil }.map { ", " + name($0) }.joined()
-        case .epoch(let epoch, let code):
-            "  epoch \(Self.text(epoch.generation, epoch.step))  code \(Self.grouped(code))"
+        case .code(let code): "  code \(Self.grouped(code))  read it to each other: everybody sees the same"
         case .failed(let reason, let device):
             "  \(device.map(name) ?? "somebody"): a frame could not be opened, \(Self.text(reason))"
         case .recovered(let milliseconds): "  a missing key is there, after \(milliseconds) ms"
