@@ -144,10 +144,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             owner: post.secrets.handle, box: Array(SHA256.hash(data: record.secret)), commitment: record.commitment,
             start: start, request: record.request.encoded)
         let answer = try await post.call(.ask, asking.encoded)
-        guard answer.count == 4, let number = RequestNumber(answer.reduce(0) { $0 << 8 | UInt32($1) }) else {
-            throw .malformedAnswer
-        }
-        record.number = number
+        do { record.number = try RequestNumber(decoding: answer) } catch { throw .malformedAnswer }
     }
 
     // MARK: Collecting

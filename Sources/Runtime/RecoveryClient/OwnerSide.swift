@@ -322,7 +322,7 @@ extension OwnerSide {
         let secrets = post.secrets
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(secrets) }
         let (state, stop) = try await toStop()
-        let objection = objection(to: state, stop)
+        let objection = try objection(to: state, stop)
         let failure = await log(stop, after: state)
         if let objection { await tell(objection) }
         if let failure { throw failure }
@@ -334,7 +334,7 @@ extension OwnerSide {
     ///
     /// - Throws: ``RecoveryClientError``: also when this device knows of no account that lists it.
     public func objection() async throws(RecoveryClientError) -> GuardianObjection {
-        if let (state, stop) = try? await toStop(), let objection = objection(to: state, stop) { return objection }
+        if let (state, stop) = try? await toStop(), let objection = try objection(to: state, stop) { return objection }
         let secrets = post.secrets
         let pinned = try await post.asking { () throws(ClientError) in
             do throws(StoreError) { return try await post.client.store.pinnedPeer(secrets.handle) } catch {
@@ -344,11 +344,7 @@ extension OwnerSide {
         guard let own = pinned?.devices.first(where: { $0.signingKey == secrets.keys.signing }) else {
             throw .client(.misuse(.deviceNotAddedYet))
         }
-        do {
-            return try GuardianObjection(
-                to: GuardianObjection.anything, of: secrets.handle, by: own.number, at: post.now()
-            ) { try secrets.sign($0) }
-        } catch { throw .client(.misuse(.deviceNotAddedYet)) }
+        return try objection(to: GuardianObjection.anything, by: own.number, at: post.now())
     }
 
     private func toStop() async throws(RecoveryClientError) -> (state: AccountState, stop: RecoveryStop) {
@@ -360,11 +356,21 @@ extension OwnerSide {
         return (state, RecoveryStop(device: device.number, time: post.now()))
     }
 
-    private func objection(to state: AccountState, _ stop: RecoveryStop) -> GuardianObjection? {
+    private func objection(
+        to state: AccountState, _ stop: RecoveryStop
+    ) throws(RecoveryClientError) -> GuardianObjection? {
         guard case .started(let start, _, _) = state.step else { return nil }
-        return try? GuardianObjection(
-            to: start.request, of: state.handle, by: stop.device, at: stop.time
-        ) { try post.secrets.sign($0) }
+        return try objection(to: start.request, by: stop.device, at: stop.time)
+    }
+
+    private func objection(
+        to request: [UInt8], by device: UInt16, at time: UInt64
+    ) throws(RecoveryClientError) -> GuardianObjection {
+        do {
+            return try GuardianObjection(to: request, of: post.secrets.handle, by: device, at: time) {
+                try post.secrets.sign($0)
+            }
+        } catch { throw .damaged }
     }
 
     private func log(_ stop: RecoveryStop, after state: AccountState) async -> RecoveryClientError? {

@@ -21,7 +21,7 @@ public struct RecoveryQuery: Hashable, Sendable {
             case .logged: writer.write(UInt8(0))
             case .number(let number):
                 writer.write(UInt8(1))
-                writer.write(number.value)
+                writer.write(number.encoded)
             case .request(let hash):
                 writer.write(UInt8(2))
                 writer.write(hash)
@@ -91,9 +91,7 @@ extension RecoveryQuery.Wanted {
     fileprivate init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 0: self = .logged
-        case 1:
-            guard let number = RequestNumber(try reader.uint32()) else { throw RecoveryMessageError.invalidLength }
-            self = .number(number)
+        case 1: self = .number(try RequestNumber(from: &reader))
         case 2: self = .request(Array(try reader.bytes(32)))
         default: throw RecoveryMessageError.invalidLength
         }

@@ -16,7 +16,7 @@ public enum RecoveryRoute: PartRoute {
     case letters
     /// Letters that are done with: ``RecoveryDrop``; answer empty.
     case drop
-    /// A new device's request, once more when the log shows its start: ``RecoveryAsking``; answer empty.
+    /// A new device's request, once more when the log shows its start: ``RecoveryAsking``; answer its ``RequestNumber``.
     case ask
     /// A request for an account: ``RecoveryQuery``; answer ``RecoveryAsked``.
     case asked

@@ -1,9 +1,13 @@
+import CanonicalCoding
+
 /// By what a person names their request to a guardian, over the telephone: eight digits, which the server gives, from the
 /// request's hash or, where another request of the account has that number, the next free one.
 ///
 /// Several requests for one account may wait; the number finds the one that is meant. It is an address and proves nothing: that
 /// the request is the person's, the spoken code shows, into which the request's hash goes. So nobody gains by choosing a request
 /// for its number, and nobody loses theirs to one who did.
+///
+/// Wire form: u32, big-endian.
 public struct RequestNumber: Hashable, Sendable {
     /// Below 100,000,000.
     public let value: UInt32
@@ -29,6 +33,25 @@ public struct RequestNumber: Hashable, Sendable {
         let digits = typed.filter { $0 != UInt8(ascii: " ") }
         guard digits.count == 8, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         value = digits.reduce(0) { $0 * 10 + UInt32($1 - 0x30) }
+    }
+
+    /// The wire form, 4 bytes.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(value)
+        return writer.bytes
+    }
+
+    /// Reads the wire form.
+    ///
+    /// - Throws: ``RecoveryMessageError``.
+    public init(decoding bytes: [UInt8]) throws(RecoveryMessageError) {
+        self = try RecoveryMessageError.reading(bytes) { reader in try RequestNumber(from: &reader) }
+    }
+
+    init(from reader: inout ByteReader) throws {
+        guard let number = RequestNumber(try reader.uint32()) else { throw RecoveryMessageError.invalidLength }
+        self = number
     }
 
     /// Two groups of four digits.

@@ -145,7 +145,7 @@ package struct RecoveryAnswering: PartAnswering {
             try await store.keep(asking, from: client.network, at: clock())
         }
         guard let number else { throw PartRefusal(.tooManyRequests) }
-        return (0..<4).reversed().map { UInt8(truncatingIfNeeded: number.value >> (8 * UInt32($0))) }
+        return number.encoded
     }
 
     private func answers(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
