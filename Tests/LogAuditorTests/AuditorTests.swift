@@ -134,7 +134,9 @@ import TransparencyLog
                 #expect(guilt.isInherited && guilt.evidence.notes == [proof])
             }
         }
-        #expect(try await audit(heir(of: nil, "aside.example/log", seed: 6)) == nil)
+        let aside = try heir(of: nil, "aside.example/log", seed: 6)
+        #expect(try await audit(aside) == nil)
+        #expect(try await audit(heir(of: aside, "after.example/log", seed: 8)) == nil)
         // A folder whose name says no key: the evidence alone names the log.
         let kept = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
         try FileManager.default.copyItem(atPath: kept.path, toPath: folder.below("kept"))
