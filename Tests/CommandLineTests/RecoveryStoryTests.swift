@@ -217,6 +217,8 @@ import Testing
         try await Circle.with { circle in
             try await circle.setGuardians(heard: heard)
             try await circle.run("ming", "guardians", heard: heard)
+            let written = try await circle.run("ming", "recover", "stop", "--out", "any", heard: heard)
+            #expect(written.output.contains("any is an objection to any request."))
             let paper = try await circle.run("ming", "guardians", "paper")
             try circle.town.write(Array(paper.output.utf8), to: "paper")
             try circle.makeNewDevice("new")

@@ -349,7 +349,7 @@ extension Guardians {
     struct Withdraw: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give up those whom you are asking, if too few of them answer.",
-            discussion: "Guardians who are in force stay. What the others keep of this opens nothing.")
+            discussion: "Guardians who are in force stay. What those whom you asked already keep opens nothing.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -362,7 +362,7 @@ extension Guardians {
             output.emit(
                 ["withdrawn": .array(names.map { .string($0) })],
                 """
-                \(Paint.output.good("✓")) Withdrawn: \(names.joined(separator: ", ")) will not guard you by this.
+                \(Paint.output.good("✓")) Withdrawn: \(names.joined(separator: ", ")) are no longer asked.
                   Guardians who were in force before still are: signet guardians
                 """)
         }

@@ -205,9 +205,9 @@ extension Recover {
             output.emit(
                 ["outcome": "written"],
                 """
-                \(Paint.output.good("✓")) The log shows no request for your identity. Has a guardian told you of one? \(path) is an \
-                objection to any.
-                  Give it to your guardians: signet guardian objection FILE. It stops what they know of, and what comes within a day.
+                \(Paint.output.good("✓")) The log shows no request for your identity. \(path) is an objection to any request.
+                  If a guardian told you of one, give them that file: signet guardian objection FILE
+                  It stops every request that they know of, and those of the next day.
                 """)
         }
 
