@@ -18,14 +18,15 @@ import Testing
     }
 
     private var ming: Villager { family.ming }
+    private var village: Village { family.village }
 
     /// The attack: anybody with an account reads who asks, from what, and how many guardians looked.
     @Test func onlyAGuardianSeesTheRequest() async throws {
         try await family.setUp()
-        let device = try Villager("ming", in: family.village, device: "-new")
+        let device = try Villager("ming", in: village, device: "-new")
         let number = try await device.newDevice.start(calling: Array("new".utf8)).number
         try await family.confirm(family.guardians[0], on: device)
-        let stranger = try Villager("stranger", in: family.village)
+        let stranger = try Villager("stranger", in: village)
         _ = try await stranger.client.createAccount(stranger.secrets)
         let post = RecoveryPost(try stranger.client, stranger.secrets)
         let key = Curve25519.Signing.PrivateKey()
@@ -41,7 +42,7 @@ import Testing
     /// The attack: one guardian, with the ask key, answers under thirty-two other names first.
     @Test func thirtyTwoNamesDoNotTakeAGuardiansPlace() async throws {
         try await family.setUp()
-        let device = try Villager("ming", in: family.village, device: "-new")
+        let device = try Villager("ming", in: village, device: "-new")
         let asked = try await device.newDevice.start(calling: []).number
         let ana = family.guardians[0]
         _ = try await ana.guardian.look(at: asked, for: ming.handle)
@@ -73,7 +74,7 @@ import Testing
     /// What an older program left names no guardians, and its number was the one that the hash gives.
     @Test func aRecoveryThatAnOlderProgramBeganGoesOn() async throws {
         try await family.setUp()
-        let device = try Villager("ming", in: family.village, device: "-new")
+        let device = try Villager("ming", in: village, device: "-new")
         let number = try await device.newDevice.start(calling: []).number
         let bytes = try #require(try device.files.read(device.files.recovery))
         let line = Array("signet-recovering/v2\n".utf8)
@@ -88,7 +89,7 @@ import Testing
     /// While nobody is named, the first who come; a person names whom they call, in the middle of it as well.
     @Test func whoIsNamedIsShownANumberBesideThoseWhoCameFirst() async throws {
         try await family.setUp()
-        let device = try Villager("ming", in: family.village, device: "-new")
+        let device = try Villager("ming", in: village, device: "-new")
         let asked = try await device.newDevice.start(calling: []).number
         let (ana, ben, cleo) = (family.guardians[0], family.guardians[1], family.guardians[2])
         for guardian in [ana, ben] { _ = try await guardian.guardian.look(at: asked, for: ming.handle) }
@@ -98,6 +99,33 @@ import Testing
         #expect(named.codes.count == 2 && named.others == [cleo.handle])
         let both = try await device.newDevice.status(naming: [cleo.handle])
         #expect(both.codes[cleo.handle] != nil && both.others.isEmpty)
+    }
+
+    /// A letter that the server has no room for is not silently lost: the owner is told whose, and asks again later.
+    @Test func aLetterThatIsNotKeptIsSaidToTheOwner() async throws {
+        try await family.setUp()
+        village.isFull.isSet = true
+        await #expect(throws: RecoveryClientError.boxFull(family.guardians[0].handle)) {
+            try await ming.owner.beginCheck()
+        }
+        village.isFull.isSet = false
+        try await ming.owner.beginCheck()
+    }
+
+    /// An answer that the server has no room for is not silently lost: the guardian is told, and helps later.
+    @Test func anAnswerThatIsNotKeptIsSaidToTheGuardian() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-new")
+        let number = try await device.newDevice.start(calling: []).number
+        let ana = family.guardians[0]
+        village.isFull.isSet = true
+        await #expect(throws: RecoveryClientError.answerRefused(ming.handle)) {
+            try await ana.guardian.look(at: number, for: ming.handle)
+        }
+        #expect(try await device.newDevice.status().codes.isEmpty)
+        village.isFull.isSet = false
+        try await family.confirm(ana, on: device)
+        #expect(try await device.newDevice.status().start != nil)
     }
 
     @Test func anEpochIsNeverGivenTwice() async throws {

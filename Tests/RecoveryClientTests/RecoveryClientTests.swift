@@ -261,9 +261,9 @@ import Testing
         #expect(await refusal { _ = try await ming.owner.stopRecovery() } == .nothingToStop)
         #expect(await refusal { _ = try await device.newDevice.status() } == .stopped)
         let end = village.clock.now + 86_400
-        #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .frozen(until: end))
+        #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .frozen(by: 1, until: end))
         let again = try Villager("ming", in: village, device: "-again")
-        #expect(await refusal { _ = try await again.newDevice.start(calling: []) } == .frozen(until: end))
+        #expect(await refusal { _ = try await again.newDevice.start(calling: []) } == .frozen(by: 1, until: end))
         // The share of the first request never leaves, whatever time passes.
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         #expect(try await guardians[0].guardian.advance().isEmpty)
@@ -271,6 +271,21 @@ import Testing
         guard case .matched = try await guardians[4].outcome(of: ming.handle) else {
             Issue.record("not matched")
             return
+        }
+    }
+
+    /// All guardians together do not overrule a device of the account: whoever holds one, owner or thief, has the last word.
+    @Test func noNumberOfGuardiansOverrulesADeviceOfTheAccount() async throws {
+        try await family.setUp()
+        for attempt in ["-first", "-second"] {
+            let device = try Villager("ming", in: village, device: attempt)
+            _ = try await device.newDevice.start(calling: [])
+            for guardian in guardians { try await family.confirm(guardian, on: device) }
+            try await village.pass(UInt64(RecoveryCommitment.standardDelay) - 1)
+            _ = try await ming.owner.stopRecovery()
+            try await village.pass(86_401)
+            for guardian in guardians { _ = try await guardian.guardian.advance() }
+            #expect(await refusal { _ = try await device.newDevice.finish() } == .stopped)
         }
     }
 

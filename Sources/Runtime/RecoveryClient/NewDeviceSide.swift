@@ -130,7 +130,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         switch state.step {
         case .started(let start, _, _) where post.now() < start.expires: throw .anotherAsks(until: start.expires)
         case .stopped(let stop, _) where post.now() < stop.time + Self.freeze:
-            throw .frozen(until: stop.time + Self.freeze)
+            throw .frozen(by: stop.device, until: stop.time + Self.freeze)
         default: return
         }
     }

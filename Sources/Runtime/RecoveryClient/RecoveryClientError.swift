@@ -46,8 +46,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case notRecoverable
     /// Somebody else asks for this identity; until then no other request is taken.
     case anotherAsks(until: UInt64)
-    /// A device of the account objected; nothing starts before then.
-    case frozen(until: UInt64)
+    /// The device of this number in the account objected; nothing starts before then.
+    case frozen(by: UInt16, until: UInt64)
     /// The account's guardians were chosen with an older program: they cannot help until they are refreshed.
     case olderGuardians
     /// There are no guardians from before, or their time is over.

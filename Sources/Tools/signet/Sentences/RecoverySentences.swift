@@ -86,10 +86,10 @@ extension RecoveryClientError {
             Sentence(
                 "Another device asks for this identity, until \(Moment.date(end)).",
                 "If that is not you, 'signet recover stop' on one of your devices ends it.")
-        case .frozen(let end):
+        case .frozen(let device, let end):
             Sentence(
-                "One of the account's devices stopped a recovery. Nothing new begins before \(Moment.date(end)).",
-                "If that was not you, somebody has one of your devices.")
+                "Device \(device) of the account stopped a recovery. Nothing new begins before \(Moment.date(end)).",
+                "If that was not you, somebody has that device: revoke it from another one, if one is left.")
         case .olderGuardians:
             Sentence(
                 "The guardians were chosen with an older version of signet, and cannot help with this one.",
