@@ -28,7 +28,7 @@ public actor GroupCall {
     private var met: Set<CallDevice> = []
     private let report: AsyncStream<CallNotice>.Continuation
     private var participant: CallParticipant
-    private var strangers: [CallDevice] = []
+    private var strangers: [CallDevice] { members.filter { !isKnown($0) } }
     private var soundCount: UInt32 = 0
     /// Of which call as it is the thirty digits were reported: they take thousands of hashes.
     private var codeShown: (term: UInt32, members: [CallDevice])?
@@ -178,7 +178,6 @@ public actor GroupCall {
         let gone = self.people.devices.subtracting(people.devices)
         guard !gone.isEmpty else { return }
         self.people = people
-        strangers = members.filter { !isKnown($0) }
         report.yield(.revoked(gone.sorted()))
         for device in gone.sorted() { await exclude(device) }
     }
@@ -220,7 +219,6 @@ public actor GroupCall {
 
     private func receive(_ roster: Roster) {
         let members = roster.members.map(\.device)
-        strangers = members.filter { !isKnown($0) }
         report.yield(.members(members, strangers: strangers))
         reportCode()
     }
