@@ -1,5 +1,9 @@
 import Foundation
+import KeyTransparency
+import SignetAPI
+import SignetClient
 import Testing
+import TransparencyLog
 
 #if canImport(Glibc)
     import Glibc
@@ -16,6 +20,29 @@ import Testing
             let exit = try await town.signet("alice", "lookup", Town.bob)
             expect(1, exit)
             #expect(exit.complaint.hasPrefix("Nobody you trust has certified the server at https://localhost"))
+        }
+    }
+
+    /// The attack: a clock is set back to a day on which a certificate was still good. Here the log has shown a later day than the
+    /// certificate's last one, and the clock of this machine is the one that runs behind.
+    @Test func aClockThatIsSetBackMakesNoExpiredCertificateGood() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            let home = HomeFolder(path: town["alice"].path())
+            let origin = try #require(HomeFolder.profile(in: home.directory).trust.policy.logs.first).name
+            let store = try SQLiteStore.open(at: home.storePath)
+            let view = try #require(try await store.logView(origin: origin.bytes))
+            let epoch = try #require(view.epoch)
+            let day = UInt64(Date.now.timeIntervalSince1970) + 398 * 86_400
+            let later = LogView(
+                uncheckedOrigin: origin, head: view.head, note: view.note,
+                epoch: EpochMark(number: epoch.number, time: day * 1000))
+            #expect(try await store.advance(to: later, from: view))
+            #expect(try store.newestTime() == day)
+            try store.close()
+            let exit = try await town.signet("alice", "lookup", Town.bob)
+            expect(1, exit)
+            #expect(exit.complaint.contains("is not valid today"))
         }
     }
 

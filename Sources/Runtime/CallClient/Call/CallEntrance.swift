@@ -41,7 +41,7 @@ extension Client {
     ) async throws(CallEntryError) -> GroupCall {
         guard let identity = CallIdentity(secrets) else { throw .ticket(.keystore(.keysDoNotFit)) }
         let relay: RelayEndpoint
-        do { relay = try RelayEndpoint(of: profile, as: secrets) } catch { throw .address(error) }
+        do { relay = try RelayEndpoint(of: profile, as: secrets, in: surroundings) } catch { throw .address(error) }
         let client = RelayClient(to: relay)
         let signals: RelayedSignals
         do { signals = try await RelayedSignals(through: client, act, as: identity.device) } catch {

@@ -24,7 +24,7 @@ public struct RelayEndpoint: Sendable {
         guard let origin = profile.trust.policy.logs.first?.name.bytes else { throw .invalidAddress }
         engine = .signet
         address = try DirectoryAddress(profile.url)
-        connector = try profile.connector()
+        connector = try profile.connector(in: surroundings)
         self.deadlines = deadlines
         let content = RequestSignature.Content(method: "GET", path: engine.path, origin: origin, body: [])
         sign = { () throws(RelayClientError) in try Self.sign(content, as: device, in: surroundings) }

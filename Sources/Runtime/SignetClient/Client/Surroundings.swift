@@ -25,6 +25,14 @@ public struct Surroundings: Sendable {
         self.randomBytes = randomBytes
     }
 
+    /// The same with a clock that never shows less than a time that is known to have passed: whoever sets the device's clock back
+    /// makes no expired certificate or pin good again.
+    ///
+    /// - Parameter time: seconds since 1970; see ``SQLiteStore/newestTime()``.
+    public func notBefore(_ time: UInt64) -> Surroundings {
+        Surroundings(now: { [now] in max(now(), time) }, wait: wait, randomBytes: randomBytes)
+    }
+
     /// The system's clock and generator.
     public static let system = Surroundings(
         now: { UInt64(max(0, time(nil))) },

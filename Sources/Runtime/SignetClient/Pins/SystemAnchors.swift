@@ -19,7 +19,7 @@ extension PinnedConnector {
     ///
     /// - Throws: ``TransportError/invalidAddress``.
     public static func withoutPins(
-        for address: DirectoryAddress, trusting anchors: TrustAnchors
+        for address: DirectoryAddress, trusting anchors: TrustAnchors, in surroundings: Surroundings = .system
     ) throws(TransportError) -> PinnedConnector {
         guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
         let policy: PinPolicy
@@ -29,7 +29,8 @@ extension PinnedConnector {
                 version: 1, environment: .development,
                 rules: [PinRule(for: .exactly(host), mode: .trustOnly, pins: [])])
         } catch { throw .unknown }
-        return try PinnedConnector(ChainVerifier(policy: policy, anchors: anchors), environment: .development)
+        return try PinnedConnector(
+            ChainVerifier(policy: policy, anchors: anchors), environment: .development, clock: surroundings.now)
     }
 }
 

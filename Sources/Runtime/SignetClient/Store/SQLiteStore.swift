@@ -68,6 +68,18 @@ public struct SQLiteStore: ClientStore {
         try await read { try Self.logView(origin: origin, in: $0) }
     }
 
+    /// When the newest epoch ended that was verified, of any log, in seconds since 1970: it is later than that. 0 before the first.
+    ///
+    /// - Throws: ``StoreError``.
+    public func newestTime() throws(StoreError) -> UInt64 {
+        try Self.translating {
+            try queue.read { db in
+                try Row.fetchAll(db, sql: "SELECT view FROM log_view")
+                    .compactMap { try StoreRow.view($0.bytes("view")).epoch?.time }.max() ?? 0
+            } / 1000
+        }
+    }
+
     /// Moves the view of a log if it still is `expected`.
     ///
     /// - Throws: ``StoreError``.

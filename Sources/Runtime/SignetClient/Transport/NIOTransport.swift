@@ -151,16 +151,18 @@ extension DirectoryRequest {
 extension DirectoryProfile {
     /// What connects to the directory: only its root certificate is trusted, and one of its pins must be on the path.
     ///
-    /// - Parameter onViolation: gets a report for every trusted chain in which no key is pinned. Must not wait.
+    /// - Parameters:
+    ///   - surroundings: whose clock decides whether a certificate is expired.
+    ///   - onViolation: gets a report for every trusted chain in which no key is pinned. Must not wait.
     /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``, ``TransportError/noPins``,
     ///   ``TransportError/invalidPins(_:)``.
     public func connector(
-        onViolation: (@Sendable (ViolationReport) -> Void)? = nil
+        in surroundings: Surroundings = .system, onViolation: (@Sendable (ViolationReport) -> Void)? = nil
     ) throws(TransportError) -> PinnedConnector {
         let anchors: TrustAnchors
         do { anchors = try TrustAnchors([tlsRoot]) } catch { throw .invalidRoot }
         return try PinnedConnector(
-            ChainVerifier(policy: try pinPolicy, anchors: anchors), onViolation: onViolation)
+            ChainVerifier(policy: try pinPolicy, anchors: anchors), clock: surroundings.now, onViolation: onViolation)
     }
 
     /// The policy that the profile's pins make: one host, enforced.

@@ -184,13 +184,15 @@ struct Session {
         _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?, reports: DurableFile
     ) throws -> Client<SQLiteStore> {
         let store: SQLiteStore
-        do { store = try SQLiteStore.open(at: storePath, of: profile.trust.policy.logs.first?.name) } catch {
-            throw CommandFailure(error, path: storePath)
-        }
+        let surroundings: Surroundings
+        do throws(StoreError) {
+            store = try SQLiteStore.open(at: storePath, of: profile.trust.policy.logs.first?.name)
+            surroundings = .system.notBefore(try store.newestTime())
+        } catch { throw CommandFailure(error, path: storePath) }
         let transport: NIOTransport
         do throws(TransportError) {
             let spool = ReportSpool(reports)
-            let connector = try profile.connector { report in
+            let connector = try profile.connector(in: surroundings) { report in
                 // A report that cannot be kept changes nothing about the refusal.
                 _ = try? spool.add(report)
             }
@@ -201,7 +203,7 @@ struct Session {
                 of: profile, over: transport, remembering: store,
                 owner: keystore.map {
                     .init(handle: $0.handle, deviceKey: $0.keys.signing, identityKey: $0.identityKey)
-                })
+                }, in: surroundings)
         } catch { throw CommandFailure(.badFile, error.sentence(profile.url)) }
     }
 }

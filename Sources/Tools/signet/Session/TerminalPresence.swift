@@ -62,6 +62,8 @@ struct SiteSession {
     let keys: SealedFileKeystore
     let book: SiteBook
     let presence: TerminalPresence
+    /// With a clock that is never earlier than what the directory's log has shown here.
+    let surroundings: Surroundings
     private let desk: PresenceDesk
 
     /// - Parameter passphrase: when the person has just given it.
@@ -74,6 +76,9 @@ struct SiteSession {
         }
         let keys = SealedFileKeystore(in: home.siteKeys, cost: account.cost)
         self.keys = keys
+        do { surroundings = .system.notBefore(try SQLiteStore.open(at: home.storePath).newestTime()) } catch {
+            throw CommandFailure(error, path: home.storePath)
+        }
         book = SiteBook(keys: keys, list: home.siteList)
         presence = TerminalPresence(options, account: account, keys: keys, knowing: passphrase)
         desk = PresenceDesk(asking: presence, remembering: home.presence, onLock: { await keys.lock() })

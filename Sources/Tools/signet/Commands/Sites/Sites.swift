@@ -22,20 +22,22 @@ struct SiteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Demand the keys of this pin policy as well.", valueName: "file")) var pins: String?
 
     /// Connects, and has the site prove its name.
-    func connect(_ place: ServerPlace) async throws -> SiteConnection {
-        let connector = try connector(place)
+    func connect(_ place: ServerPlace, in session: SiteSession) async throws -> SiteConnection {
+        let connector = try connector(place, session.surroundings)
         do { return try await SiteConnection.open(place.address, through: connector) } catch {
             throw CommandFailure(error.family.status, error.sentence(place.address.authority))
         }
     }
 
-    private func connector(_ place: ServerPlace) throws -> PinnedConnector {
+    private func connector(_ place: ServerPlace, _ surroundings: Surroundings) throws -> PinnedConnector {
         let anchors = try anchors.anchors()
         let pins = try self.pins.map { try PinPolicyFile.read($0) }
         do throws(TransportError) {
-            guard let pins else { return try .withoutPins(for: place.address, trusting: anchors) }
+            guard let pins else {
+                return try .withoutPins(for: place.address, trusting: anchors, in: surroundings)
+            }
             return try PinnedConnector(
-                ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment)
+                ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment, clock: surroundings.now)
         } catch { throw CommandFailure(error.family.status, error.sentence(place.address.authority)) }
     }
 }
@@ -54,7 +56,7 @@ extension Sites {
 
         func run() async throws {
             let session = try SiteSession(home)
-            let site = try await site.connect(try ServerPlace(host))
+            let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
             try await session.run(.register(site.host), at: place) { book, grant throws(SitesError) in
                 try await book.register(at: site, grant)
@@ -80,7 +82,7 @@ extension Sites {
 
         func run() async throws {
             let session = try SiteSession(home)
-            let site = try await site.connect(try ServerPlace(host))
+            let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
             let due = try await session.run(.signIn(site.host), at: place) { book, grant throws(SitesError) in
                 try await book.signIn(at: site, grant)
@@ -115,7 +117,7 @@ extension Sites {
 
         func run() async throws {
             let session = try SiteSession(home)
-            let site = try await site.connect(try ServerPlace(host))
+            let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
             try await session.run(.objectAt(site.host), at: place) { book, grant throws(SitesError) in
                 try await book.object(at: site, grant)

@@ -26,7 +26,7 @@ extension Sites {
             let places = hosts.isEmpty ? try await listed(session) : hosts
             var results: [(place: String, until: UInt64?)] = []
             for place in places {
-                let site = try await site.connect(try ServerPlace(place))
+                let site = try await site.connect(try ServerPlace(place), in: session)
                 let until = try await session.run(.reRegister(site.host), at: place) { book, grant throws(SitesError) in
                     try await book.giveNewKeys(to: site, grant)
                 }
