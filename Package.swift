@@ -126,7 +126,7 @@ let coreTargets: [Target] = [
         ],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
     .target(
-        name: "NoteLog", dependencies: ["CanonicalCoding", "KeyTransparency", crypto],
+        name: "NoteLog", dependencies: ["CanonicalCoding", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Protocols/NoteLog", swiftSettings: strict),
     .target(
         name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
@@ -217,8 +217,8 @@ let coreTargets: [Target] = [
         name: "SealedNotesTests",
         dependencies: [
             "SeededRandomness",
-            "CanonicalCoding", "SecureCell", "KeyTransparency", "KeyTransparencyTesting", "NoteLog", "SealedNotes",
-            crypto,
+            "CanonicalCoding", "TransparencyLog", "VerifiableMap", "SecureCell", "KeyTransparency",
+            "KeyTransparencyTesting", "NoteLog", "SealedNotes", crypto,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -250,8 +250,8 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog", "SignetAPI",
-            crypto,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning", "NoteLog",
+            "SignetAPI", crypto,
         ],
         swiftSettings: strict),
 ]
@@ -297,8 +297,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NotesClient",
         dependencies: [
-            "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "KeyTransparency", "NoteLog", "SealedNotes",
-            "SocialRecovery", "SignetAPI", "SignetClient", "DurableStorage", crypto, sqlite,
+            "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "VerifiableMap", "KeyTransparency", "NoteLog",
+            "SealedNotes", "SocialRecovery", "SignetAPI", "SignetClient", "DurableStorage", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
     .target(
@@ -376,7 +376,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NoteStore",
         dependencies: [
-            "CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", crypto, logging, sqlite,
+            "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", crypto,
+            logging, sqlite,
         ],
         path: "Sources/Runtime/NoteStore", swiftSettings: strict),
     .target(
@@ -392,8 +393,9 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetServer",
         dependencies: [
-            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog",
-            "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling", "SignalBroker",
+            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "NoteLog", "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling",
+            "SignalBroker",
             "FrameRelay", "ConnectionLimits", "DurableStorage", crypto, logging,
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -453,7 +455,9 @@ let runtimeTargets: [Target] = [
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
         name: "signet-lying-server",
-        dependencies: ["SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", arguments, logging],
+        dependencies: [
+            "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency", arguments, logging,
+        ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
     // MARK: Tests mirror Sources
@@ -469,8 +473,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
-            "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", "NoteStore", "NoteDrafting", crypto, logging,
-            sqlite,
+            "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", "NoteStore", "NoteDrafting",
+            crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(

@@ -22,7 +22,7 @@ struct LyingServerTool: AsyncParsableCommand {
             For tests of clients. It holds all of the server's keys, as an attacker inside the server would. Give it \
             a copy of a data directory: some attacks write to the log.
             """,
-        subcommands: [Run.self, List.self])
+        subcommands: [Run.self, List.self, NotesLies.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -114,7 +114,7 @@ struct Run: AsyncParsableCommand {
         var login = LoginLimits()
         login.account.burst = loginAttempts
         if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
-        let notes = try await StoredNotes.open(data, login: login, logger: logger)
+        let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
         let recovery = try MailboxStore(at: data.recovery)
         let letters = RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)
         return [notes, FormerAnswering(beside: directory), letters]

@@ -32,7 +32,8 @@ struct NoteDesk {
             owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey),
             in: surroundings)
         store = try NotesStore.open(at: folder.path + "/notes.sqlite") { () throws(StoreError) in try limit.write() }
-        book = try await NoteBook(client, secrets: secrets, store: store, in: surroundings)
+        book = try await NoteBook(
+            client, secrets: secrets, store: store, in: surroundings, isUnlocking: false, headsInLog: .notThere)
     }
 
     /// Each keystore is opened once.

@@ -2,6 +2,8 @@ import Crypto
 import KeyTransparency
 import NoteLog
 import SignetAPI
+import TransparencyLog
+import VerifiableMap
 
 /// One example of each form that a body of the notes routes can have.
 struct NoteBodyExamples {
@@ -54,7 +56,7 @@ struct NoteBodyExamples {
     }
 
     var bodies: [any NoteBody] {
-        get throws { try pushes + outcomes + feed + wrapsAndBlobs + account + login }
+        get throws { try pushes + outcomes + feed + wrapsAndBlobs + account + login + logged }
     }
 
     private func push(_ operation: PushOperation) throws -> NotePush {
@@ -128,6 +130,29 @@ struct NoteBodyExamples {
             AccountHeadsRequest(after: 1), AccountHeadsAnswer(heads: [], notes: nil),
             AccountHeadsAnswer(heads: [head], notes: heads), NotesErasure(handle: author.handle),
         ]
+    }
+
+    private var logged: [any NoteBody] {
+        get throws {
+            let control = ControlView(number: 2, head: rekey.hash)
+            let heads = [
+                LoggedHead(control: control, revision: nil, children: ChildList([]).hash),
+                LoggedHead(
+                    control: control, revision: RevisionView(number: 1, head: revision.hash), children: children.hash),
+            ]
+            let map = try unwrapped(MapHash([UInt8](repeating: 3, count: 32)))
+            let path = try MapPath([.init(bit: 9, sibling: map), .init(bit: 2, sibling: map)])
+            let tree = try unwrapped(TreeHash([UInt8](repeating: 4, count: 32)))
+            let root = NotesRootProof(
+                root: NotesRoot(time: 1_700_000_000, root: map), indexPath: path,
+                history: LabelHead(TreeHead(size: 5, root: tree)), lastPath: [tree, tree])
+            let proofs = heads.map { LoggedHeadProof(head: $0, proof: path.encoded) }
+            return [
+                LoggedHeadsRequest(size: 70, notes: [note, note]), LoggedHeadsAnswer.anotherEpoch,
+                LoggedHeadsAnswer.heads(root, proofs + [nil, LoggedHeadProof(head: nil, proof: [])]),
+                ChildListRequest(version: 5, note: note), ChildListAnswer(list: children), ChildListAnswer(list: nil),
+            ]
+        }
     }
 
     private var login: [any NoteBody] {

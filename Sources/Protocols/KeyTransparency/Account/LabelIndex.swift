@@ -24,6 +24,11 @@ public struct LabelIndex: Hashable, Sendable {
         key = MapKey(hash.finalize())
     }
 
+    /// The place of something that is no account's: SHA-256 of a name of its own.
+    init(of name: StaticString) {
+        key = MapKey(SHA256.hash(data: name.withUTF8Buffer { Array($0) }))
+    }
+
     /// Takes 32 stored or received bytes; nil for any other count.
     public init?(_ bytes: [UInt8]) {
         guard let key = MapKey(bytes) else { return nil }

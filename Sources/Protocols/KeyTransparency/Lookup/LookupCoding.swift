@@ -118,7 +118,7 @@ extension ByteReader {
     }
 
     /// The next 32 bytes as a hash of some kind.
-    fileprivate mutating func hash<Hash>(_ make: (ArraySlice<UInt8>) -> Hash?) throws -> Hash {
+    mutating func hash<Hash>(_ make: (ArraySlice<UInt8>) -> Hash?) throws -> Hash {
         guard let hash = make(try bytes(32)) else { throw LookupMessageError.unknownFormat }
         return hash
     }

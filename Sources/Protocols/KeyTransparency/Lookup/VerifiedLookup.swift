@@ -8,6 +8,8 @@ public struct VerifiedEpoch: Hashable, Sendable {
     public let record: EpochRecord
     /// The checkpoint that covers it, with the signatures that counted.
     public let checkpoint: VerifiedCheckpoint
+    /// The size of the log that the record ends.
+    public var size: UInt64 { checkpoint.checkpoint.head.size }
     /// Seconds since the quorum vouched for the checkpoint.
     public let age: UInt64
     /// The largest checkpoint known now; store it before using the answer.

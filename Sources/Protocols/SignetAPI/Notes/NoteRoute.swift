@@ -22,6 +22,10 @@ public enum NoteRoute: String, PartRoute {
     case accountHeads = "account-heads"
     /// The next head: ``AccountHeadChange``, answer ``AccountHeadOutcome``.
     case putAccountHead = "account-heads/put"
+    /// What the directory's log says of notes: ``LoggedHeadsRequest``, answer ``LoggedHeadsAnswer``.
+    case loggedHeads = "logged-heads"
+    /// The comments that the log names: ``ChildListRequest``, answer ``ChildListAnswer``.
+    case childList = "child-list"
     /// First step of a registration with a password: ``RegistrationBeginning``, answer ``RegistrationEvaluation``.
     case beginRegistration = "registration/begin"
     /// Second: ``RegistrationEnd``, answer ``AccountKeysOutcome``.
@@ -50,6 +54,7 @@ public enum NoteRoute: String, PartRoute {
         case .push: 1 << 22
         case .putChunks, .putAccountHead: 1 << 21
         case .ownWraps, .putAccountKeys: 1 << 18
+        case .loggedHeads: 1 << 13
         default: 1024
         }
     }
@@ -58,8 +63,8 @@ public enum NoteRoute: String, PartRoute {
     public var maximumAnswerByteCount: Int {
         switch self {
         case .pull: 1 << 22
-        case .chunks, .accountHeads: 1 << 21
-        case .accountKeys: 1 << 18
+        case .chunks, .accountHeads, .loggedHeads: 1 << 21
+        case .accountKeys, .childList: 1 << 18
         case .push: 1 << 14
         default: 1024
         }
@@ -69,7 +74,7 @@ public enum NoteRoute: String, PartRoute {
     public var cost: UInt64 {
         switch self {
         case .beginRegistration, .endRegistration, .beginLogin, .endLogin, .erase: 10
-        case .push, .pull, .putChunks, .chunks, .ownWraps: 2
+        case .push, .pull, .putChunks, .chunks, .ownWraps, .loggedHeads: 2
         default: 1
         }
     }

@@ -27,7 +27,7 @@ public final class Directory: Sendable {
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
     /// After so long without one an epoch ends that nobody wrote to, in seconds.
-    let heartbeat: UInt64
+    public let heartbeat: UInt64
     let logger: Logger
     /// Seals possession challenges; new with every start, so that it is stored nowhere.
     let sealingKey = SymmetricKey(size: .bits256)

@@ -181,6 +181,8 @@ public enum NoteLock: Error, Hashable, Sendable {
     case changedKeys(Handle)
     /// Another device of this account has seen more of it than the server shows here.
     case withheld
+    /// It may not be here as it is for others.
+    case doubted(HeadDoubt)
     /// The server says that its owner erased it. Nobody has signed that.
     case erased
     /// News of it came and wait to be judged by the next sync.

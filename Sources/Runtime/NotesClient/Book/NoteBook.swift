@@ -31,6 +31,11 @@ public actor NoteBook<Store: ClientStore> {
     /// Those of them whose devices have changed, without the user's word.
     var changedPeople: Set<Handle> = []
     var index: SearchIndex?
+    /// Notes that were compared with the log in this sync.
+    var compared: Set<NoteID> = []
+    /// Those that are not here as the log says, or may not be.
+    var doubts: [NoteID: HeadDoubt] = [:]
+    let headsInLog: HeadsInLog
     /// Checkpoints from others that were compared already.
     var metCheckpoints: Set<[UInt8]> = []
 
@@ -44,6 +49,16 @@ public actor NoteBook<Store: ClientStore> {
         _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings = .system,
         isUnlocking: Bool = false
     ) async throws(NotesError) {
+        try await self.init(
+            client, secrets: secrets, store: store, in: surroundings, isUnlocking: isUnlocking, headsInLog: .demanded)
+    }
+
+    /// With a server of notes that has no log: for tests.
+    package init(
+        _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings,
+        isUnlocking: Bool, headsInLog: HeadsInLog
+    ) async throws(NotesError) {
+        self.headsInLog = headsInLog
         self.client = client
         self.secrets = secrets
         self.store = store
@@ -119,6 +134,7 @@ public actor NoteBook<Store: ClientStore> {
     /// Opens one note anew from the store, after what waits to be sent was brought to where the note stands.
     func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) {
         index = nil
+        let fault = fault ?? doubts[note].map { .doubted($0) }
         var file = try file(of: note)
         if try rebase(file) { file = try self.file(of: note) }
         held[note] = nil

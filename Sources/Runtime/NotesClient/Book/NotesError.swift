@@ -50,6 +50,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case noRoom(NoteLimit)
     /// The server or others changed the note again and again.
     case keepsMoving
+    /// The note may not be here as it is for others: nothing is sent to it.
+    case doubted(HeadDoubt)
     /// The server does not have what it showed this device before.
     case serverWentBack
     /// The server shows another history of the account than an own device.
@@ -67,7 +69,7 @@ public enum NotesError: Error, Hashable, Sendable {
         case .client(let error): error.family
         case .store(let error): error.family
         case .keepsMoving: .environment
-        case .serverWentBack, .accountHead, .accountKey, .malformedAnswer, .contradicted: .peer
+        case .serverWentBack, .doubted, .accountHead, .accountKey, .malformedAnswer, .contradicted: .peer
         case .locked(let lock): lock.family
         case .noRandomness: .bug
         default: .caller
@@ -80,7 +82,7 @@ extension NoteLock {
     public var family: ErrorFamily {
         switch self {
         case .noKey, .noAccountKey, .changedKeys, .waiting: .caller
-        case .sealed, .control, .revisions, .child, .withheld, .erased: .peer
+        case .sealed, .control, .revisions, .child, .withheld, .doubted, .erased: .peer
         }
     }
 }

@@ -79,19 +79,22 @@ enum NotesSchema {
         let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         switch (application, found) {
         case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
-            try db.execute(sql: tables + refuted)
+            try db.execute(sql: tables + later)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-        // A table that came later; who does not know it does without.
-        case (applicationID, version): try db.execute(sql: refuted)
+        // Tables that came later; who does not know them does without.
+        case (applicationID, version): try db.execute(sql: later)
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
         }
     }
 
-    private static let refuted = """
+    private static let later = """
         CREATE TABLE IF NOT EXISTS refuted (
             note BLOB NOT NULL, kind INTEGER NOT NULL, hash BLOB NOT NULL, bytes BLOB NOT NULL, UNIQUE (note, kind, hash)
         ) STRICT;
+        CREATE TABLE IF NOT EXISTS unlogged (
+            note BLOB NOT NULL, hash BLOB NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (note, hash)
+        ) STRICT, WITHOUT ROWID;
         """
 
     private static let tables = """

@@ -114,6 +114,27 @@ struct NotesTables {
             arguments: [Data(note.bytes), record.kind.rawValue, hash])
     }
 
+    // MARK: What the log does not say yet
+
+    func unlogged(of note: NoteID) throws -> UnloggedRecords {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT hash, since FROM unlogged WHERE note = ?", arguments: [Data(note.bytes)])
+        let since = try rows.map { row in
+            guard let hash = RecordHash(row["hash"] as Data) else { throw StoreError.damaged }
+            return (hash, UInt64(bitPattern: row["since"] as Int64))
+        }
+        return UnloggedRecords(since: Dictionary(since) { first, _ in first })
+    }
+
+    func set(_ unlogged: UnloggedRecords, of note: NoteID) throws {
+        try db.execute(sql: "DELETE FROM unlogged WHERE note = ?", arguments: [Data(note.bytes)])
+        for (hash, since) in unlogged.since {
+            try db.execute(
+                sql: "INSERT INTO unlogged VALUES (?, ?, ?)",
+                arguments: [Data(note.bytes), Data(hash.bytes), Int64(bitPattern: since)])
+        }
+    }
+
     // MARK: Outbox
 
     /// Everything that waits to be sent, the oldest first.

@@ -81,7 +81,7 @@ extension NoteBook {
     }
 
     /// Forgets the answers of an earlier sync.
-    func forgetPeople() { (own, keysOfPeople, changedPeople) = (nil, [:], []) }
+    func forgetPeople() { (own, keysOfPeople, changedPeople, compared) = (nil, [:], [], []) }
 
     private func verdict(_ handle: Handle) async throws(NotesError) -> LookupVerdict {
         do { return try await client.lookup(handle).verdict } catch { throw .client(error) }

@@ -12,6 +12,10 @@ extension NoteBook {
         var refused: [NoteID: PushProblem] = [:]
         for _ in 0..<16 {
             var waiting = try waitingItems().filter { refused[$0.note] == nil }
+            for note in Set(waiting.map(\.note)) {
+                if let doubt = try await doubt(about: note) { refused[note] = .doubted(doubt) }
+            }
+            waiting.removeAll { refused[$0.note] != nil }
             guard !waiting.isEmpty else { return (sentCount, refused) }
             var isBehind = false
             while !waiting.isEmpty, !isBehind {
@@ -92,6 +96,8 @@ public enum PushProblem: Hashable, Sendable {
     case noRoom(NoteLimit)
     /// Others changed the note again and again.
     case keepsMoving
+    /// The note may not be here as it is for others.
+    case doubted(HeadDoubt)
 }
 
 extension NoteFile {

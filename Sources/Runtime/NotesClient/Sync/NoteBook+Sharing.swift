@@ -115,6 +115,7 @@ extension NoteBook {
             _ = try await push()
             let held = try heldNote(note)
             try checkOwns(held)
+            if let doubt = try await doubt(about: note) { throw .doubted(doubt) }
             // What still waits stands in the way: the step would say nothing of it.
             guard !held.isPending else { throw .keepsMoving }
             let (push, more) = try make(held)

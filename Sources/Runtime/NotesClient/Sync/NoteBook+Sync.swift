@@ -16,6 +16,8 @@ public struct SyncReport: Hashable, Sendable {
     public let copies: Set<NoteID>
     /// What came of the checkpoints that others sent with the keys of notes, by who sent them.
     public let met: [Handle: MetCheckpoint]
+    /// Notes that are not here as the directory's log says, or may not be.
+    public let doubts: [NoteID: HeadDoubt]
 }
 
 extension NoteBook {
@@ -28,12 +30,14 @@ extension NoteBook {
         try await settleAccountKey()
         var received = try await pull()
         received.formUnion(try await checkAccountHead())
+        received.formUnion(try await checkLoggedHeads())
         let met = try await meetCheckpoints(in: received)
         let (sentCount, refused) = try await push()
         try await keepKeysForOwnDevices()
         try await advanceAccountHead()
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
-        return SyncReport(received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met)
+        return SyncReport(
+            received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met, doubts: doubts)
     }
 
     /// Waits until something is new for this account, or the server has waited long enough.

@@ -1,4 +1,5 @@
 import KeyDirectory
+import KeyTransparency
 import NoteLog
 package import NoteStore
 import ServiceLifecycle
@@ -8,11 +9,13 @@ package import SignetAPI
 package struct NotesAnswering: PartAnswering {
     private let store: NoteArchive
     private let desk: LoginDesk
+    private let logged: LoggedNotes?
 
-    /// Answers from `store`; `desk` answers what passwords are about.
-    package init(_ store: NoteArchive, _ desk: LoginDesk) {
+    /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes.
+    init(_ store: NoteArchive, _ desk: LoginDesk, _ logged: LoggedNotes?) {
         self.store = store
         self.desk = desk
+        self.logged = logged
     }
 
     package var routes: [any PartRoute] { NoteRoute.allCases }
@@ -26,6 +29,8 @@ package struct NotesAnswering: PartAnswering {
         }
     }
 
+    package func keepUp() async { await logged?.keepUp() }
+
     package func close() async { store.close() }
 
     private func answer(
@@ -34,6 +39,7 @@ package struct NotesAnswering: PartAnswering {
         switch route {
         case .push, .pull, .wait, .ownWraps: try await answerSync(route, request, by: requester)
         case .putChunks, .chunks, .dropBlob: try await answerFile(route, request, by: requester)
+        case .loggedHeads, .childList: try await answerLogged(route, request, for: requester.handle)
         default: try await answerAccount(route, request, by: requester)
         }
     }
@@ -60,6 +66,25 @@ package struct NotesAnswering: PartAnswering {
         } onGracefulShutdown: {
             store.stopWaiting()
         }
+    }
+
+    // MARK: The log
+
+    private func answerLogged(
+        _ route: NoteRoute, _ request: PartRequest, for handle: Handle
+    ) async throws(PartRefusal) -> [UInt8] {
+        do {
+            switch route {
+            case .loggedHeads:
+                let question: LoggedHeadsRequest = try read(request)
+                guard let logged else { throw PartRefusal(.notFound) }
+                return try await logged.heads(question, for: handle).encoded
+            default:
+                let question: ChildListRequest = try read(request)
+                guard let logged else { throw PartRefusal(.notFound) }
+                return try await logged.children(question, for: handle).encoded
+            }
+        } catch { throw PartRefusal(any: error) }
     }
 
     // MARK: Files

@@ -1,6 +1,6 @@
 public import DurableStorage
 import Foundation
-import KeyDirectory
+package import KeyDirectory
 public import KeyTransparency
 public import Logging
 public import NoteStore
@@ -14,15 +14,22 @@ public enum StoredNotes {
     #if canImport(CSodium)
         /// Opens the notes, or makes them where there are none yet.
         ///
+        /// - Parameter directory: in whose log it is said where they stand; nil: in none, and nobody whose client asks for that
+        ///   writes shared notes.
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
-            _ data: DataDirectory, login limits: LoginLimits = LoginLimits(), logger: Logger
+            _ data: DataDirectory, beside directory: Directory? = nil, login limits: LoginLimits = LoginLimits(),
+            logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
             let store = try store(data, logger)
             do throws(StoredNotesError) {
                 let keys = try await keys(data.loginKey, store)
-                return NotesAnswering(store, LoginDesk(store, keys: keys, limits: limits))
+                let logged = directory.map {
+                    LoggedNotes(
+                        store, in: $0, every: max($0.heartbeat, 1), clock: ServerClock.system.time, logger: logger)
+                }
+                return NotesAnswering(store, LoginDesk(store, keys: keys, limits: limits), logged)
             } catch {
                 store.close()
                 throw error

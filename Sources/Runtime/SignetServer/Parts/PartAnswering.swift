@@ -8,8 +8,16 @@ package protocol PartAnswering: Sendable {
     var routes: [any PartRoute] { get }
     /// The native body of an answer. Signatures and rates are checked before.
     func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8]
+    /// Does what is due from time to time: called when the server begins to serve, and at every interval at which the checkpoint is
+    /// signed anew.
+    func keepUp() async
     /// Ends what it has open; called once, after the last answer.
     func close() async
+}
+
+extension PartAnswering {
+    /// Nothing is due.
+    package func keepUp() async {}
 }
 
 /// A request for a part.
@@ -49,11 +57,13 @@ struct PartTable: Sendable {
         let part: any PartAnswering
     }
 
+    let all: [any PartAnswering]
     private let entries: [String: Entry]
 
     init(_ parts: [any PartAnswering]) {
-        let all = parts.flatMap { part in part.routes.map { ($0.path, Entry(route: $0, part: part)) } }
-        entries = Dictionary(all) { first, _ in first }
+        self.all = parts
+        let routes = parts.flatMap { part in part.routes.map { ($0.path, Entry(route: $0, part: part)) } }
+        entries = Dictionary(routes) { first, _ in first }
     }
 
     subscript(path: String) -> Entry? { entries[path] }

@@ -3,18 +3,26 @@ import Logging
 import ServiceLifecycle
 
 /// Signs the checkpoint anew at fixed intervals: its time says that the directory is alive and hides nothing
-/// since.
+/// since. And lets the parts of the server do what is due.
 struct CheckpointRepublisher: Service {
     let directory: any DirectoryAnswering
-    let interval: Duration
+    let parts: [any PartAnswering]
+    /// nil: only the parts, once.
+    let interval: Duration?
     let logWatch: LogWatch
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            for part in parts { await part.keepUp() }
+            guard let interval else {
+                try? await gracefulShutdown()
+                return
+            }
             while !Task.isCancelled {
                 try? await Task.sleep(for: interval)
                 if Task.isCancelled { return }
+                for part in parts { await part.keepUp() }
                 await republish()
             }
         }

@@ -81,10 +81,10 @@ public struct HTTPSServer: Sendable {
     ) async throws {
         let logWatch = LogWatch(directory, onStopping: onStopping)
         var services: [any Service] = [logWatch]
-        if let interval = configuration.republishInterval {
-            services.append(
-                CheckpointRepublisher(directory: directory, interval: interval, logWatch: logWatch, logger: logger))
-        }
+        services.append(
+            CheckpointRepublisher(
+                directory: directory, parts: parts.all, interval: configuration.republishInterval, logWatch: logWatch,
+                logger: logger))
         if let hub = self.signals { services.append(SignalUpkeep(hub: hub)) }
         services.append(listener(logWatch, onListening))
         var group = ServiceGroupConfiguration(

@@ -169,6 +169,10 @@ enum NotesPage {
             Output.error("\(Paint.error.warning("not sent:")) \(note.hexadecimal.prefix(8)): \(sentence.what)")
             Output.error("        \(sentence.remedy)")
         }
+        for (note, doubt) in report.doubts.sorted(by: { $0.key < $1.key }) where report.refused[note] == nil {
+            Output.error("\(Paint.error.bad("trouble:")) \(note.hexadecimal.prefix(8)): \(doubt.sentence.what)")
+            Output.error("         \(doubt.sentence.remedy)")
+        }
         for (handle, met) in report.met.sorted(by: { $0.key.description < $1.key.description }) {
             switch met {
             case .fork(_): throw CommandFailure.forkMet(handle.description)

@@ -81,6 +81,7 @@ extension NotesError {
         case .refused(let refusal): refusal.sentence
         case .noRoom(let limit): PushProblem.noRoom(limit).sentence
         case .keepsMoving: PushProblem.keepsMoving.sentence
+        case .doubted(let doubt): doubt.sentence
         case .serverWentBack:
             Sentence(
                 "The server does not have what it showed this device before.",
@@ -134,6 +135,7 @@ extension NoteLock {
             Sentence(
                 "Another device of yours has seen more of it than the server shows here.",
                 "Sync once more; if it stays, the server holds it back.")
+        case .doubted(let doubt): doubt.sentence
         case .erased:
             Sentence(
                 "The server says that its owner erased it.", "Nobody has signed that. What you had of it is still here."
@@ -155,6 +157,65 @@ extension PushProblem {
         case .noRoom(.entries):
             Sentence("The note was shared and unshared as often as the server allows.", "Begin another note.")
         case .keepsMoving: Sentence("Others change this note again and again.", "Try again in a moment.")
+        case .doubted(let doubt): doubt.sentence
+        }
+    }
+}
+
+extension HeadDoubt {
+    var sentence: Sentence {
+        switch self {
+        case .noRoot:
+            Sentence(
+                "The server does not show where the directory's log says that the note stands.",
+                "Nothing is sent to it until it does: somebody may have been removed. Sync again later; ask whoever runs the server."
+            )
+        case .root(.tooOld(let seconds)):
+            Sentence(
+                "What the log says of the note is \(seconds / 60) minutes old; somebody may have been removed since.",
+                "Sync again later; if it stays, check this device's clock, and ask whoever runs the server.")
+        case .root(.fromTheFuture):
+            Sentence(
+                "What the log says of the note is dated ahead of this device's clock.",
+                "Check the clock, and sync again.")
+        case .root(.index), .root(.history), .head:
+            Sentence(
+                "What the server shows as logged of the note is not in the directory's log.",
+                "Nothing is sent to it. Ask whoever runs the server.")
+        case .noHead:
+            Sentence(
+                "The server does not show what the log says of this note.",
+                "Nothing is sent to it: you may have been removed, or somebody else. Ask its owner.")
+        case .kept(let error): error.sentence
+        case .unlogged(let seconds):
+            Sentence(
+                "For \(seconds / 60) minutes the log has not said of the note what this device has of it: others may not see it.",
+                "Ask the others, and whoever runs the server.")
+        }
+    }
+}
+
+extension LoggedHeadError {
+    fileprivate var sentence: Sentence {
+        let remedy = "Nothing is sent to it. Sync once more; if it stays, the server holds it back: ask its owner."
+        switch self {
+        case .newerControl:
+            return Sentence(
+                "The list of who may read and write it has changed, and the server does not show this device how.",
+                remedy)
+        case .newerRevision:
+            return Sentence("It was changed, and the server does not show this device the change.", remedy)
+        case .keptComments(let count):
+            return Sentence(
+                "The server does not show this device \(Moment.count(UInt64(count), "comment")) of it.",
+                remedy)
+        case .noList, .otherList:
+            return Sentence(
+                "It has other comments or stars than the server shows this device, which does not say which.", remedy)
+        case .otherControl, .otherRevision:
+            return Sentence(
+                "The server shows this device another history of it than the directory's log does.",
+                "Nothing is sent to it. Compare with its owner, and ask whoever runs the server.")
         }
     }
 }

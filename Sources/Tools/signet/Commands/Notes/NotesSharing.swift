@@ -195,6 +195,9 @@ extension Notes {
                     "\(Paint.output.good("✓")) \(report.sentCount) sent, \(Moment.count(UInt64(report.received.count), "note")) with news"
                 ] + (news.isEmpty ? [] : [NotesPage.list(news)])).joined(separator: "\n"))
             _ = try NotesPage.finish(report)
+            if let doubt = report.doubts.min(by: { $0.key < $1.key })?.value, !follow {
+                throw CommandFailure(NotesError.doubted(doubt), session: notes.session)
+            }
         }
     }
 }

@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+public import KeyTransparency
+public import NoteLog
+public import VerifiableMap
+
+/// Where all notes stood when so many records had been written. Records are never changed and their numbers never used again,
+/// so where a note stood then can be told at any time later.
+public struct NoteMark: Hashable, Sendable {
+    /// Before the first record.
+    public static let beginning = NoteMark(record: 0)
+    let record: Int64
+}
+
+extension NoteArchive {
+    /// What changed in the map of all notes since a mark.
+    ///
+    /// - Returns: the entries that are others now, and the mark of now.
+    /// - Throws: ``NoteStoreError``.
+    public func changedHeads(
+        since mark: NoteMark
+    ) async throws(NoteStoreError) -> (entries: [MapEntry], mark: NoteMark) {
+        try await database.read { database in
+            let last = try database.row("SELECT MAX(id) FROM records", [])?.optionalInteger(0) ?? 0
+            let now = NoteMark(record: max(last, mark.record))
+            var entries: [MapEntry] = []
+            let rows = try Row.fetchCursor(
+                database.cachedStatement(
+                    sql: """
+                        SELECT id, name FROM notes WHERE id IN (SELECT note FROM records WHERE id > ? AND kind <= 3)
+                        """), arguments: [mark.record])
+            while let row = try rows.next() {
+                guard let note = NoteID(try row.bytes(1)) else { throw DamagedRow() }
+                guard let head = try database.head(of: row.integer(0), at: now) else { continue }
+                entries.append(MapEntry(key: LoggedHead.key(of: note), value: head.value))
+            }
+            return (entries, now)
+        }
+    }
+
+    /// Where notes stood at a mark, for somebody who may read them; nil of others.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func heads(
+        of notes: [NoteID], at mark: NoteMark, for handle: Handle
+    ) async throws(NoteStoreError) -> [HeadSearch] {
+        try await database.read { database in
+            guard let account = try database.account(handle) else { return notes.map { _ in .mayNotRead } }
+            return try notes.map { name in
+                guard let note = try NoteRow(name, in: database), try database.mayRead(note.id, account) else {
+                    return .mayNotRead
+                }
+                return .stood(try database.head(of: note.id, at: mark))
+            }
+        }
+    }
+
+    /// The comments and stars that a note had at a mark; nil if the handle may not read it.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    public func children(
+        of name: NoteID, at mark: NoteMark, for handle: Handle
+    ) async throws(NoteStoreError) -> ChildList? {
+        try await database.read { database in
+            guard let account = try database.account(handle), let note = try NoteRow(name, in: database),
+                try database.mayRead(note.id, account)
+            else { return nil }
+            return try database.children(of: note.id, at: mark)
+        }
+    }
+
+    /// What was found of a note for somebody.
+    public enum HeadSearch: Hashable, Sendable {
+        /// They may not read it, or there is none.
+        case mayNotRead
+        /// It stood here; nil: it was not yet made.
+        case stood(LoggedHead?)
+    }
+}
+
+extension Database {
+    fileprivate func head(of note: Int64, at mark: NoteMark) throws -> LoggedHead? {
+        guard let control = try last(1, of: note, at: mark) else { return nil }
+        let revision = try last(2, of: note, at: mark)
+        return LoggedHead(
+            control: ControlView(number: control.number, head: control.hash),
+            revision: revision.map { RevisionView(number: $0.number, head: $0.hash) },
+            children: try children(of: note, at: mark).hash)
+    }
+
+    private func last(
+        _ kind: Int, of note: Int64, at mark: NoteMark
+    ) throws -> (number: UInt64, hash: RecordHash)? {
+        try row(
+            """
+            SELECT number, hash FROM records WHERE note = ? AND kind = ? AND id <= ? ORDER BY number DESC LIMIT 1
+            """, [note, kind, mark.record]
+        ).map { (try $0.count(0), try $0.recordHash(1)) }
+    }
+
+    fileprivate func children(of note: Int64, at mark: NoteMark) throws -> ChildList {
+        ChildList(
+            try rows("SELECT hash FROM records WHERE note = ? AND kind = 3 AND id <= ?", [note, mark.record]).map {
+                try $0.recordHash(0)
+            })
+    }
+}

@@ -1,0 +1,107 @@
+import KeyDirectory
+import KeyTransparency
+import Logging
+import NoteLog
+import NoteStore
+import SignetAPI
+import VerifiableMap
+
+/// Keeps the map of where all notes stand, has its root logged at intervals, and proves from it.
+///
+/// The map is in memory, about 150 bytes for each note, and made anew by every start from the notes themselves.
+actor LoggedNotes {
+    /// A root that was logged, or is about to be.
+    private struct Version: Sendable {
+        let number: UInt64
+        let root: NotesRoot
+        let map: MapVersion
+        let mark: NoteMark
+    }
+
+    private static let keptCount = 4
+
+    private let store: NoteArchive
+    private let directory: Directory
+    private let interval: UInt64
+    private let clock: @Sendable () -> UInt64
+    private let logger: Logger
+    private var trie = MapTrie()
+    private var mark = NoteMark.beginning
+    private var versions: [Version] = []
+    private var running: Task<Void, any Error>?
+
+    /// - Parameter interval: between two roots, in seconds.
+    init(
+        _ store: NoteArchive, in directory: Directory, every interval: UInt64,
+        clock: @escaping @Sendable () -> UInt64, logger: Logger
+    ) {
+        self.store = store
+        self.directory = directory
+        self.interval = interval
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Logs a root if none is younger than the interval and there ever was a note; changed or not, so that the log does not tell.
+    func keepUp() async {
+        guard isDue, !directory.hasEnded else { return }
+        do { try await run() } catch {
+            logger.error("notes: where they stand was not logged; trying again later")
+        }
+    }
+
+    private var isDue: Bool {
+        let now = clock()
+        return versions.last.map { $0.root.time + interval <= now || $0.root.time > now } ?? true
+    }
+
+    /// One at a time; whoever comes meanwhile waits for the same.
+    private func run() async throws {
+        let task = running ?? Task { try await self.logNext() }
+        running = task
+        defer { running = nil }
+        try await task.value
+    }
+
+    private func logNext() async throws {
+        let (changes, next) = try await store.changedHeads(since: mark)
+        guard !changes.isEmpty || trie.current.count > 0 else { return }
+        try trie.update(changes)
+        mark = next
+        let root = NotesRoot(time: clock(), root: trie.current.root)
+        let number = directory.notesRootVersion + 1
+        versions.removeAll { $0.number >= number }
+        versions.append(Version(number: number, root: root, map: trie.current, mark: next))
+        if versions.count > Self.keptCount { versions.removeFirst() }
+        do { try await directory.log(root, version: number) } catch DirectoryError.refused(.unwitnessed) {
+            // Published as soon as the quorum has cosigned.
+        } catch {
+            versions.removeAll { $0.number == number }
+            throw error
+        }
+    }
+
+    // MARK: Answering
+
+    /// What the log says of notes, for somebody who may read them.
+    func heads(_ request: LoggedHeadsRequest, for handle: Handle) async throws -> LoggedHeadsAnswer {
+        await keepUp()
+        guard let place = try directory.notesRootPlace(in: request.size), let version = version(place.version),
+            version.root.time + interval > clock()
+        else { return .anotherEpoch }
+        let found = try await store.heads(of: request.notes, at: version.mark, for: handle)
+        let proofs = zip(request.notes, found).map { note, search -> LoggedHeadProof? in
+            guard case .stood(let head) = search else { return nil }
+            return LoggedHeadProof(head: head, proof: version.map.proof(of: LoggedHead.key(of: note)).encoded)
+        }
+        return .heads(place.proof(of: version.root), proofs)
+    }
+
+    /// The comments and stars that a note had when a root was taken.
+    func children(_ request: ChildListRequest, for handle: Handle) async throws -> ChildListAnswer {
+        guard let version = version(request.version) else { return ChildListAnswer(list: nil) }
+        return ChildListAnswer(list: try await store.children(of: request.note, at: version.mark, for: handle))
+    }
+
+    private func version(_ number: UInt64) -> Version? { versions.first { $0.number == number } }
+}

@@ -1,0 +1,98 @@
+import KeyDirectory
+import KeyTransparency
+import NoteDrafting
+import NoteLog
+import NoteStore
+import SignetAPI
+import Synchronization
+import Testing
+import TransparencyLog
+
+@testable import SignetServer
+
+/// The roots of the notes in a directory's log: at intervals, and what is proven from them.
+@Suite struct LoggedNotesTests {
+    /// Runs `body` beside a directory and a store with a note of alice's.
+    private func with(
+        _ body: (StoredDirectory, NoteArchive, DataDirectory, Draft, Writer) async throws -> Void
+    ) async throws {
+        try await withDataDirectory { data in
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 0 }, logger: silent)
+            let alice = try Writer("alice")
+            var draft = try Draft(by: alice)
+            _ = try await store.push(NotePushes([try draft.creation()]), by: alice.author)
+            try await body(stored, store, data, draft, alice)
+            store.close()
+            await stored.directory.close()
+        }
+    }
+
+    @Test func aRootIsLoggedAtEachIntervalChangedOrNot() async throws {
+        try await with { stored, store, _, _, _ in
+            let time = Mutex<UInt64>(ServerClock.system.time())
+            let logged = LoggedNotes(
+                store, in: stored.directory, every: 900, clock: { time.withLock { $0 } }, logger: silent)
+            for (seconds, version) in [(0, 1), (1, 1), (898, 1), (1, 2), (899, 2), (1, 3)] as [(UInt64, UInt64)] {
+                time.withLock { $0 += seconds }
+                await logged.keepUp()
+                #expect(stored.directory.notesRootVersion == version)
+            }
+        }
+    }
+
+    @Test func nothingIsLoggedBeforeThereIsANote() async throws {
+        try await withDataDirectory { data in
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 0 }, logger: silent)
+            await LoggedNotes(
+                store, in: stored.directory, every: 900, clock: ServerClock.system.time, logger: silent
+            ).keepUp()
+            #expect(stored.directory.notesRootVersion == 0)
+            store.close()
+            await stored.directory.close()
+        }
+    }
+
+    @Test func theRootIsProvenInTheEpochItStandsInAndToMembersAlone() async throws {
+        try await with { stored, store, _, draft, alice in
+            let directory = stored.directory
+            let logged = LoggedNotes(
+                store, in: directory, every: 900, clock: ServerClock.system.time, logger: silent)
+            let before = directory.log.published.head.size
+            let early = LoggedHeadsRequest(size: before, notes: [draft.note])
+            #expect(try await logged.heads(early, for: alice.handle) == .anotherEpoch, "there was none then")
+            let request = LoggedHeadsRequest(size: directory.log.published.head.size, notes: [draft.note])
+            guard case .heads(let root, let heads) = try await logged.heads(request, for: alice.handle) else {
+                throw Missing()
+            }
+            let lookup = try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
+            let epoch = try LookupVerifier(trust: stored.profile.trust).verify(
+                lookup.encoded, for: alice.handle, knowing: nil, at: ServerClock.system.time()
+            ).epoch
+            let verified = try root.verify(in: epoch, at: ServerClock.system.time())
+            let head = try unwrapped(heads[0]).verify(draft.note, in: verified).head
+            #expect(head?.control.head == draft.state.head)
+            let mallory = try Writer("mallory")
+            guard case .heads(_, let none) = try await logged.heads(request, for: mallory.handle) else {
+                throw Missing()
+            }
+            #expect(none == [nil])
+        }
+    }
+
+    @Test func theNextStartGoesOnWithTheNextVersion() async throws {
+        try await with { stored, store, data, _, _ in
+            let first = LoggedNotes(
+                store, in: stored.directory, every: 900, clock: ServerClock.system.time, logger: silent)
+            await first.keepUp()
+            await stored.directory.close()
+            let again = try await StoredDirectory.open(data, logger: silent)
+            let second = LoggedNotes(
+                store, in: again.directory, every: 900, clock: ServerClock.system.time, logger: silent)
+            await second.keepUp()
+            #expect(again.directory.notesRootVersion == 2, "the log and the database are of one mind")
+            await again.directory.close()
+        }
+    }
+}
