@@ -9,14 +9,13 @@ extension NoteBook {
     /// - Returns: the notes of which something came while looking, and those that the server holds back.
     /// - Throws: ``NotesError/accountHead(_:)``: the server shows two histories, or an old one.
     func checkAccountHead() async throws(NotesError) -> Set<NoteID> {
+        withheld = []
         guard let notes = try await newestHeads() else { return [] }
         guard !missing(of: notes).isEmpty else { return [] }
         // Another device may have been quicker than the last pull.
         let received = try await pull()
-        let withheld = missing(of: notes)
-        for note in withheld {
-            if held[note] == nil { broken[note] = .withheld } else { try load(note, fault: .withheld) }
-        }
+        withheld = Set(missing(of: notes))
+        for note in withheld { if held[note] == nil { broken[note] = .withheld } else { try load(note) } }
         return received.union(withheld)
     }
 
@@ -54,7 +53,7 @@ extension NoteBook {
             }
             return held.sentHead
         }
-        for (note, head) in newest.heads where held[note]?.fault == .withheld || broken[note] == .withheld {
+        for (note, head) in newest.heads where withheld.contains(note) || broken[note] == .withheld {
             standing[note] = head
         }
         return standing

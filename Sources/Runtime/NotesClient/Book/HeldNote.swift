@@ -181,6 +181,8 @@ public enum NoteLock: Error, Hashable, Sendable {
     case changedKeys(Handle)
     /// Another device of this account has seen more of it than the server shows here.
     case withheld
+    /// The server does not have all of a file, or does not show it.
+    case missingFile
     /// It may not be here as it is for others.
     case doubted(HeadDoubt)
     /// The server says that its owner erased it. Nobody has signed that.

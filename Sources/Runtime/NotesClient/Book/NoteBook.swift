@@ -31,6 +31,8 @@ public actor NoteBook<Store: ClientStore> {
     /// Those of them whose devices have changed, without the user's word.
     var changedPeople: Set<Handle> = []
     var index: SearchIndex?
+    /// Notes of which another device of this account has seen more.
+    var withheld: Set<NoteID> = []
     /// Notes that were compared with the log in this sync.
     var compared: Set<NoteID> = []
     /// Those that are not here as the log says, or may not be.
@@ -134,7 +136,7 @@ public actor NoteBook<Store: ClientStore> {
     /// Opens one note anew from the store, after what waits to be sent was brought to where the note stands.
     func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) {
         index = nil
-        let fault = fault ?? doubts[note].map { .doubted($0) }
+        let fault = fault ?? (withheld.contains(note) ? .withheld : doubts[note].map { .doubted($0) })
         var file = try file(of: note)
         if try rebase(file) { file = try self.file(of: note) }
         held[note] = nil

@@ -82,7 +82,7 @@ extension NoteLock {
     public var family: ErrorFamily {
         switch self {
         case .noKey, .noAccountKey, .changedKeys, .waiting: .caller
-        case .sealed, .control, .revisions, .child, .withheld, .doubted, .erased: .peer
+        case .sealed, .control, .revisions, .child, .withheld, .missingFile, .doubted, .erased: .peer
         }
     }
 }

@@ -42,7 +42,9 @@ extension NoteBook {
             let found = try await loggedHeads(of: part)
             for (note, head) in zip(part, found) {
                 compared.insert(note)
-                doubts[note] = try await doubt(about: note, head)
+                let (before, now) = (doubts[note], try await doubt(about: note, head))
+                guard before != now else { continue }
+                doubts[note] = now
                 try load(note)
             }
         }

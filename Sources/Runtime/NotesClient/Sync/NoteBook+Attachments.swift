@@ -69,13 +69,21 @@ extension NoteBook {
             guard let first = part.first, let index = UInt32(exactly: first.index) else { return }
             let request = ChunkRequest(note: note, blob: blob, first: index, count: UInt8(part.count))
             let answer: ChunkAnswer = try await calls.call(.chunks, request)
-            guard answer.chunks.count == part.count else { throw .locked(.withheld) }
+            guard answer.chunks.count == part.count else { throw try await reasonForNoChunks(of: note) }
             for (piece, chunk) in zip(part, answer.chunks) {
                 let content: [UInt8]
                 do { content = try file.open(chunk, chunk: piece.index) } catch { throw .locked(.sealed(error)) }
                 guard write(Array(content[piece.range])) else { return }
             }
         }
+    }
+
+    /// Whose note was taken back gets no files of it: that is what the news say, if there are any, and nobody's fault.
+    private func reasonForNoChunks(of note: NoteID) async throws(NotesError) -> NotesError {
+        _ = try await sync()
+        let held = try heldNote(note)
+        let isGone = held.control.state.isDeleted || held.role(of: author.handle) == nil
+        return isGone ? .isGone : .locked(.missingFile)
     }
 
     /// Takes a file out of a note. Earlier revisions name it still; the server forgets its pieces.

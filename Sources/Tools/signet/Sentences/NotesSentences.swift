@@ -135,6 +135,10 @@ extension NoteLock {
             Sentence(
                 "Another device of yours has seen more of it than the server shows here.",
                 "Sync once more; if it stays, the server holds it back.")
+        case .missingFile:
+            Sentence(
+                "The server does not show all of the file.",
+                "Whoever put it there may still be sending it, or has taken it away. Try again later, or ask them.")
         case .doubted(let doubt): doubt.sentence
         case .erased:
             Sentence(
