@@ -196,7 +196,9 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "CallKeysTests",
-        dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras],
+        dependencies: [
+            "SeededRandomness", "CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras,
+        ],
         swiftSettings: strict),
     .testTarget(name: "CallSimulationTests", dependencies: ["CallSimulation"], swiftSettings: strict),
     .testTarget(

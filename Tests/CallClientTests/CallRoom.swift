@@ -15,6 +15,8 @@ final class CallRoom: Sendable {
 
     let callID = CallRoom.fresh()
     let people: [DeviceSecrets]
+    /// Devices that get no key by the signals.
+    let withoutKeys = Mutex<Set<CallDevice>>([])
     private let places = Mutex(Places())
 
     private static func fresh() -> CallID {
@@ -76,9 +78,25 @@ final class CallRoom: Sendable {
     }
 
     fileprivate func pass(_ signal: Signal, from device: CallDevice) {
+        let isKey =
+            switch signal.content.body {
+            case .rotation, .reply, .commit: true
+            default: false
+            }
+        let deaf = isKey ? withoutKeys.withLock { $0 } : []
         places.withLock { places in
-            for (other, place) in places.signals where other != device && signal.content.recipient ?? other == other {
+            for (other, place) in places.signals
+            where !deaf.contains(other) && other != device && signal.content.recipient ?? other == other {
                 place.yield(signal.encoded)
+            }
+        }
+    }
+
+    fileprivate func pass(_ packet: [UInt8], to alias: MemberAlias, from device: CallDevice) {
+        let arrived = ArrivedFrame(packet, carriedFor: MemberAlias(of: device, in: callID), isSealed: true)
+        places.withLock { places in
+            for (other, place) in places.frames where MemberAlias(of: other, in: callID) == alias {
+                place.yield(arrived)
             }
         }
     }
@@ -139,5 +157,6 @@ private struct RoomFrames: CallFrames {
     let device: CallDevice
     let incoming: AsyncStream<ArrivedFrame>
     func send(_ frame: [UInt8]) { room.pass(frame, from: device) }
+    func send(_ packet: [UInt8], to alias: MemberAlias) { room.pass(packet, to: alias, from: device) }
     func close() async {}
 }

@@ -26,6 +26,31 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
+    @Test(.timeLimit(.minutes(2))) func aKeyComesBesideTheSignals() async throws {
+        let room = CallRoom()
+        let devices = try (0..<3).map { try room.enter($0, knowing: 0..<3) }
+        try await room.begin(devices)
+        room.withoutKeys.withLock { _ = $0.insert(devices[1].identity.device) }
+        await devices[0].call.rotate()
+        while await devices[1].call.epoch?.generation != 2 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(await room.hears(devices[1], devices[0]))
+        #expect(await room.hears(devices[2], devices[1]))
+        for device in devices { #expect(await device.call.tally.undecryptable == 0) }
+        for device in devices { await device.call.leave() }
+    }
+
+    /// Somebody who may not take part, or sends too much, makes this device work no more than that.
+    @Test func packetsAreOpenedUpToANumber_ofEachSender() throws {
+        var allowance = PacketAllowance()
+        let aliases = (0..<UInt8(PacketAllowance.nameCount + 1)).map { MemberAlias([UInt8](repeating: $0, count: 8)) }
+        func takes(_ alias: MemberAlias?, _ now: UInt64) -> Bool { allowance.takes(from: alias, at: now) }
+        for _ in 0..<PacketAllowance.packetsPerSecond { #expect(takes(aliases[0], 5000)) }
+        #expect(!takes(aliases[0], 5999))
+        for alias in aliases[1...].dropLast() { #expect(takes(alias, 5500)) }
+        #expect(!takes(aliases.last ?? nil, 5500))
+        #expect(takes(aliases[0], 6000))
+    }
+
     /// The directory showed the two different logs: each tells the other by what it says to come in, and to let in.
     @Test(.timeLimit(.minutes(2))) func whoMeetsAForkSendsNothingMore() async throws {
         let room = CallRoom()

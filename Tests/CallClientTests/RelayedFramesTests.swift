@@ -29,6 +29,16 @@ struct RelayedFramesTests {
         let alias = MemberAlias(of: devices[0], in: call)
         #expect(await two.incoming.first { _ in true } == ArrivedFrame([1, 2, 3], carriedFor: alias))
         speaking.cancel()
+        // What is sealed for one comes as such, also between frames.
+        let sealing = Task {
+            while !Task.isCancelled {
+                two.send([7], to: alias)
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        let from = MemberAlias(of: devices[1], in: call)
+        #expect(await one.incoming.first { _ in true } == ArrivedFrame([7], carriedFor: from, isSealed: true))
+        sealing.cancel()
         await one.close()
         await two.close()
         await relay.close()

@@ -12,6 +12,10 @@ final class Room {
     var log: [[CallAction]] = []
     /// Signals that were sent, with their senders.
     var sent: [(from: Int, draft: SignalDraft)] = []
+    /// Packets beside the signals, with their senders: handed on by a test, or by ``packetsArrive``.
+    var packets: [(from: Int, draft: PacketDraft)] = []
+    /// Says which packets arrive, at once.
+    var packetsArrive: (PacketDraft, Int) -> Bool = { _, _ in false }
     /// Says which signals are lost on the way to a device.
     var isLost: (SignalDraft, Int) -> Bool = { _, _ in false }
 
@@ -52,6 +56,7 @@ final class Room {
     func clearLog() {
         log = log.map { _ in [] }
         sent = []
+        packets = []
     }
 
     func join(_ number: Int) { step(number, .join(trusting: Set(devices))) }
@@ -63,6 +68,7 @@ final class Room {
         for action in actions {
             switch action {
             case .send(let draft): pass(draft, from: number)
+            case .sendPacket(let draft): pass(draft, from: number)
             case .admissionNeeded(let device): step(number, .admit(device))
             default: break
             }
@@ -74,6 +80,22 @@ final class Room {
         for other in people.indices
         where other != number && (draft.recipient ?? people[other].device) == people[other].device {
             if !isLost(draft, other) { step(other, .signal(opened(draft, from: number, for: other))) }
+        }
+    }
+
+    func pass(_ draft: PacketDraft, from number: Int) {
+        packets.append((number, draft))
+        guard let other = people.firstIndex(where: { $0.device == draft.recipient }), packetsArrive(draft, number)
+        else {
+            return
+        }
+        hand(draft, from: number, to: other)
+    }
+
+    /// A packet arrives, now or again.
+    func hand(_ draft: PacketDraft, from number: Int, to other: Int) {
+        if let packet = draft.opened(sentBy: people[number].device, in: people[number].callID) {
+            step(other, .packet(packet))
         }
     }
 

@@ -29,11 +29,14 @@ struct SignalSearchTests {
             faults: [.partition([2], from: at, until: at + 3000), .leave(1, at: at + 1000)], length: 5000),
     ]
 
-    @Test(arguments: scripts) func noChoiceBreaksARuleOrSplitsTheCall(_ script: Script) async {
+    /// Each with packets that come, that never come, and that come three seconds after the signals.
+    @Test(arguments: scripts, Scenario.PacketWay.allCases)
+    func noChoiceBreaksARuleOrSplitsTheCall(_ script: Script, _ packets: Scenario.PacketWay) async {
         await Task.yield()
         let window = Self.at - 500...Self.at + script.length
-        let search = SignalSearch(script.faults, depth: Seeds.isEverything ? 2 : 1, in: window)
-        #expect(search.findings.isEmpty, "\(script): \(search.findings)")
+        let search = SignalSearch(
+            script.faults, depth: Seeds.isEverything ? 2 : 1, packets: packets, in: window)
+        #expect(search.findings.isEmpty, "\(script), \(packets): \(search.findings)")
         #expect(search.plays > 8)
     }
 

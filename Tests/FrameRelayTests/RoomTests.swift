@@ -80,6 +80,45 @@ struct RoomTests {
         #expect(hearers(rooms.receive(try frame(4, in: 8, alone), from: 4, at: 1)) == [])
     }
 
+    /// Something sealed for one goes to that one, with the name of whom the relay let in.
+    @Test func whatIsSealedGoesToOneInTheCall_andToNobodyElse() throws {
+        var rooms = rooms()
+        let stays = try (1...3 as ClosedRange<UInt8>).map { try enter(&rooms, $0, in: 7, from: $0) }
+        _ = try enter(&rooms, 4, in: 8, from: 4)
+        let (key, stay) = (try key(1, in: 7), try #require(stays[0]))
+        func send(_ number: UInt8, in room: UInt8) throws -> RelayRooms<UInt8>.Verdict {
+            let alias = MemberAlias(of: try device(number), in: try call(room))
+            return rooms.receive(key.sealed([5, 6], to: alias, stay).encoded, from: 1, at: 1)
+        }
+        let alias = MemberAlias(of: try device(1), in: try call(7))
+        let passed = try self.key(3, in: 7).relayedSealed([5, 6], of: alias, try #require(stays[2]))
+        let verdict = try send(3, in: 7)
+        #expect(verdict == .forward([3: passed]))
+        for (number, room) in [(4, 7), (4, 8), (1, 7)] as [(UInt8, UInt8)] {
+            let verdict = try send(number, in: room)
+            #expect(verdict == .ignored)
+        }
+    }
+
+    @Test func whatIsSealedNeedsTheCode_andCountsAsAFrame() throws {
+        var rooms = rooms { ($0.packetBurst, $0.packetsPerSecond) = (2, 1) }
+        let stay = try #require(try enter(&rooms, 1, in: 7, from: 1))
+        let other = try #require(try enter(&rooms, 2, in: 7, from: 2))
+        let alias = MemberAlias(of: try device(2), in: try call(7))
+        let third = MemberAlias(of: try device(3), in: try call(7))
+        let packet = try key(1, in: 7).sealed([5], to: alias, stay)
+        guard case .sealed(_, let code, _) = packet else { return }
+        for forged in [
+            RelayPacket.sealed(to: alias, code: code ^ 1, [5]), .sealed(to: third, code: code, [5]),
+            .sealed(to: alias, code: code, [6]), .frame(code: code, alias.bytes + [5]),
+            try key(2, in: 7).sealed([5], to: alias, other),
+        ] {
+            #expect(rooms.receive(forged.encoded, from: 1, at: 0) == .ignored)
+        }
+        let verdicts = (0..<3).map { _ in hearers(rooms.receive(packet.encoded, from: 1, at: 0)) }
+        #expect(verdicts == [[2], [2], nil])
+    }
+
     /// Whoever sees packets learns no key and no call: none is in them, and no two tickets have anything in common.
     @Test func noPacketNamesADeviceOrACall() throws {
         var rooms = rooms()
@@ -293,11 +332,13 @@ struct RoomTests {
         let packets: [RelayPacket] = [
             .hello(cookie: 0x0102_0304_0506_0708, code: 7, ticket: [9]), .challenge(.max), .welcome(stay: 1, code: 2),
             .frame(code: 3, [0]), .farewell(code: 4), .refused, .relayed(from: alias, code: 5, [0]),
+            .sealed(to: alias, code: 6, [0]), .relayedSealed(from: alias, code: 7, [0]),
         ]
         for packet in packets { #expect(RelayPacket(decoding: packet.encoded) == packet) }
         func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let others: [[UInt8]] = [
-            [], [0], [10], [18], [11] + zeros(16), [11] + zeros(145), [12] + zeros(7), [12] + zeros(9), [13] + zeros(8),
+            [], [0], [10], [20] + zeros(17), [18] + zeros(16), [18] + zeros(1400), [19] + zeros(16), [11] + zeros(16),
+            [11] + zeros(145), [12] + zeros(7), [12] + zeros(9), [13] + zeros(8),
             [13] + zeros(17), [14] + zeros(8), [14] + zeros(1392), [15], [15] + zeros(9), [16, 0], [17] + zeros(16),
             [17] + zeros(1400), [4, 1], [1] + zeros(80),
         ]

@@ -20,6 +20,8 @@ public struct Outcome: Sendable {
     public var joins: [UInt64] = []
     /// Messages, counting one for each sending.
     public var messages = 0
+    /// Packets beside the messages, each to one device.
+    public var packets = 0
     /// Messages that were refused.
     public var refusals = 0
     /// Frames that a member had and could not send, for want of a key.

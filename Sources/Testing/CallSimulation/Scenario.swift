@@ -29,6 +29,19 @@ public struct Scenario: Sendable {
     /// Whether every rule is watched, which costs time.
     public var isAudited = false
 
+    /// What becomes of packets beside the signals.
+    var packets = PacketWay.open
+
+    /// What may become of packets, beside the loss of frames.
+    enum PacketWay: CaseIterable {
+        /// They take the way of frames.
+        case open
+        /// None arrives, as behind a firewall.
+        case lost
+        /// Each is three seconds late, and signals overtake it.
+        case late
+    }
+
     /// What becomes of deliveries of signals, by their number from 0: what ``SignalSearch`` chooses. With it, a device seals a frame
     /// after every signal that it gets, before anything else happens.
     var choices: [Int: SignalChoice]?

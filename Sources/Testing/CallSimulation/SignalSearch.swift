@@ -34,14 +34,17 @@ public struct SignalSearch: Sendable {
     /// - Parameters:
     ///   - faults: what happens beside the search's choices.
     ///   - depth: how many signals are lost or late in a play at most.
+    ///   - packets: what becomes of all packets beside them.
     ///   - window: when they are sent, in milliseconds.
-    public init(_ faults: [Scenario.Fault], depth: Int, in window: ClosedRange<UInt64>) {
+    init(
+        _ faults: [Scenario.Fault], depth: Int, packets: Scenario.PacketWay = .open, in window: ClosedRange<UInt64>
+    ) {
         self.window = window
         var script = Scenario()
         (script.participants, script.rotations, script.rotationInterval) = (3, 1, 1000)
         (script.loss, script.jitter, script.duplication, script.skew) = (0, 0, 0, 0)
         (script.frameInterval, script.coolDown) = (500, 28_000)
-        (script.isAudited, script.faults) = (true, faults)
+        (script.isAudited, script.faults, script.packets) = (true, faults, packets)
         self.script = script
         play([:], after: -1, depth)
     }

@@ -6,9 +6,9 @@ import SFrame
 /// A device that follows Signet's rules: the state machine itself. Signatures and wraps are left out, since every message
 /// comes from whom it says; the cipher of frames is a cheap one.
 struct SignetMember: SimulatedMember {
-    struct Message {
-        let draft: SignalDraft
-        let sender: CallDevice
+    enum Message {
+        case signal(SignalDraft, from: CallDevice)
+        case packet(OpenedPacket)
     }
 
     private let number: Int
@@ -55,10 +55,13 @@ struct SignetMember: SimulatedMember {
     }
 
     mutating func receive(_ message: Message, at now: UInt64) -> [SimulatedAction<Message>] {
-        let keys = message.draft.keys.filter { $0.recipient == everybody[number] }
-        let signal = OpenedSignal(
-            sender: message.sender, sequence: message.draft.sequence, body: message.draft.body, keys: keys)
-        return translate(participant.handle(.signal(signal), at: now), at: now)
+        switch message {
+        case .packet(let packet): return translate(participant.handle(.packet(packet), at: now), at: now)
+        case .signal(let draft, let sender):
+            let keys = draft.keys.filter { $0.recipient == everybody[number] }
+            let signal = OpenedSignal(sender: sender, sequence: draft.sequence, body: draft.body, keys: keys)
+            return translate(participant.handle(.signal(signal), at: now), at: now)
+        }
     }
 
     mutating func frame(_ id: UInt64, at now: UInt64) -> SimulatedFrame? {
@@ -82,6 +85,7 @@ struct SignetMember: SimulatedMember {
         for action in actions {
             switch action {
             case .send(let draft): result += sending(draft)
+            case .sendPacket(let draft): result += sending(draft)
             case .play(let frame):
                 result.append(
                     .played(frame.plaintext.enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64(8 * $1.offset) })
@@ -107,8 +111,15 @@ struct SignetMember: SimulatedMember {
         }
         let isRotation = if case .rotation = draft.body { true } else { false }
         let to = draft.recipient.flatMap { everybody.firstIndex(of: $0) }
-        actions.append(.send(Message(draft: draft, sender: everybody[number]), to: to, carriesKey: isRotation))
+        actions.append(.send(.signal(draft, from: everybody[number]), to: to, carriesKey: isRotation))
         return actions
+    }
+
+    private func sending(_ draft: PacketDraft) -> [SimulatedAction<Message>] {
+        guard let to = everybody.firstIndex(of: draft.recipient),
+            let packet = draft.opened(sentBy: everybody[number], in: Self.call)
+        else { return [] }
+        return [.sendPacket(.packet(packet), to: to, carriesKey: draft.isKey)]
     }
 
     private static let call: CallID = {

@@ -36,6 +36,8 @@ struct SimulatedFrame {
 enum SimulatedAction<Message> {
     /// Sends a message; to everybody if nobody is named.
     case send(Message, to: Int?, carriesKey: Bool)
+    /// Sends a message to a device as a datagram, which takes the way of frames: it may be lost, and overtake others.
+    case sendPacket(Message, to: Int, carriesKey: Bool)
     /// Opened a frame.
     case played(UInt64)
     /// Had a missing key again after so many milliseconds.

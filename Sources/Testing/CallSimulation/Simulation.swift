@@ -7,6 +7,7 @@ struct Simulation<Member: SimulatedMember> {
         case fault(Scenario.Fault)
         case message(Member.Message, to: Int, from: Int)
         case frame(SimulatedFrame, to: Int, isMeant: Bool)
+        case farewell(Int, left: Int)
         case audit(SimulatedFrame, ghost: Int)
     }
 
@@ -24,6 +25,8 @@ struct Simulation<Member: SimulatedMember> {
     private var evil: Set<Scenario.Fault> = []
     private var cut: Set<Int> = []
     private var rotation = 0
+    /// Devices that left and still say so.
+    private var leaving: [Int: Member] = [:]
 
     init(_ scenario: Scenario, policy: Policy) {
         self.scenario = scenario
@@ -80,6 +83,7 @@ struct Simulation<Member: SimulatedMember> {
             act(to) { $0.receive(message, at: $1) }
             if scenario.choices != nil { seal(to) }
         case .frame(let frame, let to, let isMeant): deliver(frame, to: to, isMeant: isMeant)
+        case .farewell(let number, let left): sayFarewell(number, left)
         case .audit(let frame, let ghost): watch.tryGhost(frame, ghost, at: clock(ghost), &outcome)
         }
     }
@@ -104,6 +108,9 @@ struct Simulation<Member: SimulatedMember> {
             case .send(let message, let to, let carriesKey):
                 outcome.messages += 1
                 send(message, from: number, to: to, carriesKey: carriesKey)
+            case .sendPacket(let message, let to, let carriesKey):
+                outcome.packets += 1
+                sendPacket(message, from: number, to: to, carriesKey: carriesKey)
             case .played(let id): watch.played(id, by: number, at: now, &outcome)
             case .recovered(let milliseconds): outcome.recoveries.append(milliseconds)
             case .epoch(let generation, let step):
@@ -148,6 +155,19 @@ struct Simulation<Member: SimulatedMember> {
             if evil.contains(.replayingServer) {
                 queue.insert(.message(message, to: receiver, from: from), at: arrival + chance.upTo(4000))
             }
+        }
+    }
+
+    /// A packet takes the way of frames.
+    private mutating func sendPacket(_ message: Member.Message, from: Int, to: Int, carriesKey: Bool) {
+        guard members[to] != nil, cut.contains(to) == cut.contains(from), scenario.packets != .lost else { return }
+        if carriesKey, evil.contains(.missedRotations), rotation % members.count == to { return }
+        guard !chance.happens(scenario.loss) else { return }
+        let late = scenario.packets == .late ? SignalChoice.delay : 0
+        queue.insert(.message(message, to: to, from: from), at: now + late + delay())
+        if evil.contains(.replayingServer) || chance.happens(scenario.duplication) {
+            let again = evil.contains(.replayingServer) ? chance.upTo(4000) : 0
+            queue.insert(.message(message, to: to, from: from), at: now + late + delay() + again)
         }
     }
 
@@ -246,7 +266,17 @@ struct Simulation<Member: SimulatedMember> {
         if scenario.isAudited { watch.ghosts[number] = member }
         watch.leaves(number, at: now)
         act(number) { $0.leave(at: $1) }
+        leaving[number] = members[number]
         members[number] = nil
+        queue.insert(.farewell(number, left: 4), at: now + 50)
+    }
+
+    private mutating func sayFarewell(_ number: Int, _ left: Int) {
+        guard var member = leaving[number] else { return }
+        let actions = member.tick(at: clock(number))
+        leaving[number] = left > 0 ? member : nil
+        carryOut(actions, of: number)
+        if left > 0 { queue.insert(.farewell(number, left: left - 1), at: now + 50) }
     }
 
     private mutating func join() {

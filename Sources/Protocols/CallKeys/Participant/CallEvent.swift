@@ -20,6 +20,8 @@ public enum CallEvent: Sendable {
     case suspect
     /// A signal arrived.
     case signal(OpenedSignal)
+    /// A packet arrived beside the signals.
+    case packet(OpenedPacket)
     /// A frame arrived.
     case frame([UInt8])
     /// A frame arrived, and the relay says from whom.
@@ -85,6 +87,8 @@ public struct SignalDraft: Sendable {
 public enum CallAction: Sendable {
     /// Wrap, sign and send this.
     case send(SignalDraft)
+    /// Sign, seal and send this beside the signals, through the relay of frames. Whether it arrives is nobody's concern.
+    case sendPacket(PacketDraft)
     /// A frame was opened: hand it to the decoder.
     case play(PlayedFrame)
     /// A frame was not opened.

@@ -9,6 +9,9 @@ struct HostDuty {
     var barrier: Barrier?
     /// Those without an ack, after the barrier too, and when each was sent the rotation again.
     var repairs: Repairs?
+    /// Turns for those who joined, oldest first, and who has not followed yet.
+    var turns: [Turn] = []
+    var turnPackets = Repetition(0)
     /// When each member last said that it follows this host.
     var followedAt: [CallDevice: UInt64] = [:]
     /// Fresh randomness is due as soon as the one before is in use.
@@ -35,10 +38,40 @@ struct HostDuty {
 
     struct Repairs {
         let rotation: KeyRotation
+        /// The same for everybody, without wraps.
+        let announcement: SignalDraft
         let secret: GroupSecret
         let startedAt: UInt64
         var waiting: Set<CallDevice>
         var done = 0
+        var packets: Repetition
+    }
+
+    struct Turn {
+        let change: SignalDraft
+        /// The step that was made in each generation that was in use or pending.
+        let floors: [Epoch]
+        var waiting: Set<CallDevice>
+
+        /// Whether whoever has this epoch heard of the turn: a later generation was made for a later roster.
+        func isFollowed(by epoch: Epoch) -> Bool {
+            floors.contains { $0.generation == epoch.generation && $0.step <= epoch.step }
+                || floors.allSatisfy { $0.generation < epoch.generation }
+        }
+    }
+
+    /// So many turns that somebody has not followed are repeated; then the oldest is left to the signals.
+    static let turnCount = 8
+
+    /// Takes note of an epoch that a member has: as it says, or as it sends.
+    mutating func note(_ epoch: Epoch, of member: CallDevice) {
+        guard epoch.term == term else { return }
+        if let repairs, repairs.rotation.epoch.generation <= epoch.generation {
+            self.repairs?.waiting.remove(member)
+            barrier?.waiting.remove(member)
+        }
+        for place in turns.indices where turns[place].isFollowed(by: epoch) { turns[place].waiting.remove(member) }
+        turns.removeAll(where: \.waiting.isEmpty)
     }
 }
 
@@ -110,19 +143,26 @@ extension CallParticipant {
         duty?.barrier = HostDuty.Barrier(
             epoch: rotation.epoch, waiting: Set(others), deadline: deadline,
             isHasty: rotation.reason.isHasty || earlier < .max)
-        duty?.repairs = HostDuty.Repairs(rotation: rotation, secret: secret, startedAt: now, waiting: Set(others))
+        let announcement = draft(.rotation(rotation), at: now)
+        let packets = Repetition(times.packetRounds)
+        duty?.repairs = HostDuty.Repairs(
+            rotation: rotation, announcement: announcement, secret: secret, startedAt: now, waiting: Set(others),
+            packets: packets)
         guard !others.isEmpty else { return commit(rotation.epoch, at: now) }
         let keys = others.map { OfferedKey(recipient: $0, epoch: rotation.epoch, secret: secret) }
         send(.rotation(rotation), keys: keys, at: now)
+        repeatPackets(at: now)
     }
 
     mutating func receiveAck(_ epoch: Epoch, from sender: CallDevice, at now: UInt64) {
-        guard duty?.barrier?.epoch.generation == epoch.generation || duty?.repairs?.rotation.epoch == epoch else {
-            return
-        }
-        if epoch.term == roster?.term { duty?.followedAt[sender] = now }
-        duty?.repairs?.waiting.remove(sender)
-        duty?.barrier?.waiting.remove(sender)
+        guard let duty, epoch.term == duty.term, epoch.generation <= ring.newest else { return }
+        self.duty?.followedAt[sender] = now
+        note(epoch, of: sender, at: now)
+    }
+
+    /// A member has an epoch; when all have the newest, it is used.
+    mutating func note(_ epoch: Epoch, of member: CallDevice, at now: UInt64) {
+        duty?.note(epoch, of: member)
         if let barrier = duty?.barrier, barrier.waiting.isEmpty { commit(barrier.epoch, at: now) }
     }
 
@@ -275,7 +315,14 @@ extension CallParticipant {
         }
         adopt(roster, sending.generation, at: now)
         followSteps(at: now)
-        send(.roster(RosterChange(roster: roster, floors: floors)), at: now)
+        let change = draft(.roster(RosterChange(roster: roster, floors: floors)), at: now)
+        output.append(.send(change))
+        let others = before.members.map(\.device).filter { $0 != device }
+        if duty?.turns.count == HostDuty.turnCount { duty?.turns.removeFirst() }
+        duty?.turns.append(HostDuty.Turn(change: change, floors: floors, waiting: Set(others)))
+        let packets = Repetition(times.packetRounds)
+        duty?.turnPackets = packets
+        repeatPackets(at: now)
     }
 
     private mutating func takeIndex() -> UInt16 {

@@ -48,7 +48,7 @@ extension CallParticipant {
         switch ring.open(held, at: now) {
         case .opened(let opened, let sender, let generation):
             play(opened, held, sender, generation, at: now)
-            followEvidence(generation, sender, at: now)
+            followEvidence(generation, held.keyID.step, sender, at: now)
         case .unknownGeneration:
             isAhead(held.keyID)
                 ? keep(held, at: now) : drop(wasEntitled(held.keyID) ? .expired : .notEntitled, held.keyID)
@@ -94,8 +94,13 @@ extension CallParticipant {
 
     /// An authentic frame of the host's pulls this device's generation along; no frame its step, which may have been made for somebody
     /// of whom this device has not heard.
-    private mutating func followEvidence(_ generation: UInt32, _ sender: CallDevice, at now: UInt64) {
+    private mutating func followEvidence(
+        _ generation: UInt32, _ step: UInt8, _ sender: CallDevice, at now: UInt64
+    ) {
         heardAt[sender] = now
+        if let term = ring.term(of: generation) {
+            note(Epoch(term: term, generation: generation, step: step), of: sender, at: now)
+        }
         if sender == roster?.host, now < hostSignalAt + times.frameCredit { hostHeardAt = now }
         if generation > (reached?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
     }

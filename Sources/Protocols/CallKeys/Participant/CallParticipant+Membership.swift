@@ -18,6 +18,7 @@ extension CallParticipant {
     mutating func beginJoining(trusting hosts: Set<CallDevice>, at now: UInt64) {
         guard phase == .outside else { return }
         let attempt = JoinAttempt(nonce: SignalNonce(using: &generator), hosts: hosts, sentAt: now)
+        beside = PacketState()
         phase = .joining(attempt)
         send(.join(attempt.nonce), at: now)
     }
@@ -31,7 +32,7 @@ extension CallParticipant {
     }
 
     mutating func leaveCall(at now: UInt64) {
-        if isMember { send(.leave, at: now) }
+        if isMember { sayFarewell(at: now) }
         goOutside(.left)
     }
 
@@ -50,6 +51,7 @@ extension CallParticipant {
         formerHost = nil
         reunion = nil
         waitingSuccession = nil
+        beside.end()
         output.append(.outside(reason))
     }
 

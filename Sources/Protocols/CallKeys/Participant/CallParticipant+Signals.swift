@@ -6,10 +6,7 @@ extension CallParticipant {
     mutating func receive(_ signal: OpenedSignal, at now: UInt64) {
         let sender = signal.sender
         guard sender != device, phase != .outside else { return }
-        var window = windows[sender] ?? ReplayWindow()
-        do { try window.check(signal.sequence) } catch { return refuse(.replayed, sender) }
-        window.record(signal.sequence)
-        windows[sender] = window
+        guard isNew(signal) else { return beside.hasTaken(signal) ? () : refuse(.replayed, sender) }
         heardAt[sender] = now
         if case .joining(let attempt) = phase {
             if case .reply(let reply) = signal.body { receiveWelcome(reply, attempt, signal, at: now) }
@@ -17,10 +14,11 @@ extension CallParticipant {
         }
         if sender == roster?.host { (hostHeardAt, hostSignalAt) = (now, now) }
         if case .reply(let reply) = signal.body, isReunited(by: reply, signal, at: now) { return }
+        if signal.body.isJoin { joinedWith[sender] = max(signal.sequence, joinedWith[sender] ?? 0) }
         switch signal.body {
         case .join(let nonce): receiveJoin(nonce, from: sender, isReunion: false, at: now)
         case .reunite(let nonce): receiveJoin(nonce, from: sender, isReunion: true, at: now)
-        case .leave: receiveLeave(from: sender, at: now)
+        case .leave: receiveLeave(signal, at: now)
         case .roster(let change): receiveChange(change, from: sender, at: now)
         case .rotation(let rotation): receiveRotation(rotation, signal, at: now)
         case .ack(let epoch): receiveAck(epoch, from: sender, at: now)
@@ -32,8 +30,20 @@ extension CallParticipant {
         }
     }
 
-    private mutating func receiveLeave(from sender: CallDevice, at now: UInt64) {
+    /// Whether a signal was not heeded before, in whatever way it came; from now on it was.
+    mutating func isNew(_ signal: OpenedSignal) -> Bool {
+        var window = windows[signal.sender] ?? ReplayWindow()
+        do { try window.check(signal.sequence) } catch { return false }
+        window.record(signal.sequence)
+        windows[signal.sender] = window
+        return true
+    }
+
+    mutating func receiveLeave(_ signal: OpenedSignal, at now: UInt64) {
+        let sender = signal.sender
         guard let roster, roster.contains(sender) else { return }
+        // A packet may be late, and its sender in the call again.
+        guard signal.sequence > (joinedWith[sender] ?? 0) else { return refuse(.stale, sender) }
         leavers.insert(sender)
         if isHost { return removeSoon(sender, at: now) }
         guard sender == roster.host else { return }
@@ -42,7 +52,7 @@ extension CallParticipant {
     }
 
     /// A join turned the key: nobody sends below the floors any more.
-    private mutating func receiveChange(_ change: RosterChange, from sender: CallDevice, at now: UInt64) {
+    mutating func receiveChange(_ change: RosterChange, from sender: CallDevice, at now: UInt64) {
         guard let roster, sender == roster.host, change.roster.host == sender, !isHost else {
             return refuse(.notTheHost, sender)
         }
@@ -61,6 +71,7 @@ extension CallParticipant {
         }
         followSteps(at: now)
         releaseHeld(at: now)
+        if ring.newestEpoch(of: floor.generation) != nil { acknowledgeBeside(floor, at: now) }
     }
 
     /// Whether a roster of the same host comes after ours: the next one names ours, and one after a gap is newer.
@@ -72,7 +83,7 @@ extension CallParticipant {
     }
 
     /// Fresh randomness: keep it, say so, and wait for the commit.
-    private mutating func receiveRotation(_ rotation: KeyRotation, _ signal: OpenedSignal, at now: UInt64) {
+    mutating func receiveRotation(_ rotation: KeyRotation, _ signal: OpenedSignal, at now: UInt64) {
         let sender = signal.sender
         guard let roster, rotation.roster.host == sender, rotation.epoch.term == rotation.roster.term,
             rotation.epoch.step == 0
@@ -80,7 +91,8 @@ extension CallParticipant {
         if let known = ring.newestEpoch(of: rotation.epoch.generation), known.term == rotation.epoch.term,
             sender == roster.host
         {
-            return send(.ack(rotation.epoch), to: sender, at: now)
+            send(.ack(rotation.epoch), to: sender, at: now)
+            return acknowledgeBeside(rotation.epoch, at: now)
         }
         guard rotation.epoch.generation > (reached?.generation ?? 0) else { return refuse(.stale, sender) }
         if sender == roster.host {
@@ -126,6 +138,7 @@ extension CallParticipant {
             isHasty: rotation.reason.isHasty || earlier < .max)
         forgetNeed(at: now)
         send(.ack(rotation.epoch), to: signal.sender, at: now)
+        acknowledgeBeside(rotation.epoch, at: now)
         releaseHeld(at: now)
     }
 
@@ -159,6 +172,7 @@ extension CallParticipant {
         guard let roster else { return }
         if isHost, roster.contains(sender), beat.epoch.term == roster.term {
             duty?.followedAt[sender] = now
+            note(beat.epoch, of: sender, at: now)
             return repair(sender, beat, at: now)
         }
         guard sender == roster.host, beat.epoch.term == roster.term else {
@@ -196,6 +210,7 @@ extension CallParticipant {
         if let waiting = pending?.epoch.generation, waiting <= generation { pending = nil }
         if let safe = departure?.generation, safe <= generation { departure = nil }
         output.append(.sendingUnder(epoch))
+        beginSpreading(at: now)
     }
 
     /// The host sends under this step and names the roster that we have: nobody was let in whom we do not know of.
@@ -224,6 +239,16 @@ extension CallParticipant {
         ring.advance(sending.generation, to: sending.step + 1, at: now)
         followSteps(at: now)
         lastHeartbeat = 0
+    }
+}
+
+extension SignalBody {
+    /// Whether a device asks to come in.
+    var isJoin: Bool {
+        switch self {
+        case .join, .reunite: true
+        default: false
+        }
     }
 }
 

@@ -5,7 +5,8 @@ import SFrame
 ///
 /// No clock, no socket, no thread: whoever drives it hands in every signal, frame and tick. The rules are in the
 /// extensions: `+Membership` joins and leaves, `+Signals` what a member does with what the host says, `+Hosting` what the
-/// host does, `+Succession` who is host, `+Recovery` missing secrets, `+Media` frames.
+/// host does, `+Succession` who is host, `+Recovery` missing secrets, `+Packets` what is repeated beside the
+/// signals, `+Media` frames.
 ///
 /// Security: copies share every sealer that any of them makes, so that no copy can use a nonce twice.
 public struct CallParticipant {
@@ -33,11 +34,14 @@ public struct CallParticipant {
     var duty: HostDuty?
     var recovery = Recovery()
     var streams = StreamWatch()
+    var beside = PacketState()
 
     var lastHeartbeat: UInt64 = 0
     var hostHeardAt: UInt64 = 0
     var heardAt: [CallDevice: UInt64] = [:]
     var windows: [CallDevice: ReplayWindow] = [:]
+    /// The number of the last signal with which each device asked to come in.
+    var joinedWith: [CallDevice: UInt64] = [:]
     var everMembers: Set<CallDevice> = []
     /// Members that said farewell: not waited for, and not believed as hosts.
     var leavers: Set<CallDevice> = []
@@ -86,6 +90,7 @@ public struct CallParticipant {
         case .readmit(let device): readmit(device, at: now)
         case .suspect: makeFreshSoon(at: now)
         case .signal(let signal): receive(signal, at: now)
+        case .packet(let packet): receive(packet, at: now)
         case .frame(let frame): receive(frame, at: now)
         case .relayedFrame(let frame, let alias): receive(frame, carriedFor: alias, at: now)
         case .tick: tick(at: now)
@@ -96,7 +101,7 @@ public struct CallParticipant {
 
     private mutating func tick(at now: UInt64) {
         switch phase {
-        case .outside: return
+        case .outside: return repeatFarewell(at: now)
         case .joining(let attempt): return retryJoining(attempt, at: now)
         case .member: break
         }
@@ -109,18 +114,22 @@ public struct CallParticipant {
         pursueMissingKeys(at: now)
         pursueReunion(at: now)
         beat(at: now)
+        repeatPackets(at: now)
         if let reached { ring.wipe(current: reached.generation, at: now) }
     }
 
     mutating func send(
         _ body: SignalBody, to recipient: CallDevice? = nil, keys: [OfferedKey] = [], at now: UInt64
     ) {
+        output.append(.send(draft(body, to: recipient, keys: keys, at: now)))
+    }
+
+    mutating func draft(
+        _ body: SignalBody, to recipient: CallDevice? = nil, keys: [OfferedKey] = [], at now: UInt64
+    ) -> SignalDraft {
         sequence = sequence == 0 ? now : sequence + 1
-        output.append(
-            .send(
-                SignalDraft(
-                    recipient: recipient, term: roster?.term ?? 0, sequence: sequence, sentAt: now, body: body,
-                    keys: keys)))
+        return SignalDraft(
+            recipient: recipient, term: roster?.term ?? 0, sequence: sequence, sentAt: now, body: body, keys: keys)
     }
 }
 

@@ -40,6 +40,13 @@ struct KeyRing {
         generations[generation].map { $0.isProven && $0.scope.term == term } ?? false
     }
 
+    func term(of generation: UInt32) -> UInt32? { generations[generation]?.scope.term }
+
+    /// Whether a frame of this member was opened under this generation or a later one.
+    func hasHeard(_ index: UInt16, since generation: UInt32) -> Bool {
+        generations.values.contains { $0.scope.generation >= generation && $0.heard[index] != nil }
+    }
+
     func newestEpoch(of generation: UInt32) -> Epoch? { generations[generation]?.newest.epoch }
 
     // MARK: Keys come and go

@@ -53,6 +53,18 @@ public struct CallTimes: Hashable, Sendable {
     public var requestTimeout: UInt64 = 10_000
     /// How long an answer is waited for before the next member is asked.
     public var requestRetarget: UInt64 = 1000
+    /// Between two packets of a host to a member that lacks an epoch.
+    public var packetInterval: UInt64 = 150
+    /// How often a host sends them.
+    public var packetRounds = 40
+    /// Between two packets of a member to one that it has not heard under the new key.
+    public var spreadInterval: UInt64 = 200
+    /// How often a member sends them.
+    public var spreadRounds = 10
+    /// Between two copies of a farewell.
+    public var farewellInterval: UInt64 = 50
+    /// How many copies there are.
+    public var farewellRounds = 4
     /// Between two answers to one member.
     public var replyInterval: UInt64 = 900
     /// How often joining is tried.

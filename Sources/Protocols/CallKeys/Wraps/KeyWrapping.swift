@@ -85,8 +85,7 @@ extension SignalBody {
 ///
 /// Spec: RFC 9180 in base mode, DHKEM(P-256, HKDF-SHA256) with AES-256-GCM. Wire form: 65-byte encapsulation, 48 bytes.
 struct WrapScope {
-    private static let encapsulationByteCount = 65
-    private let context: Data
+    private let context: [UInt8]
 
     init(_ callID: CallID, from sender: CallDevice, to recipient: CallDevice, _ epoch: Epoch, _ nonce: [UInt8]) {
         var writer = ByteWriter()
@@ -98,7 +97,7 @@ struct WrapScope {
         writer.write(epoch.generation)
         writer.write(epoch.step)
         writer.write(nonce)
-        context = Data(writer.bytes)
+        context = writer.bytes
         self.recipient = recipient
         self.epoch = epoch
     }
@@ -107,21 +106,39 @@ struct WrapScope {
     private let epoch: Epoch
 
     func wrap(_ secret: GroupSecret, to key: P256.KeyAgreement.PublicKey) -> KeyWrap? {
-        guard
-            var sender = try? HPKE.Sender(recipientKey: key, ciphersuite: .P256_SHA256_AES_GCM_256, info: context),
-            let sealed = secret.key.withUnsafeBytes({ try? sender.seal(Array($0)) })
-        else { return nil }
-        return KeyWrap(
-            recipient: recipient, epoch: epoch, form: .hpkeP256, bytes: Array(sender.encapsulatedKey) + Array(sealed))
+        secret.key.withUnsafeBytes { DeviceBox.seal(Array($0), info: context, to: key) }
+            .map { KeyWrap(recipient: recipient, epoch: epoch, form: .hpkeP256, bytes: $0) }
     }
 
     func open(_ wrap: KeyWrap, with key: P256.KeyAgreement.PrivateKey) -> GroupSecret? {
-        guard wrap.form == .hpkeP256, wrap.bytes.count > Self.encapsulationByteCount,
-            var recipient = try? HPKE.Recipient(
-                privateKey: key, ciphersuite: .P256_SHA256_AES_GCM_256, info: context,
-                encapsulatedKey: Data(wrap.bytes[..<Self.encapsulationByteCount])),
-            let secret = try? recipient.open(wrap.bytes[Self.encapsulationByteCount...])
+        guard wrap.form == .hpkeP256 else { return nil }
+        return DeviceBox.open(wrap.bytes, info: context, with: key).flatMap { GroupSecret(SymmetricKey(data: $0)) }
+    }
+}
+
+/// Bytes that only the owner of a P-256 key opens: 65-byte encapsulation, then as many bytes and 16 more.
+///
+/// Spec: RFC 9180 in base mode, DHKEM(P-256, HKDF-SHA256) with AES-256-GCM.
+enum DeviceBox {
+    private static let encapsulationByteCount = 65
+    static let overhead = encapsulationByteCount + 16
+
+    static func seal(_ bytes: [UInt8], info: [UInt8], to key: P256.KeyAgreement.PublicKey) -> [UInt8]? {
+        guard
+            var sender = try? HPKE.Sender(
+                recipientKey: key, ciphersuite: .P256_SHA256_AES_GCM_256, info: Data(info)),
+            let sealed = try? sender.seal(bytes)
         else { return nil }
-        return GroupSecret(SymmetricKey(data: secret))
+        return Array(sender.encapsulatedKey) + Array(sealed)
+    }
+
+    static func open(_ box: [UInt8], info: [UInt8], with key: P256.KeyAgreement.PrivateKey) -> [UInt8]? {
+        guard box.count > encapsulationByteCount,
+            var recipient = try? HPKE.Recipient(
+                privateKey: key, ciphersuite: .P256_SHA256_AES_GCM_256, info: Data(info),
+                encapsulatedKey: Data(box[..<encapsulationByteCount])),
+            let bytes = try? recipient.open(box[encapsulationByteCount...])
+        else { return nil }
+        return Array(bytes)
     }
 }

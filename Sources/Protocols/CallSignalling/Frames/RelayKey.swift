@@ -5,7 +5,7 @@ import Crypto
 /// say something in the device's name; who has not can not.
 ///
 /// Spec: a code is the first 8 bytes, big-endian, of HMAC-SHA256 over u8 kind of the packet, u64 stay (in a hello: the cookie), and
-/// the fields behind the code; in a relayed frame the alias stands before the frame.
+/// the fields behind the code; where there is an alias, it stands before what follows the code.
 public struct RelayKey: Sendable {
     /// How long a key is.
     public static let byteCount = 16
@@ -36,6 +36,16 @@ public struct RelayKey: Sendable {
         .relayed(from: alias, code: code(17, stay, alias.bytes + frame), frame)
     }
 
+    /// Something sealed for another device.
+    public func sealed(_ bytes: [UInt8], to alias: MemberAlias, _ stay: UInt64) -> RelayPacket {
+        .sealed(to: alias, code: code(18, stay, alias.bytes + bytes), bytes)
+    }
+
+    /// The same from another device, as the relay hands it to this one.
+    public func relayedSealed(_ bytes: [UInt8], of alias: MemberAlias, _ stay: UInt64) -> RelayPacket {
+        .relayedSealed(from: alias, code: code(19, stay, alias.bytes + bytes), bytes)
+    }
+
     /// Whether a packet was made with this key.
     ///
     /// - Parameter stay: the number in the welcome; of no meaning for a hello and a welcome, which name their own.
@@ -46,6 +56,8 @@ public struct RelayKey: Sendable {
         case .frame(let code, let frame): code == self.code(14, stay, frame)
         case .farewell(let code): code == self.code(15, stay, [])
         case .relayed(let alias, let code, let frame): code == self.code(17, stay, alias.bytes + frame)
+        case .sealed(let alias, let code, let bytes): code == self.code(18, stay, alias.bytes + bytes)
+        case .relayedSealed(let alias, let code, let bytes): code == self.code(19, stay, alias.bytes + bytes)
         case .challenge, .refused: false
         }
     }

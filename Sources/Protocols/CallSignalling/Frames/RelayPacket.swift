@@ -26,6 +26,10 @@ public enum RelayPacket: Hashable, Sendable {
     case refused
     /// 17. A frame of another device: whom the relay let in (8), code (8), frame.
     case relayed(from: MemberAlias, code: UInt64, [UInt8])
+    /// 18. Something sealed, for one other in the call: for whom (8), code (8), at most as many bytes as a frame has.
+    case sealed(to: MemberAlias, code: UInt64, [UInt8])
+    /// 19. The same as it comes: whom the relay let in (8), code (8), the bytes.
+    case relayedSealed(from: MemberAlias, code: UInt64, [UInt8])
 
     /// No datagram is longer, in bytes: it fits into one packet of any network.
     public static let maximumByteCount = 1400
@@ -52,10 +56,11 @@ public enum RelayPacket: Hashable, Sendable {
             writer.write(frame)
         case .farewell(let code): writer.write(code)
         case .refused: break
-        case .relayed(let alias, let code, let frame):
+        case .relayed(let alias, let code, let bytes), .sealed(let alias, let code, let bytes),
+            .relayedSealed(let alias, let code, let bytes):
             writer.write(alias.bytes)
             writer.write(code)
-            writer.write(frame)
+            writer.write(bytes)
         }
         return writer.bytes
     }
@@ -69,6 +74,8 @@ public enum RelayPacket: Hashable, Sendable {
         case .farewell: 15
         case .refused: 16
         case .relayed: 17
+        case .sealed: 18
+        case .relayedSealed: 19
         }
     }
 
@@ -86,9 +93,14 @@ public enum RelayPacket: Hashable, Sendable {
             self = .frame(code: first, Array(rest.dropFirst(8)))
         case 15 where rest.count == 8: self = .farewell(code: first)
         case 16 where rest.isEmpty: self = .refused
-        case 17 where rest.count > 16:
+        case 17...19 where rest.count > 16:
             guard let alias = MemberAlias(Array(rest.prefix(8))) else { return nil }
-            self = .relayed(from: alias, code: second, Array(rest.dropFirst(16)))
+            let content = Array(rest.dropFirst(16))
+            switch bytes[0] {
+            case 17: self = .relayed(from: alias, code: second, content)
+            case 18: self = .sealed(to: alias, code: second, content)
+            default: self = .relayedSealed(from: alias, code: second, content)
+            }
         default: return nil
         }
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What goes wrong on purpose, for tests and demonstrations.
 package struct CallFaults: Sendable {
-    /// Whether every second fresh key is lost, so that it has to be asked for.
+    /// Whether every second fresh key is lost, and all packets beside the signals, so that it has to be asked for.
     package let losesKeys: Bool
     /// A network that is gone for a while; nil for one that stays.
     package let outage: Outage?
@@ -20,7 +20,8 @@ package struct CallFaults: Sendable {
     }
 
     func afflict(_ frames: any CallFrames) -> any CallFrames {
-        outage.map { InterruptedFrames(frames, by: $0) } ?? frames
+        let frames = losesKeys ? ForgetfulFrames(frames) : frames
+        return outage.map { InterruptedFrames(frames, by: $0) } ?? frames
     }
 }
 
@@ -64,6 +65,7 @@ private struct InterruptedFrames: CallFrames {
     }
 
     func send(_ frame: [UInt8]) { if !outage.isOn { frames.send(frame) } }
+    func send(_ packet: [UInt8], to alias: MemberAlias) { if !outage.isOn { frames.send(packet, to: alias) } }
     func close() async { await frames.close() }
 }
 

@@ -32,6 +32,7 @@ public actor GroupCall {
     private var soundCount: UInt32 = 0
     /// Of which call as it is the thirty digits were reported: they take thousands of hashes.
     private var codeShown: (term: UInt32, members: [CallDevice])?
+    private var allowance = PacketAllowance()
     private var tasks: [Task<Void, Never>] = []
 
     /// A call in which this device does not take part yet.
@@ -81,6 +82,8 @@ public actor GroupCall {
         for task in tasks { task.cancel() }
         tasks = []
         perform(.leave)
+        // A farewell is repeated for as long.
+        for _ in 0..<4 where (try? await Task.sleep(for: .milliseconds(50))) != nil { perform(.tick) }
         await signals.close()
         await frames.close()
         report.finish()
@@ -132,12 +135,21 @@ public actor GroupCall {
         tasks = [
             Task { for await bytes in signals { receive(signal: bytes) } },
             Task {
-                for await frame in frames {
-                    perform(frame.carriedFor.map { CallEvent.relayedFrame(frame.bytes, of: $0) } ?? .frame(frame.bytes))
-                }
+                for await frame in frames { receive(frame) }
             },
             Task { while (try? await Task.sleep(for: .milliseconds(50))) != nil { perform(.tick) } },
         ]
+    }
+
+    private func receive(_ frame: ArrivedFrame) {
+        guard frame.isSealed else {
+            return perform(frame.carriedFor.map { .relayedFrame(frame.bytes, of: $0) } ?? .frame(frame.bytes))
+        }
+        // Opening takes more work than making junk.
+        guard allowance.takes(from: frame.carriedFor, at: clock.now),
+            let packet = identity.open(frame.bytes, in: callID), isKnown(packet.sender)
+        else { return }
+        perform(.packet(packet))
     }
 
     private func receive(signal bytes: [UInt8]) {
@@ -191,6 +203,7 @@ public actor GroupCall {
     private func carryOut(_ action: CallAction) {
         switch action {
         case .send(let draft): send(draft)
+        case .sendPacket(let draft): send(draft)
         case .play(let frame): play(frame)
         case .dropped(let frame): drop(frame)
         case .admissionNeeded(let device): if isKnown(device) { perform(.admit(device)) }
@@ -215,6 +228,14 @@ public actor GroupCall {
                 agreementKey: people.agreementKey(of:), sign: identity.sign)
         else { return }
         signals.send(signal)
+    }
+
+    private func send(_ draft: PacketDraft) {
+        guard let key = people.agreementKey(of: draft.recipient),
+            let packet = try? draft.packet(by: identity.device, in: callID, sign: identity.sign),
+            let bytes = packet.sealed(for: draft.recipient, in: callID, to: key)
+        else { return }
+        frames.send(bytes, to: MemberAlias(of: draft.recipient, in: callID))
     }
 
     private func receive(_ roster: Roster) {

@@ -1,16 +1,19 @@
 public import CallSignalling
 
-/// A frame that arrived.
+/// A frame that arrived, or something sealed for this device.
 public struct ArrivedFrame: Hashable, Sendable {
-    /// The encrypted frame.
+    /// The encrypted frame, or what is sealed.
     public let bytes: [UInt8]
     /// Whom the relay let in and took it from; nil if the way of frames cannot tell.
     public let carriedFor: MemberAlias?
+    /// Whether it is a ``CallKeys/KeyPacket`` for this device alone, and no frame.
+    public let isSealed: Bool
 
-    /// A frame.
-    public init(_ bytes: [UInt8], carriedFor: MemberAlias? = nil) {
+    /// A frame, or something sealed.
+    public init(_ bytes: [UInt8], carriedFor: MemberAlias? = nil, isSealed: Bool = false) {
         self.bytes = bytes
         self.carriedFor = carriedFor
+        self.isSealed = isSealed
     }
 }
 
@@ -20,6 +23,8 @@ public protocol CallFrames: Sendable {
     var incoming: AsyncStream<ArrivedFrame> { get }
     /// Sends an encrypted frame to all others in the call, at most ``CallSignalling/RelayPacket/maximumFrameByteCount`` bytes.
     func send(_ frame: [UInt8])
+    /// Sends something sealed to one other in the call, at most as many bytes.
+    func send(_ packet: [UInt8], to alias: MemberAlias)
     /// Goes.
     func close() async
 }

@@ -81,6 +81,13 @@ public final class RelayedFrames: CallFrames {
         write(key.frame(frame, stay))
     }
 
+    /// Sends something sealed to one other; before the relay has let this device in, it is lost.
+    public func send(_ packet: [UInt8], to alias: MemberAlias) {
+        let (key, stay) = state.withLock { ($0.key, $0.stay) }
+        guard let stay, packet.count <= RelayPacket.maximumFrameByteCount else { return }
+        write(key.sealed(packet, to: alias, stay))
+    }
+
     /// Says farewell, and closes the socket.
     public func close() async {
         greeting.withLock { $0?.cancel() }
@@ -126,10 +133,16 @@ public final class RelayedFrames: CallFrames {
         // Nobody vouches for a refusal: it makes this device ask again, and silences nobody.
         case .refused: state.withLock { $0.isRefused = true }
         case .relayed(let alias, _, let frame):
-            let isGenuine = state.withLock { state in state.stay.map { state.key.made(packet, in: $0) } ?? false }
-            if isGenuine { deliver.yield(ArrivedFrame(frame, carriedFor: alias)) }
-        case .hello, .frame, .farewell: break
+            if isGenuine(packet) { deliver.yield(ArrivedFrame(frame, carriedFor: alias)) }
+        case .relayedSealed(let alias, _, let bytes):
+            if isGenuine(packet) { deliver.yield(ArrivedFrame(bytes, carriedFor: alias, isSealed: true)) }
+        case .hello, .frame, .farewell, .sealed: break
         }
+    }
+
+    /// Whether the relay made a packet for this stay.
+    private func isGenuine(_ packet: RelayPacket) -> Bool {
+        state.withLock { state in state.stay.map { state.key.made(packet, in: $0) } ?? false }
     }
 
     private func takeIn(_ welcome: RelayPacket, _ stay: UInt64) {

@@ -29,3 +29,24 @@ package struct ForgetfulSignals: CallSignals {
     package func remove(_ devices: [CallDevice]) async { await signals.remove(devices) }
     package func close() async { await signals.close() }
 }
+
+/// Frames that come without anything sealed beside them: otherwise what the signals lost would not be missed.
+package struct ForgetfulFrames: CallFrames {
+    package let incoming: AsyncStream<ArrivedFrame>
+    private let frames: any CallFrames
+
+    /// The frames of these.
+    package init(_ frames: any CallFrames) {
+        self.frames = frames
+        let (incoming, arrived) = AsyncStream.makeStream(of: ArrivedFrame.self)
+        self.incoming = incoming
+        Task {
+            for await frame in frames.incoming where !frame.isSealed { arrived.yield(frame) }
+            arrived.finish()
+        }
+    }
+
+    package func send(_ frame: [UInt8]) { frames.send(frame) }
+    package func send(_ packet: [UInt8], to alias: MemberAlias) { frames.send(packet, to: alias) }
+    package func close() async { await frames.close() }
+}

@@ -22,4 +22,8 @@ public struct CallIdentity: Sendable {
     func open(_ signal: VerifiedSignal) -> OpenedSignal? {
         try? secrets.withAgreementKeys { key, _ in OpenedSignal(signal, for: device, with: key) }
     }
+
+    func open(_ packet: [UInt8], in callID: CallID) -> OpenedPacket? {
+        try? secrets.withAgreementKeys { key, _ in try? KeyPacket.open(packet, for: device, in: callID, with: key) }
+    }
 }

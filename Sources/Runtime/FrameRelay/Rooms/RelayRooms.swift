@@ -66,7 +66,12 @@ struct RelayRooms<Address: Hashable> {
         }
         guard let guest = guests[address], guest.key.made(packet, in: guest.stay) else { return .ignored }
         switch packet {
-        case .frame(_, let frame): return pass(frame, of: guest, from: address, at: now)
+        case .frame(_, let frame):
+            guard let room = charge(guest, at: address, now) else { return .ignored }
+            return pass(frame, of: guest, from: address, to: room)
+        case .sealed(let alias, _, let bytes):
+            guard let room = charge(guest, at: address, now) else { return .ignored }
+            return pass(bytes, of: guest, to: alias, in: room)
         case .farewell: remove(address)
         default: break
         }
@@ -114,9 +119,12 @@ struct RelayRooms<Address: Hashable> {
         return guest.stay
     }
 
-    private mutating func pass(_ frame: [UInt8], of guest: Guest, from address: Address, at now: UInt64) -> Verdict {
+    /// Counts a packet.
+    ///
+    /// - Returns: the room to which it may go; nil if it goes nowhere.
+    private mutating func charge(_ guest: Guest, at address: Address, _ now: UInt64) -> Room? {
         var guest = guest
-        guard now < guest.end else { return .ignored }
+        guard now < guest.end else { return nil }
         let earned = (now - guest.heardAt).multipliedReportingOverflow(by: limits.packetsPerSecond)
         guest.allowance = min(
             limits.packetBurst * 1000, guest.allowance + (earned.overflow ? 0 : earned.partialValue))
@@ -125,12 +133,25 @@ struct RelayRooms<Address: Hashable> {
         if !isPoor { guest.allowance -= 1000 }
         guests[address] = guest
         rooms[guest.place.call]?.heardAt = now
-        guard !isPoor, let room = rooms[guest.place.call] else { return .ignored }
+        return isPoor ? nil : rooms[guest.place.call]
+    }
+
+    /// A frame goes to all others.
+    private func pass(_ frame: [UInt8], of guest: Guest, from address: Address, to room: Room) -> Verdict {
         var packets: [Address: RelayPacket] = [:]
         for other in room.guests.values where other != address {
             packets[other] = guests[other].map { $0.key.relayed(frame, of: guest.alias, $0.stay) }
         }
         return .forward(packets)
+    }
+
+    /// What is sealed goes to one other.
+    private func pass(_ bytes: [UInt8], of guest: Guest, to alias: MemberAlias, in room: Room) -> Verdict {
+        let others = room.guests.values.compactMap { address in guests[address].map { (address, $0) } }
+        guard alias != guest.alias, let (address, other) = others.first(where: { $0.1.alias == alias }) else {
+            return .ignored
+        }
+        return .forward([address: other.key.relayedSealed(bytes, of: guest.alias, other.stay)])
     }
 
     /// A device is in a call no more: it is out, and its tickets are worth nothing.
