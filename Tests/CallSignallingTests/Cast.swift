@@ -45,6 +45,14 @@ struct Cast {
             callID: callID, sender: host.device, recipient: recipient, term: 2, sequence: 11, sentAt: 1000, body: body)
     }
 
+    /// By the first, for the second, in a call with the third.
+    func ring(duration: UInt16 = 45, id: UInt8 = 6) throws -> Ring {
+        try Ring(
+            id: try #require(SignalNonce([UInt8](repeating: id, count: 16))), duration: duration,
+            caller: Array("host@example.org".utf8),
+            others: [Array("member@example.org".utf8), Array("other@example.org".utf8)])
+    }
+
     func bodies() throws -> [SignalBody] {
         let nonce = try #require(SignalNonce([UInt8](repeating: 6, count: 16)))
         let wraps = WrapForm.allCases.map {
@@ -59,7 +67,8 @@ struct Cast {
             .ack(epoch), .commit(epoch), .request(KeyRequest(id: nonce, reason: .audioDecryptFailed, newest: 6)),
             .reply(KeyReply(id: nonce, current: epoch, roster: roster, wraps: wraps)),
             .heartbeat(Heartbeat(epoch: epoch, rosterNumber: 4, rosterHash: roster.hash, heard: 2, isHost: true)),
-            .yield(Yielding(to: other.device, term: 1 << 16 | 1)), .reunite(nonce),
+            .yield(Yielding(to: other.device, term: 1 << 16 | 1)), .reunite(nonce), .ring(try ring()),
+            .ringAnswer(RingAnswer(.busy, to: nonce)), .ringEnd(RingEnd(.acceptedElsewhere, of: nonce)),
         ]
     }
 }

@@ -85,6 +85,29 @@ import Testing
         #expect(scene.fault(eve) == .notInCall)
     }
 
+    /// Bob's tablet rings: it answers the caller, and says nothing else. Who was not invited, or was removed, does not even answer.
+    @Test func whoIsInvitedMayAnswerARing_andNothingElse() throws {
+        let nonce = try #require(SignalNonce([UInt8](repeating: 4, count: 16)))
+        let answer = SignalBody.ringAnswer(RingAnswer(.decline, to: nonce))
+        var (scene, alice, bob) = try twoInACall()
+        let inbox = RelayRoute.inbox(scene.alice.device).destination
+        let eve = try scene.connect(scene.eve)
+        try scene.send(signal: try scene.eve.signal(in: scene.call, to: scene.alice.device, saying: answer), to: inbox, on: eve)
+        #expect(scene.fault(eve) == .notInCall)
+        try scene.send(.invite(scene.call, [scene.eve.device]), on: bob)
+        let tablet = try scene.connect(scene.eve)
+        try scene.subscribe(.inbox(scene.alice.device), on: alice)
+        let signal = try scene.eve.signal(in: scene.call, to: scene.alice.device, saying: answer)
+        try scene.send(signal: signal, to: inbox, on: tablet)
+        #expect(scene.frames(alice).map(\.body) == [signal] && scene.fault(tablet) == nil)
+        try scene.send(signal: try scene.eve.signal(2, in: scene.call, to: scene.alice.device), to: inbox, on: tablet)
+        #expect(scene.fault(tablet) == .notInCall)
+        try scene.send(.remove(scene.call, [scene.eve.device]), on: alice)
+        let removed = try scene.connect(scene.eve)
+        try scene.send(signal: signal, to: inbox, on: removed)
+        #expect(scene.fault(removed) == .notInCall)
+    }
+
     @Test func whoIsNotInTheCallMayNotListen() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)

@@ -18,11 +18,12 @@ struct Actor {
 
     /// A signal; the number tells it from others.
     func signal(
-        _ number: UInt64 = 1, in call: CallID, to recipient: CallDevice? = nil, naming sender: CallDevice? = nil
+        _ number: UInt64 = 1, in call: CallID, to recipient: CallDevice? = nil, naming sender: CallDevice? = nil,
+        saying body: SignalBody = .leave
     ) throws -> [UInt8] {
         let content = Signal.Content(
             callID: call, sender: sender ?? device, recipient: recipient, term: 1, sequence: number, sentAt: 1,
-            body: .leave)
+            body: body)
         return try Signal(signing: content) { Array(try key.signature(for: $0)) }.encoded
     }
 }

@@ -13,6 +13,9 @@ extension SignalBody {
         case .reply(let reply): reply.write(to: &writer)
         case .heartbeat(let heartbeat): heartbeat.write(to: &writer)
         case .yield(let yielding): yielding.write(to: &writer)
+        case .ring(let ring): ring.write(to: &writer)
+        case .ringAnswer(let answer): answer.write(to: &writer)
+        case .ringEnd(let end): end.write(to: &writer)
         }
     }
 
@@ -30,6 +33,9 @@ extension SignalBody {
         case 9: self = .heartbeat(try Heartbeat(from: &reader))
         case 10: self = .yield(try Yielding(from: &reader))
         case 11: self = .reunite(try Self.nonce(from: &reader))
+        case 12: self = .ring(try Ring(from: &reader))
+        case 13: self = .ringAnswer(try RingAnswer(from: &reader))
+        case 14: self = .ringEnd(try RingEnd(from: &reader))
         default: throw .unknownBody(kind)
         }
     }
@@ -47,6 +53,9 @@ extension SignalBody {
         case .heartbeat: 9
         case .yield: 10
         case .reunite: 11
+        case .ring: 12
+        case .ringAnswer: 13
+        case .ringEnd: 14
         }
     }
 

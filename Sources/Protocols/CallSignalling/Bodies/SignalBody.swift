@@ -25,6 +25,12 @@ public enum SignalBody: Hashable, Sendable {
     /// 11. A member that another host led, with its keys still there, wants to be let in after a partition: like a ``join(_:)``, but the
     /// number that its frames carry may stay, for it forgot no counter. Field: nonce (16).
     case reunite(SignalNonce)
+    /// 12. The call is on: a device of somebody who is to take part rings. Not for members.
+    case ring(Ring)
+    /// 13. What a device that rings says. Not for members.
+    case ringAnswer(RingAnswer)
+    /// 14. A device that rings is to stop. Not for members.
+    case ringEnd(RingEnd)
 }
 
 /// For whom a host gives up its reign.

@@ -163,6 +163,8 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case invalidEpoch
     /// No host, too many members, out of order, or a device twice.
     case invalidRoster
+    /// A ring that asks nobody or too many, for too long or too short a time, or names somebody twice or out of order.
+    case invalidRing
     /// A wrap is longer than any, in bytes.
     case wrapTooLong(Int)
     /// A checkpoint is longer than any, in bytes.

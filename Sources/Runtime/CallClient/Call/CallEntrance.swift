@@ -37,14 +37,14 @@ extension Client {
     /// The same with faults.
     package func enter(
         _ act: CallAct, with people: CallPeople, by secrets: DeviceSecrets,
-        suffering faults: CallFaults
+        judging judge: RingJudge? = nil, suffering faults: CallFaults
     ) async throws(CallEntryError) -> GroupCall {
         guard let identity = CallIdentity(secrets) else { throw .ticket(.keystore(.keysDoNotFit)) }
         let relay: RelayEndpoint
         do { relay = try RelayEndpoint(of: profile, as: secrets, in: surroundings) } catch { throw .address(error) }
         let client = RelayClient(to: relay)
         let signals: RelayedSignals
-        do { signals = try await RelayedSignals(through: client, act, as: identity.device) } catch {
+        do { signals = try await RelayedSignals(through: client, act, as: identity, judging: judge) } catch {
             await client.close()
             throw .signals(error)
         }
@@ -56,7 +56,8 @@ extension Client {
         return GroupCall(
             act.callID, as: identity, with: people, signals: faults.afflict(signals),
             frames: faults.afflict(frames),
-            gossip: await callGossip(), check: PeopleCheck { await self.peopleStill($0) })
+            gossip: await callGossip(), check: PeopleCheck { await self.peopleStill($0) },
+            otherRings: signals.otherRings)
     }
 
     private func relayedFrames(

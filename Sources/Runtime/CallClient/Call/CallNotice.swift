@@ -1,5 +1,6 @@
 public import CallKeys
 public import CallSignalling
+public import KeyTransparency
 public import SignetClient
 
 /// What a person, or a program, may want to know of a running call.
@@ -22,6 +23,10 @@ public enum CallNotice: Sendable {
     case met(MetCheckpoint, from: CallDevice)
     /// These devices may no longer take part: their owners revoked or replaced them, or the directory contradicts itself.
     case revoked([CallDevice])
+    /// What came of ringing somebody.
+    case rung(Handle, RingOutcome)
+    /// Somebody rang this device while it was in the call.
+    case rang(RingEvent)
     /// This device is no member any more.
     case outside(OutsideReason)
 }

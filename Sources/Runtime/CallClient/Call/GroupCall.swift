@@ -34,6 +34,10 @@ public actor GroupCall {
     private var codeShown: (term: UInt32, members: [CallDevice])?
     private var allowance = PacketAllowance()
     private var tasks: [Task<Void, Never>] = []
+    /// The people who are rung, from ``ring(as:for:)`` on.
+    var ringing: OutgoingRing?
+    /// Rings of other calls, which reach this device meanwhile.
+    private let otherRings: AsyncStream<RingEvent>?
 
     /// A call in which this device does not take part yet.
     public init(
@@ -48,9 +52,11 @@ public actor GroupCall {
     /// The same, with people who are looked up again.
     package init(
         _ callID: CallID, as identity: CallIdentity, with people: CallPeople, signals: any CallSignals,
-        frames: any CallFrames, gossip: CallGossip? = nil, check: PeopleCheck?, clock: CallClock = CallClock()
+        frames: any CallFrames, gossip: CallGossip? = nil, check: PeopleCheck?,
+        otherRings: AsyncStream<RingEvent>? = nil, clock: CallClock = CallClock()
     ) {
         self.check = check
+        self.otherRings = otherRings
         checkedAt = clock.now
         self.callID = callID
         self.identity = identity
@@ -79,6 +85,7 @@ public actor GroupCall {
 
     /// Leaves, and wipes every key.
     public func leave() async {
+        stopRinging()
         for task in tasks { task.cancel() }
         tasks = []
         perform(.leave)
@@ -137,7 +144,8 @@ public actor GroupCall {
             Task {
                 for await frame in frames { receive(frame) }
             },
-            Task { while (try? await Task.sleep(for: .milliseconds(50))) != nil { perform(.tick) } },
+            Task { while (try? await Task.sleep(for: .milliseconds(50))) != nil { tick() } },
+            Task { [otherRings] in for await event in otherRings ?? AsyncStream.ended { report.yield(.rang(event)) } },
         ]
     }
 
@@ -152,6 +160,11 @@ public actor GroupCall {
         perform(.packet(packet))
     }
 
+    private func tick() {
+        perform(.tick)
+        tickRing()
+    }
+
     private func receive(signal bytes: [UInt8]) {
         guard let signal = try? Signal(decoding: bytes), signal.content.sender != identity.device else { return }
         guard let verified = try? signal.verify(for: identity.device, in: callID), isKnown(signal.content.sender) else {
@@ -159,6 +172,7 @@ public actor GroupCall {
             if case .join = signal.content.body { report.yield(.stranger(signal.content.sender)) }
             return
         }
+        if case .ringAnswer(let answer) = verified.content.body { return take(answer, verified) }
         meet(verified.content.checkpoint, from: signal.content.sender)
         guard let opened = identity.open(verified) else { return }
         perform(.signal(opened))
@@ -238,6 +252,20 @@ public actor GroupCall {
         frames.send(bytes, to: MemberAlias(of: draft.recipient, in: callID))
     }
 
+    var now: UInt64 { clock.now }
+
+    func tell(_ notice: CallNotice) { report.yield(notice) }
+
+    func noteRefusedAnswer() { tally.refusals += 1 }
+
+    /// Says something that is no participant's, to one device.
+    func tell(_ body: SignalBody, to device: CallDevice) {
+        let content = Signal.Content(
+            callID: callID, sender: identity.device, recipient: device, term: 0, sequence: clock.now,
+            sentAt: clock.now, checkpoint: gossip?.own ?? [], body: body)
+        if let signal = try? Signal(signing: content, with: identity.sign) { signals.send(signal) }
+    }
+
     private func receive(_ roster: Roster) {
         let members = roster.members.map(\.device)
         report.yield(.members(members, strangers: strangers))
@@ -268,4 +296,9 @@ public actor GroupCall {
         let device = frame.keyID.flatMap { participant.roster?.device(at: $0.index) }
         if tally.drop(frame.reason, of: device) { report.yield(.failed(frame.reason, of: device)) }
     }
+}
+
+extension AsyncStream {
+    /// One in which nothing happens.
+    fileprivate static var ended: AsyncStream<Element> { AsyncStream { $0.finish() } }
 }

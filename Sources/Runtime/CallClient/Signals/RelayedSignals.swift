@@ -6,22 +6,24 @@ public import SignalClient
 public final class RelayedSignals: CallSignals {
     /// What the topic of the call and the inbox deliver. For one reader.
     public let incoming: AsyncStream<[UInt8]>
+    /// Rings of other calls, which are answered with "busy". For one reader.
+    let otherRings: AsyncStream<RingEvent>
     private let client: RelayClient
     private let callID: CallID
     private let outbox: AsyncStream<Signal>.Continuation
     private let sending: Task<Void, Never>
     private let reading: [Task<Void, Never>]
 
-    /// A signal that could not be delivered for so long is of no use any more, in milliseconds.
-    private static let lifetime: UInt64 = 30_000
-
     /// Opens or joins a call at the relay, and listens to it and to the device's inbox.
     ///
-    /// - Parameter act: ``CallSignalling/CallAct/start(_:inviting:)`` or ``CallSignalling/CallAct/join(_:)``.
+    /// - Parameters:
+    ///   - act: ``CallSignalling/CallAct/start(_:inviting:)`` or ``CallSignalling/CallAct/join(_:)``.
+    ///   - judge: judges rings of other calls meanwhile; nil to heed none.
     /// - Throws: `RelayClientError`.
     public init(
-        through client: RelayClient, _ act: CallAct, as device: CallDevice
+        through client: RelayClient, _ act: CallAct, as identity: CallIdentity, judging judge: RingJudge? = nil
     ) async throws(RelayClientError) {
+        let device = identity.device
         self.client = client
         callID = act.callID
         try await client.carryOut(act)
@@ -29,8 +31,18 @@ public final class RelayedSignals: CallSignals {
         let topic = try await client.subscribe(to: .topic(act.callID))
         let (incoming, arrived) = AsyncStream.makeStream(of: [UInt8].self)
         self.incoming = incoming
+        let (otherRings, rang) = AsyncStream.makeStream(
+            of: RingEvent.self, bufferingPolicy: .bufferingNewest(256))
+        self.otherRings = otherRings
         reading = [inbox, topic].map { subscription in
-            Task { await Self.read(subscription, of: act.callID, client, into: arrived) }
+            Task {
+                await Self.read(subscription, of: act.callID, client, into: arrived) { signal in
+                    guard let event = await judge?.judge(signal) else { return }
+                    rang.yield(event)
+                    guard case .busy(_, let ring) = event, let answer = identity.answer(.busy, to: ring) else { return }
+                    try? await client.send(answer, within: .seconds(5))
+                }
+            }
         }
         let (signals, outbox) = AsyncStream.makeStream(of: Signal.self)
         self.outbox = outbox
@@ -58,12 +70,12 @@ public final class RelayedSignals: CallSignals {
     /// An inbox outlives calls: what is of another is dealt with by not being of this one.
     private static func read(
         _ subscription: SignalSubscription, of callID: CallID, _ client: RelayClient,
-        into arrived: AsyncStream<[UInt8]>.Continuation
+        into arrived: AsyncStream<[UInt8]>.Continuation, _ hearOther: @Sendable (Signal) async -> Void
     ) async {
         do {
             for try await delivery in subscription {
-                if let signal = try? Signal(decoding: delivery.body), signal.content.callID == callID {
-                    arrived.yield(delivery.body)
+                if let signal = try? Signal(decoding: delivery.body) {
+                    if signal.content.callID == callID { arrived.yield(delivery.body) } else { await hearOther(signal) }
                 }
                 await client.acknowledge(delivery)
             }
@@ -75,8 +87,18 @@ public final class RelayedSignals: CallSignals {
     private static func send(_ signals: AsyncStream<Signal>, _ client: RelayClient) async {
         await withDiscardingTaskGroup { group in
             for await signal in signals {
-                group.addTask { try? await client.send(signal, lifetime: lifetime, within: .seconds(5)) }
+                group.addTask { try? await client.send(signal, lifetime: signal.lifetime, within: .seconds(5)) }
             }
+        }
+    }
+}
+
+extension Signal {
+    /// A signal that could not be delivered for so long is of no use any more, in milliseconds. A ring is: it becomes a missed call.
+    fileprivate var lifetime: UInt64? {
+        switch content.body {
+        case .ring, .ringEnd: nil
+        default: 30_000
         }
     }
 }

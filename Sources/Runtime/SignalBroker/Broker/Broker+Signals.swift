@@ -11,12 +11,19 @@ extension Broker {
         else { throw .unknownDestination }
         guard let signal = judged.signal else { throw .malformedSignal }
         let call = signal.signal.content.callID
-        guard calls[call]?.members.contains(device) == true else { throw .notInCall }
+        guard maySay(signal.signal.content.body, device, in: call) else { throw .notInCall }
         let route: RelayRoute
         do { route = try RelayRoute(signal, from: device, in: call) } catch { throw Self.fault(error) }
         guard route.destination == destination else { throw .wrongDestination }
         _ = try lifetime(of: frame)
         return route
+    }
+
+    /// Members say anything. Whoever may come in may answer a ring, and say nothing else.
+    private func maySay(_ body: SignalBody, _ device: CallDevice, in call: CallID) -> Bool {
+        guard let known = calls[call] else { return false }
+        if case .ringAnswer = body, known.admits(device) { return true }
+        return known.members.contains(device)
     }
 
     private static func fault(_ refusal: RelayRefusal) -> RelayFault {

@@ -28,6 +28,7 @@ import VRF
 /// | `store.sqlite` | what was verified and accepted; evidence |
 /// | `store-….sqlite`, `directory-…` | the same of another directory, which was only looked at |
 /// | `pin-reports` | connections in which no key was pinned |
+/// | `rings` | which rings of calls were heard |
 /// | `keystore.refused`, `directory.refused` | keys of an account that the directory would not register |
 public struct HomeFolder: Sendable {
     /// The folder.
@@ -42,6 +43,8 @@ public struct HomeFolder: Sendable {
     public var directory: DurableFile { DurableFile(path: path + "/directory") }
     /// Reports of connections in which no key was pinned: ``ReportSpool``.
     public var reports: DurableFile { DurableFile(path: path + "/pin-reports") }
+    /// Which rings were heard.
+    public var rings: DurableFile { DurableFile(path: path + "/rings") }
     /// The SQLite file of ``SQLiteStore``.
     public var storePath: String { path + "/store.sqlite" }
 

@@ -3,5 +3,5 @@ import ArgumentParser
 /// `signet call`
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Group calls.", subcommands: [Start.self, Join.self, Leave.self, Simulate.self])
+        abstract: "Group calls.", subcommands: [Start.self, Ring.self, Wait.self, Join.self, Leave.self, Simulate.self])
 }

@@ -13,14 +13,27 @@ import SignetClient
 struct CallMark {
     private let path: String
 
-    init(_ home: HomeFolder) { path = home.path + "/call.running" }
+    /// - Parameter name: of the file: another for whoever waits for calls.
+    init(_ home: HomeFolder, _ name: String = "call.running") { path = home.path + "/" + name }
 
-    /// Holds the mark for as long as the process runs; false if another call does.
-    func hold() -> Bool {
+    /// Holds the mark for as long as what it returns lives; nil if another call does.
+    func hold() -> HeldCallMark? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        guard descriptor >= 0 else { return nil }
+        let held = HeldCallMark(descriptor)
         let text = Array("\(getpid())\n".utf8)
-        return ftruncate(descriptor, 0) == 0 && write(descriptor, text, text.count) == text.count
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0,
+            write(descriptor, text, text.count) == text.count
+        else { return nil }
+        return held
+    }
+
+    /// Whether a call holds the mark.
+    var isHeld: Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0
     }
 
     /// Interrupts the call that holds the mark; false if there is none.
@@ -36,4 +49,13 @@ struct CallMark {
         }
         return kill(process, SIGINT) == 0
     }
+}
+
+/// The lock on a ``CallMark``.
+final class HeldCallMark: Sendable {
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
 }

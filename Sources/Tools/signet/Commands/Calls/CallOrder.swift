@@ -2,6 +2,7 @@ import CallClient
 import CallSignalling
 import Foundation
 import SignetClient
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -42,17 +43,40 @@ enum CallOrder: Hashable {
     }
 }
 
-/// Lines from standard input, until it ends. A call in the background reads none.
-struct TypedLines {
-    let lines: AsyncStream<String>
+/// Lines from standard input, for whoever asked last. A program in the background reads none.
+final class TypedLines: Sendable {
+    static let standard = TypedLines()
 
-    init() {
+    private struct State {
+        var reader: AsyncStream<String>.Continuation?
+        var isOver = false
+        var isRead = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The lines from now on, until standard input ends or somebody else asks for them.
+    func lines() -> AsyncStream<String> {
         let (lines, typed) = AsyncStream.makeStream(of: String.self)
-        self.lines = lines
-        signal(SIGTTIN, SIG_IGN)
-        Thread.detachNewThread {
-            while let line = readLine() { typed.yield(line) }
-            typed.finish()
+        let isFirst = state.withLock { state in
+            state.reader?.finish()
+            state.reader = typed
+            if state.isOver { typed.finish() }
+            defer { state.isRead = true }
+            return !state.isRead
+        }
+        if isFirst {
+            signal(SIGTTIN, SIG_IGN)
+            Thread.detachNewThread { self.read() }
+        }
+        return lines
+    }
+
+    private func read() {
+        while let line = readLine() { state.withLock { $0.reader }?.yield(line) }
+        state.withLock { state in
+            state.isOver = true
+            state.reader?.finish()
         }
     }
 }

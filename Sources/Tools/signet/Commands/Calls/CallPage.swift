@@ -48,6 +48,9 @@ struct CallPage: Sendable {
 
     /// Says what a person should know at once; programs find it in the counts.
     func tell(_ notice: CallNotice) {
+        if output.json, case .rung(let handle, let outcome) = notice {
+            Output.json(["outcome": .string(outcome.name), "rung": .string("\(handle)")])
+        }
         guard !output.json, let line = sentence(notice) else { return }
         Output.line(line)
     }
@@ -66,6 +69,8 @@ struct CallPage: Sendable {
         case .revoked(let devices):
             Paint.output.warning(
                 "  no longer trusted, and out: \(devices.map(name).joined(separator: ", "))")
+        case .rung(let handle, let outcome): outcome.sentence(handle)
+        case .rang(let event): event.sentence
         case .outside(.removed): "  the host has removed this device"
         case .outside(.rejoining): "  lost touch with the host; joining again"
         case .met(.fork(_), let device):

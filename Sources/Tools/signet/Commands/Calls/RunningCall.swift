@@ -14,56 +14,65 @@ import SignetClient
 
 /// A call from the trust check to the summary at its end.
 struct RunningCall {
+    /// How a call is entered.
+    enum Entry {
+        case start
+        case join(CallID)
+        /// For so many seconds.
+        case ring(UInt16)
+
+        fileprivate var isStart: Bool { if case .join = self { false } else { true } }
+    }
+
     private let options: CallOptions
     private let outage = Outage()
 
     init(_ options: CallOptions) { self.options = options }
 
-    /// - Parameter name: the call to join; nil to start one.
-    func run(joining name: CallID?) async throws {
+    /// Opens the home folder, and takes part until the call is over.
+    func run(_ entry: Entry, with handles: [Handle]) async throws {
         let session = try Session(options.home)
         let secrets = try session.secrets()
+        try await run(entry, with: handles, session, secrets)
+    }
+
+    /// Takes part until the call is over.
+    func run(_ entry: Entry, with handles: [Handle], _ session: Session, _ secrets: DeviceSecrets) async throws {
         let source = try SoundSource(options.source)
         let recorder = try options.record.map { try SoundRecorder(folder: $0) }
-        guard CallMark(session.home).hold() else {
+        guard let mark = CallMark(session.home).hold() else {
             throw CommandFailure(
                 .usage, "A call is running in \(session.home.path).", "End it with 'signet call leave'.")
         }
-        let people = try await people(session)
-        let compared = try await compared(session)
-        let call = try await enter(name, people, session, secrets)
+        defer { withExtendedLifetime(mark) {} }
+        let people = try await session.peopleForCall(handles)
+        var compared: [Handle: ComparisonState] = [:]
+        for handle in handles { compared[handle] = try await session.comparison(with: handle) }
+        let call = try await enter(entry, people, session, secrets)
         let page = CallPage(call, people, compared, options.output)
         page.showPeople()
-        if name == nil { page.showName() }
-        await take(part: call, isHost: name == nil, source, recorder, page)
+        if entry.isStart { page.showName() }
+        await take(part: call, entry, as: secrets.handle, source, recorder, page)
         await page.show(isOver: true)
         if await call.tally.isForked { throw CommandFailure.forkMet("somebody in the call") }
-    }
-
-    private func people(_ session: Session) async throws -> CallPeople {
-        let handles = try options.people.map { try Handle.typed($0) }
-        do { return try await session.client.peopleForCall(handles) } catch {
-            throw CommandFailure(error, session: session)
+        guard await !call.isUnanswered else {
+            throw CommandFailure(.notProven, "Nobody came.", "Those who missed the call find that it rang.")
         }
-    }
-
-    private func compared(_ session: Session) async throws -> [Handle: ComparisonState] {
-        var compared: [Handle: ComparisonState] = [:]
-        for handle in try options.people.map(Handle.typed) {
-            compared[handle] = try await session.comparison(with: handle)
-        }
-        return compared
     }
 
     private func enter(
-        _ name: CallID?, _ people: CallPeople, _ session: Session, _ secrets: DeviceSecrets
+        _ entry: Entry, _ people: CallPeople, _ session: Session, _ secrets: DeviceSecrets
     ) async throws -> GroupCall {
         var generator = SystemRandomNumberGenerator()
-        let act =
-            name.map { CallAct.join($0) }
-            ?? .start(CallID(using: &generator), inviting: people.devices.sorted())
+        let act: CallAct
+        if case .join(let name) = entry {
+            act = .join(name)
+        } else {
+            act = .start(CallID(using: &generator), inviting: people.devices.sorted())
+        }
+        let judge = try RingJudge(for: secrets, session, isBusy: true)
         do {
-            return try await session.client.enter(act, with: people, by: secrets, suffering: faults)
+            return try await session.client.enter(act, with: people, by: secrets, judging: judge, suffering: faults)
         } catch { throw CommandFailure(error, session: session) }
     }
 
@@ -83,11 +92,12 @@ struct RunningCall {
 
     /// Sends, listens and reports until it is time to go, then leaves.
     private func take(
-        part call: GroupCall, isHost: Bool, _ source: SoundSource, _ recorder: SoundRecorder?, _ page: CallPage
+        part call: GroupCall, _ entry: Entry, as handle: Handle, _ source: SoundSource, _ recorder: SoundRecorder?, _ page: CallPage
     ) async {
         let interrupts = Interrupts([SIGINT, SIGTERM])
         let (rotate, duration) = (options.rotate, options.duration)
-        if isHost { await call.start() } else { await call.join() }
+        if entry.isStart { await call.start() } else { await call.join() }
+        if case .ring(let seconds) = entry { await call.ring(as: handle, for: seconds) }
         let watches = [
             Task { await watchForOutages() }, Task { if options.source != "-" { await Self.obey(call, page) } },
         ]
@@ -114,7 +124,7 @@ struct RunningCall {
     }
 
     private static func obey(_ call: GroupCall, _ page: CallPage) async {
-        for await line in TypedLines().lines where !line.isEmpty {
+        for await line in TypedLines.standard.lines() where !line.isEmpty {
             guard let order = CallOrder(line, page.people) else {
                 Output.error("  type 'remove HANDLE' or 'readmit HANDLE', with somebody of this call")
                 continue
@@ -141,6 +151,9 @@ struct RunningCall {
             switch notice {
             case .heard(let sound, let device): recorder?.keep(sound, of: device, page.people)
             case .outside(.removed): return page.tell(notice)
+            case .rung:
+                page.tell(notice)
+                if await call.isUnanswered { return }
             default: page.tell(notice)
             }
         }

@@ -1,0 +1,79 @@
+import ArgumentParser
+import CallSignalling
+import KeyTransparency
+import SignetClient
+
+extension Call {
+    /// `signet call start`
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Start a call, without ringing anybody.",
+            discussion: """
+                Looks everybody up first, verifies their keys, and compares them with those that were accepted: if \
+                somebody's have changed, it asks at a terminal, and there is no call otherwise. Prints the name of the call, by \
+                which the others join, and a line for each of them every second. Ends at 'signet call leave', or an interrupt. Who \
+                hosts the call types 'remove HANDLE' to put somebody out for good, and 'readmit HANDLE' to let them ask again.
+                """)
+
+        @OptionGroup var people: CallPeopleOptions
+        @OptionGroup var options: CallOptions
+
+        func run() async throws { try await RunningCall(options).run(.start, with: people.people.map(Handle.typed)) }
+    }
+
+    /// `signet call ring`
+    struct Ring: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Start a call, and ring every device of these people.",
+            discussion: """
+                Checks everybody's keys first, as 'signet call start' does: nobody is rung before. Devices hear of it that run \
+                'signet call wait', also those that begin to while it rings; later they learn of a missed call. The first device of \
+                somebody that answers decides, and their others stop. Exit status 1 if nobody comes.
+                """)
+
+        @Argument(help: "Whom to ring. Everybody else is kept out.") var people: [String]
+        @Option(help: ArgumentHelp("How long to ring, 5 to 120.", valueName: "seconds")) var ringTime: UInt16 = 45
+        @OptionGroup var options: CallOptions
+
+        func validate() throws {
+            guard CallSignalling.Ring.seconds.contains(ringTime) else {
+                throw ValidationError("--ring-time goes from 5 to 120.")
+            }
+        }
+
+        func run() async throws {
+            try await RunningCall(options).run(.ring(ringTime), with: people.map(Handle.typed))
+        }
+    }
+
+    /// `signet call join`
+    struct Join: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Join a call.", discussion: "Checks everybody's keys first, as 'signet call start' does.")
+
+        @Argument(help: "The name of the call, 32 hexadecimal digits.")
+        var call: String
+        @OptionGroup var people: CallPeopleOptions
+        @OptionGroup var options: CallOptions
+
+        func run() async throws {
+            let entry = RunningCall.Entry.join(try CallName.typed(call))
+            try await RunningCall(options).run(entry, with: people.people.map(Handle.typed))
+        }
+    }
+
+    /// `signet call leave`
+    struct Leave: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave the call that runs on this account's home folder.")
+
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            guard CallMark(home.folder).interrupt() else {
+                throw CommandFailure(
+                    .usage, "No call is running in \(home.folder.path).", "Start one with 'signet call start'.")
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CallClient
+import KeyTransparency
+import SignetClient
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension Session {
+    /// The trust check before a call. Whoever's keys have changed is decided about here, and looked up again; whoever's cannot be
+    /// accepted blocks the call.
+    ///
+    /// Spec: eCall Key Transparency guide, "Call Initiation (Trust Overrides)".
+    ///
+    /// - Throws: `CommandFailure`: there is no call, and nobody has been told of one.
+    func peopleForCall(_ handles: [Handle]) async throws -> CallPeople {
+        // Each may be asked about once more than there are people: the own account is looked up too.
+        for _ in 0...handles.count + 1 {
+            do { return try await client.peopleForCall(handles) } catch {
+                guard case .changed(let handle) = error else { throw CommandFailure(error, session: self) }
+                try await decide(about: handle)
+            }
+        }
+        throw CommandFailure(
+            .needsDecision, "Keys change faster than you can look at them. There is no call.", "Try again later.")
+    }
+
+    /// Shows what has changed and what it may mean, and asks. What is accepted is what was shown and nothing later.
+    private func decide(about handle: Handle) async throws {
+        let verdict = try await run { client throws(ClientError) in try await client.lookup(handle).verdict }
+        guard case .changed(let change) = verdict.outcome else { return }
+        guard isatty(STDIN_FILENO) == 1 else { throw CommandFailure(CallTrustError.changed(handle), session: self) }
+        Output.error("\(Paint.error.strong("Identity keys changed.")) \(handle): \(change.words).")
+        if change.identityKeyChanged, let before = try await comparison(with: handle).comparison {
+            Output.error(Paint.error.bad(before.alarm))
+        }
+        Output.error(
+            Paint.error.warning(
+                "Somebody may be listening: if these keys are not \(verdict.isOwn ? "yours" : "theirs"), whoever has them hears this call."))
+        Output.error("Type 'end' to end the call, or 'accept' to accept and continue:")
+        var answers = TypedLines.standard.lines().makeAsyncIterator()
+        guard await answers.next() == "accept" else {
+            throw CommandFailure(
+                .needsDecision, "The call was ended; nobody heard of it, and nothing was accepted.",
+                "Ask \(handle) in another way whether this was them.")
+        }
+        _ = try await run { client throws(ClientError) in
+            try await client.trust(handle, accepting: verdict.stateHash)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import ArgumentParser
+import CallClient
+import CallSignalling
+import KeyTransparency
+import SignetClient
+
+extension Call {
+    /// `signet call wait`
+    struct Wait: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Wait for calls, and answer them.",
+            discussion: """
+                Rings when somebody calls whom you have added or accepted; of anybody else's rings nothing is shown. Who calls is looked \
+                up and verified before. Type 'accept' or 'decline', with the caller's handle if several ring. Goes on waiting after a \
+                call, until it is interrupted. While another call runs in this home folder, it answers for this device.
+                """)
+
+        @Flag(help: "End after the first call that was answered, declined or missed.") var once = false
+        @Option(
+            help: ArgumentHelp(
+                "Run this with the shell when it rings and when it rings no more; SIGNET_RING (ringing, stopped or missed), SIGNET_CALLER, SIGNET_CALL and SIGNET_SECONDS say what.",
+                valueName: "command"))
+        var onRing: String?
+        @OptionGroup var options: CallOptions
+
+        func run() async throws {
+            let session = try Session(options.home)
+            let secrets = try session.secrets()
+            guard let mark = CallMark(session.home, "call.waiting").hold() else {
+                throw CommandFailure(
+                    .usage, "Somebody waits for calls in \(session.home.path) already.", "One is enough.")
+            }
+            defer { withExtendedLifetime(mark) {} }
+            let page = RingPage(options.output, onRing.map(RingHook.init))
+            repeat {
+                let accepted = try await WaitingDevice(session, secrets, page, isOnce: once).wait()
+                if let accepted { try await enter(accepted, session, secrets) }
+            } while !once && !Output.isUnread
+        }
+
+        private func enter(_ call: IncomingCall, _ session: Session, _ secrets: DeviceSecrets) async throws {
+            do {
+                try await RunningCall(options).run(.join(call.ring.callID), with: call.people, session, secrets)
+            } catch let failure as CommandFailure where !once {
+                failure.report(asJSON: options.output.json)
+            }
+        }
+    }
+}
+
+/// A device that waits until somebody rings and the person accepts.
+struct WaitingDevice {
+    private let session: Session
+    private let secrets: DeviceSecrets
+    private let page: RingPage
+    private let isOnce: Bool
+
+    init(_ session: Session, _ secrets: DeviceSecrets, _ page: RingPage, isOnce: Bool) {
+        self.session = session
+        self.secrets = secrets
+        self.page = page
+        self.isOnce = isOnce
+    }
+
+    private enum Happening: Sendable {
+        case event(RingEvent)
+        case typed(String)
+        /// The way to the inbox is gone, or another process needs it.
+        case over
+    }
+
+    /// - Returns: the call to enter; nil if the call was declined or missed and one was enough.
+    func wait() async throws -> IncomingCall? {
+        while true {
+            while CallMark(session.home).isHeld { try await Task.sleep(for: .seconds(1)) }
+            let judge = try RingJudge(for: secrets, session, isBusy: false)
+            let listener: RingListener
+            do { listener = try await session.client.listen(by: secrets, judging: judge) } catch {
+                throw CommandFailure(error, session: session)
+            }
+            page.waiting()
+            let outcome = await hear(listener, judge)
+            await listener.close()
+            if case .end(let call) = outcome { return call }
+        }
+    }
+
+    private enum Outcome { case end(IncomingCall?), again }
+
+    private func hear(_ listener: RingListener, _ judge: RingJudge) async -> Outcome {
+        let (happenings, happen) = AsyncStream.makeStream(of: Happening.self)
+        let tasks = [
+            Task {
+                for await event in listener.events { happen.yield(.event(event)) }
+                happen.yield(.over)
+            },
+            Task { for await line in TypedLines.standard.lines() where !line.isEmpty { happen.yield(.typed(line)) } },
+            // Another process of this device begins a call: the inbox is its own then.
+            Task {
+                while (try? await Task.sleep(for: .seconds(1))) != nil {
+                    if CallMark(session.home).isHeld { happen.yield(.over) }
+                }
+            },
+        ]
+        defer { for task in tasks { task.cancel() } }
+        for await happening in happenings {
+            switch happening {
+            case .over: return .again
+            case .event(let event):
+                page.show(event)
+                if isOnce, event.isEnd, await judge.ringing.isEmpty { return .end(nil) }
+            case .typed(let line):
+                guard let order = RingOrder(line, await judge.ringing) else {
+                    page.explain()
+                    continue
+                }
+                await listener.answer(order.answer, to: order.call)
+                page.answered(order.call, order.answer)
+                if order.answer == .accept { return .end(order.call) }
+                if isOnce { return .end(nil) }
+            }
+        }
+        return .again
+    }
+}
+
+extension RingEvent {
+    /// Whether a call was missed, or answered elsewhere.
+    fileprivate var isEnd: Bool {
+        switch self {
+        case .stopped, .missed: true
+        case .ringing, .busy, .refused, .unproven, .contradicted: false
+        }
+    }
+}
+
+/// What a person types while it rings: `accept` or `decline`, and whose call it is, if several ring.
+struct RingOrder {
+    let answer: RingAnswer.Answer
+    let call: IncomingCall
+
+    /// - Returns: nil if the line is none, or names nobody who rings.
+    init?(_ line: String, _ ringing: [IncomingCall]) {
+        let words = line.split(separator: " ").map(String.init)
+        let answers: [String: RingAnswer.Answer] = ["accept": .accept, "decline": .decline]
+        guard let answer = words.first.flatMap({ answers[$0] }), words.count <= 2 else { return nil }
+        let meant = words.count == 1 ? ringing : ringing.filter { "\($0.caller)" == words[1] }
+        guard let call = meant.first, meant.count == 1 || words.count == 2 else { return nil }
+        self.answer = answer
+        self.call = call
+    }
+}
+
+extension RingJudge {
+    /// The judge of this device's rings, with what the home folder remembers of them. A file that cannot be read has remembered nothing.
+    init(for secrets: DeviceSecrets, _ session: Session, isBusy: Bool) throws {
+        guard let identity = CallIdentity(secrets) else {
+            throw CommandFailure(.bug, "The device's key is none.", CommandFailure.bugRemedy)
+        }
+        let file = session.home.rings
+        let bytes = try? file.read(maximumByteCount: RingMemory.maximumByteCount, isSecret: false)
+        self.init(
+            for: identity, of: secrets.handle, among: session.client.ringPeople,
+            remembering: bytes.flatMap { RingMemory(decoding: $0) } ?? RingMemory(), isBusy: isBusy
+        ) { memory in try? file.replace(with: memory.encoded) }
+    }
+}

@@ -1,0 +1,120 @@
+import CallClient
+import CallSignalling
+import KeyTransparency
+import SignetClient
+
+/// What a person, or a program, sees of calls that ring.
+struct RingPage: Sendable {
+    private let output: OutputOptions
+    private let hook: RingHook?
+
+    init(_ output: OutputOptions, _ hook: RingHook?) {
+        self.output = output
+        self.hook = hook
+    }
+
+    func waiting() { output.emit(["waiting": true], "Waiting for calls.") }
+
+    func explain() {
+        Output.error("  type 'accept' or 'decline', with the caller's handle if several ring")
+    }
+
+    func show(_ event: RingEvent) {
+        run(event)
+        if output.json {
+            if let json = event.json { Output.json(json) }
+        } else if let line = event.sentence {
+            Output.line(line)
+        }
+    }
+
+    func answered(_ call: IncomingCall, _ answer: RingAnswer.Answer) {
+        hook?.run("stopped", call)
+        guard !output.json, answer == .decline else { return }
+        Output.line("  you declined the call of \(call.caller)")
+    }
+
+    private func run(_ event: RingEvent) {
+        switch event {
+        case .ringing(let call): hook?.run("ringing", call)
+        case .stopped(let call, .over): hook?.run("missed", call)
+        case .stopped(let call, _): hook?.run("stopped", call)
+        case .missed(let caller): hook?.missed("\(caller)")
+        case .busy, .refused, .unproven, .contradicted: break
+        }
+    }
+}
+
+extension RingEvent {
+    /// For a person; nil where there is nothing to say: of strangers, and of what was heard before.
+    var sentence: String? {
+        switch self {
+        case .ringing(let call):
+            "\(Paint.output.strong("\(call.caller)")) calls\(call.company). Type 'accept' or 'decline'."
+                + (call.hasChanged
+                    ? "\n  "
+                        + Paint.output.warning(
+                            "Their keys have changed since you accepted them: it may be somebody else. You are asked before you are in.")
+                    : "")
+        case .stopped(let call, .over): "  you missed a call of \(call.caller)"
+        case .stopped(let call, .acceptedElsewhere): "  the call of \(call.caller) was answered on another device"
+        case .stopped(let call, .declinedElsewhere): "  the call of \(call.caller) was declined on another device"
+        case .missed(let caller): "  you missed a call of \(caller)"
+        case .busy(let caller, _): "  \(caller) calls, and was told that you are in a call"
+        case .refused(.tooOften, let caller?): "  \(caller) rings too often, and is not heard for some minutes"
+        case .refused: nil
+        case .unproven(let caller, _): "  somebody rings as \(caller), and the directory does not prove that it is them"
+        case .contradicted(let caller):
+            Paint.output.bad(
+                "  ALARM: somebody rings as \(caller), of whom the directory contradicts what it proved before")
+        }
+    }
+
+    /// For a program; nil where there is nothing to say.
+    var json: JSONValue? {
+        switch self {
+        case .ringing(let call):
+            [
+                "call": .string(CallName.text(call.ring.callID)), "caller": .string("\(call.caller)"),
+                "hasChanged": .bool(call.hasChanged), "ring": "ringing",
+            ]
+        case .stopped(let call, let reason):
+            ["caller": .string("\(call.caller)"), "ring": .string(reason == .over ? "missed" : "answeredElsewhere")]
+        case .missed(let caller): ["caller": .string("\(caller)"), "ring": "missed"]
+        case .busy(let caller, _): ["caller": .string("\(caller)"), "ring": "busy"]
+        case .unproven(let caller, _): ["caller": .string("\(caller)"), "ring": "unproven"]
+        case .contradicted(let caller): ["caller": .string("\(caller)"), "ring": "contradicted"]
+        case .refused(.tooOften, let caller?): ["caller": .string("\(caller)"), "ring": "tooOften"]
+        case .refused: nil
+        }
+    }
+}
+
+extension IncomingCall {
+    /// Who else may be in it.
+    fileprivate var company: String {
+        let others = people.filter { $0 != caller }
+        return others.isEmpty ? "" : ", with " + others.map(\.description).joined(separator: ", ")
+    }
+}
+
+extension RingOutcome {
+    func sentence(_ handle: Handle) -> String {
+        switch self {
+        case .accepted: "  \(handle) answers"
+        case .declined: "  \(handle) declines"
+        case .busy: "  \(handle) is in another call"
+        case .missed: "  \(handle) does not answer"
+        }
+    }
+
+    /// A name that scripts may rely on.
+    var name: String {
+        switch self {
+        case .accepted: "accepted"
+        case .declined: "declined"
+        case .busy: "busy"
+        case .missed: "missed"
+        }
+    }
+}

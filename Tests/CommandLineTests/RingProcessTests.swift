@@ -1,0 +1,169 @@
+import Foundation
+import SignetTesting
+import Testing
+
+/// Somebody rings, and the other's devices hear of it: each device a process of its own.
+struct RingProcessTests {
+    /// Bob's two devices ring; he answers on the telephone, and the other stops. They talk.
+    @Test(.timeLimit(.minutes(3))) func oneDeviceAnswers_theOtherStops_andTheyTalk() async throws {
+        try await Town.withServer { town, _ in
+            let hook = "echo \"$SIGNET_RING $SIGNET_CALLER ${#SIGNET_CALL} $SIGNET_SECONDS $(env | grep -c passphrase)\" >>told"
+            let bob = try await CallProcess.wait(town, "bob", "--on-ring", hook)
+            let phone = try await CallProcess.wait(town, "phone")
+            let alice = try CallProcess.ring(town, "alice", ["bob"])
+            defer { for process in [alice, bob, phone] { process.kill() } }
+            try await bob.rings("ringing")
+            try await phone.rings("ringing")
+            phone.type("accept")
+            try await alice.rung("bob", "accepted")
+            try await bob.rings("answeredElsewhere")
+            _ = try await alice.first { status in
+                status.participants.contains { $0["frames"] as? Int ?? 0 > 50 } ? true : nil
+            }
+            _ = try await phone.first { status in
+                status.participants.contains { $0["frames"] as? Int ?? 0 > 50 } ? true : nil
+            }
+            #expect(try await alice.leave()["undecryptable"] as? Int == 0)
+            #expect(await alice.exitStatus() == 0)
+            let told = String(decoding: try town.bytes("told"), as: UTF8.self).split(separator: "\n")
+            #expect(told == ["ringing alice@example.org 32 45 0", "stopped alice@example.org 32 45 0"])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func oneDeviceDeclines_andNobodyComes() async throws {
+        try await Town.withServer { town, _ in
+            let bob = try await CallProcess.wait(town, "bob", "--once")
+            let phone = try await CallProcess.wait(town, "phone", "--once")
+            let alice = try CallProcess.ring(town, "alice", ["bob"])
+            defer { for process in [alice, bob, phone] { process.kill() } }
+            try await phone.rings("ringing")
+            try await bob.rings("ringing")
+            bob.type("decline")
+            try await alice.rung("bob", "declined")
+            try await phone.rings("answeredElsewhere")
+            #expect(await [alice.exitStatus(), bob.exitStatus(), phone.exitStatus()] == [1, 0, 0])
+        }
+    }
+
+    /// A device that comes online while it rings hears of it; one that comes later learns of a missed call, once.
+    @Test(.timeLimit(.minutes(3))) func whoComesLateStillRings_andWhoComesTooLateHasMissedIt() async throws {
+        try await Town.withServer { town, _ in
+            let alice = try CallProcess.ring(town, "alice", ["bob"], for: 20)
+            defer { alice.kill() }
+            _ = try await alice.first { $0["sent"] as? Int ?? 0 > 0 ? true : nil }
+            let bob = try await CallProcess.wait(town, "bob", "--once")
+            defer { bob.kill() }
+            try await bob.rings("ringing")
+            alice.interrupt()
+            try await bob.rings("missed")
+            #expect(await [bob.exitStatus(), alice.exitStatus()] == [0, 1])
+            let phone = try await CallProcess.wait(town, "phone", "--once")
+            defer { phone.kill() }
+            // It may ring for a moment: the caller's end is right behind.
+            try await phone.rings("missed")
+            #expect(await phone.exitStatus() == 0)
+            let again = try await CallProcess.wait(town, "phone")
+            let next = try CallProcess.ring(town, "alice", ["bob"], for: 20)
+            defer { for process in [again, next] { process.kill() } }
+            let first = try await again.first { $0["ring"] as? String }
+            #expect(first == "ringing", "the missed call is not said again")
+        }
+    }
+
+    /// Carol has added Bob, who has not accepted her: nothing is shown of her ring, and she learns nothing but that nobody comes.
+    @Test(.timeLimit(.minutes(3))) func aStrangersRingIsNotShown() async throws {
+        try await Town.withServer { town, _ in
+            try town.prepareHome("carol", "carol@example.org", withIdentity: true)
+            let create = ["account", "create", "carol@example.org", "--directory", "server/directory.signet"]
+            try await expect(0, town.signet(create + ["--home", "carol"]))
+            try await expect(0, town.signet("carol", "people", "add", Town.bob))
+            let bob = try await CallProcess.wait(town, "bob")
+            defer { bob.kill() }
+            let carol = try CallProcess.ring(town, "carol", ["bob"], for: 5)
+            try await carol.rung("bob", "missed")
+            #expect(await carol.exitStatus() == 1)
+            let alice = try CallProcess.ring(town, "alice", ["bob"])
+            defer { alice.kill() }
+            let first = try await bob.first { $0["caller"] as? String }
+            #expect(first == Town.alice)
+        }
+    }
+
+    /// Whoever is in a call does not ring, and says so; the caller learns it at once, for Bob's other device is in no call and silent.
+    @Test(.timeLimit(.minutes(3))) func whoIsInACallIsBusy() async throws {
+        try await Town.withServer { town, _ in
+            try await town.befriendCarol()
+            let bob = try await CallProcess.start(town, "bob", with: ["alice"])
+            defer { bob.kill() }
+            _ = try await bob.first { $0["call"] as? String }
+            let carol = try CallProcess.ring(town, "carol", ["bob"], for: 5)
+            defer { carol.kill() }
+            try await carol.rung("bob", "busy")
+            #expect(await carol.exitStatus() == 1)
+        }
+    }
+}
+
+/// The decision about keys that have changed, at the commands that call: nobody is rung before it.
+@Suite(.serialized, .enabled(if: Terminal.isAvailable, "python3 gives the terminal"))
+struct CallTrustTests {
+    private static let commands = [
+        ["call", "start", "--with", Town.bob], ["call", "ring", Town.bob, "--ring-time", "5"],
+    ]
+
+    @Test(arguments: commands) func aChangedPeerIsAskedAbout_withTheRisk_andEndCallEndsIt(_ command: [String]) async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("bob", "devices", "revoke", "2"))
+            for answer in ["end\r", "\r", "yes\r"] {
+                let seen = try await Terminal.run(["--home", "alice"] + command, in: town, [("accept and continue:", answer)])
+                #expect(seen.status == 2 && seen.text.contains("nobody heard of it"), "\(seen.text)")
+                #expect(seen.text.contains("Identity keys changed.") && seen.text.contains("device 2 was removed"))
+                #expect(seen.text.contains("Somebody may be listening"))
+                #expect(!seen.text.contains("call ") || !seen.text.contains("others join with"))
+            }
+            expect(2, try await town.signet("alice", "lookup", Town.bob))
+            // Without a terminal there is nobody to ask.
+            expect(2, try await town.signet(command + ["--home", "alice"]))
+        }
+    }
+
+    @Test func acceptAndContinue_goesOnInTheSameCommand() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("bob", "devices", "revoke", "2"))
+            let bob = try await CallProcess.wait(town, "bob", "--once")
+            defer { bob.kill() }
+            let seen = try await Terminal.run(
+                ["--home", "alice"] + Self.commands[1], in: town, [("accept and continue:", "accept\r")])
+            #expect(seen.status == 1 && seen.text.contains("\(Town.bob) does not answer"), "\(seen.text)")
+            try await bob.rings("ringing")
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+        }
+    }
+
+    /// A directory that lies: there is no question, no call and no ring.
+    @Test(arguments: [Attack.swappedKey, .otherLogKey], [0, 1])
+    func aWrongPeerBlocksTheCall_andNobodyIsRung(_ attack: Attack, _ number: Int) async throws {
+        try await Town.with { town in
+            try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
+                let seen = try await Terminal.run(["--home", "alice"] + Self.commands[number], in: town, [])
+                #expect(seen.status == 1, "\(seen.text)")
+                #expect(!seen.text.contains("accept and continue") && !seen.text.contains("others join with"))
+            }
+        }
+    }
+
+    /// A device was added to Bob's account in the log itself, by whoever holds the server's keys: that is a change, and is asked about.
+    @Test func anInjectedDeviceIsAskedAbout() async throws {
+        try await Town.with { town in
+            let attacks = Attack.allCases.filter { $0.stop == .changedKeys }
+            try #require(!attacks.isEmpty)
+            for attack in attacks {
+                try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
+                    let seen = try await Terminal.run(
+                        ["--home", "alice"] + Self.commands[1], in: town, [("accept and continue:", "end\r")])
+                    #expect(seen.status == 2 && seen.text.contains("Somebody may be listening"), "\(seen.text)")
+                }
+            }
+        }
+    }
+}
