@@ -9,6 +9,7 @@ struct RingProcessTests {
         try await Town.withServer { town, _ in
             let hook = "echo \"$SIGNET_RING $SIGNET_CALLER ${#SIGNET_CALL} $SIGNET_SECONDS $(env | grep -c passphrase)\" >>told"
             let bob = try await CallProcess.wait(town, "bob", "--on-ring", hook)
+            try await expect(0, town.signet("phone", "people", "add", Town.alice))
             let phone = try await CallProcess.wait(town, "phone")
             let alice = try CallProcess.ring(town, "alice", ["bob"])
             defer { for process in [alice, bob, phone] { process.kill() } }
@@ -33,6 +34,7 @@ struct RingProcessTests {
     @Test(.timeLimit(.minutes(3))) func oneDeviceDeclines_andNobodyComes() async throws {
         try await Town.withServer { town, _ in
             let bob = try await CallProcess.wait(town, "bob", "--once")
+            try await expect(0, town.signet("phone", "people", "add", Town.alice))
             let phone = try await CallProcess.wait(town, "phone", "--once")
             let alice = try CallProcess.ring(town, "alice", ["bob"])
             defer { for process in [alice, bob, phone] { process.kill() } }
@@ -57,6 +59,7 @@ struct RingProcessTests {
             alice.interrupt()
             try await bob.rings("missed")
             #expect(await [bob.exitStatus(), alice.exitStatus()] == [0, 1])
+            try await expect(0, town.signet("phone", "people", "add", Town.alice))
             let phone = try await CallProcess.wait(town, "phone", "--once")
             defer { phone.kill() }
             // It may ring for a moment: the caller's end is right behind.
@@ -137,6 +140,17 @@ struct CallTrustTests {
             #expect(seen.status == 1 && seen.text.contains("\(Town.bob) does not answer"), "\(seen.text)")
             try await bob.rings("ringing")
             expect(0, try await town.signet("alice", "lookup", Town.bob))
+        }
+    }
+
+    /// On a terminal the lines of the members are drawn in place, and the thirty digits stay with them; anywhere else each is a line.
+    @Test func theScreenIsDrawnInPlace_onATerminalAlone() async throws {
+        try await Town.withServer { town, _ in
+            let command = ["--home", "alice", "call", "start", "--with", Town.bob, "--for", "4"]
+            let seen = try await Terminal.run(command, in: town, [])
+            #expect(seen.status == 0 && seen.text.contains("\u{1B}[2A\r\u{1B}[J  code "), "\(seen.text)")
+            let piped = try await town.signet(command)
+            #expect(piped.status == 0 && !piped.output.contains("\u{1B}") && piped.lines.count > 4)
         }
     }
 

@@ -133,6 +133,8 @@ public struct DroppedFrame: Sendable, Hashable {
     public let reason: FrameDropReason
     /// Who says to have sent it; nil if the header cannot be read.
     public let keyID: CallKeyID?
+    /// Whom the relay had it from; nil where it does not say.
+    public var carriedFor: MemberAlias?
 }
 
 /// Why a frame was not opened.

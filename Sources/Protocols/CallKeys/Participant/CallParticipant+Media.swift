@@ -56,7 +56,7 @@ extension CallParticipant {
         case .notEntitled: drop(.notEntitled, held.keyID)
         case .expired: drop(.expired, held.keyID)
         case .replayed: drop(.replayed, held.keyID)
-        case .anotherSender: drop(.anotherSender, held.keyID)
+        case .anotherSender: drop(.anotherSender, held.keyID, carriedFor: held.carriedFor)
         case .notAuthentic: fail(held, at: now)
         }
     }
@@ -133,8 +133,8 @@ extension CallParticipant {
         }
     }
 
-    private mutating func drop(_ reason: FrameDropReason, _ keyID: CallKeyID?) {
-        output.append(.dropped(DroppedFrame(reason: reason, keyID: keyID)))
+    private mutating func drop(_ reason: FrameDropReason, _ keyID: CallKeyID?, carriedFor alias: MemberAlias? = nil) {
+        output.append(.dropped(DroppedFrame(reason: reason, keyID: keyID, carriedFor: alias)))
         guard let keyID, keyID.context.isVideo, reason == .keyMissing || reason == .noRoom else { return }
         streams.broken.insert(StreamWatch.Stream(index: keyID.index, context: keyID.context))
     }

@@ -13,6 +13,8 @@ public enum CallNotice: Sendable {
     case heard(AudioFrame, from: CallDevice)
     /// A frame of this member was meant for this device and could not be opened.
     case failed(FrameDropReason, of: CallDevice?)
+    /// A frame in the name of one member came from another, as the relay says, and was not opened. Each pair is told once a second at most.
+    case forged(inTheNameOf: CallDevice?, by: CallDevice)
     /// A missing secret is there, so many milliseconds after it was missed.
     case recovered(milliseconds: UInt64)
     /// A device that is nobody's of those we call asks to come in, and does not.

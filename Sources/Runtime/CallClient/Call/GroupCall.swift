@@ -294,7 +294,11 @@ public actor GroupCall {
 
     private func drop(_ frame: DroppedFrame) {
         let device = frame.keyID.flatMap { participant.roster?.device(at: $0.index) }
-        if tally.drop(frame.reason, of: device) { report.yield(.failed(frame.reason, of: device)) }
+        guard tally.drop(frame.reason, of: device) else { return }
+        let forger = frame.carriedFor.flatMap { alias in
+            members.first { MemberAlias(of: $0, in: callID) == alias }
+        }
+        report.yield(forger.map { .forged(inTheNameOf: device, by: $0) } ?? .failed(frame.reason, of: device))
     }
 }
 

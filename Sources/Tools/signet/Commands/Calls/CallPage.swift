@@ -3,6 +3,7 @@ import CallKeys
 import CallSignalling
 import KeyTransparency
 import SignetClient
+import Synchronization
 
 /// What a person, or a program, sees of a running call: a line for each member every second, and what goes wrong by name.
 struct CallPage: Sendable {
@@ -11,6 +12,9 @@ struct CallPage: Sendable {
     let compared: [Handle: ComparisonState]
     private let call: GroupCall
     private let output: OutputOptions
+    private let block = LiveBlock()
+    /// The thirty digits, for the block: on a screen that scrolls they are read where they were said.
+    private let code = CallCodeShown()
 
     init(
         _ call: GroupCall, _ people: CallPeople, _ compared: [Handle: ComparisonState], _ output: OutputOptions
@@ -42,8 +46,20 @@ struct CallPage: Sendable {
         if output.json {
             Output.json(json(tally, members, epoch, isHost: isHost, isOver: isOver))
         } else {
-            Output.line(text(tally, members, epoch, isHost: isHost, isOver: isOver))
+            block.draw(lines(tally, members, epoch, isHost: isHost, isOver: isOver))
+            if isOver { block.finish() }
         }
+    }
+
+    /// Says what a person should do with what they typed.
+    func typed(_ complaint: String? = nil) {
+        block.noteTyped()
+        if let complaint { block.say(complaint) }
+    }
+
+    func showRinging(_ handles: [Handle]) {
+        guard !output.json else { return }
+        block.say("  ringing \(handles.map(\.description).joined(separator: ", "))")
     }
 
     /// Says what a person should know at once; programs find it in the counts.
@@ -52,7 +68,8 @@ struct CallPage: Sendable {
             Output.json(["outcome": .string(outcome.name), "rung": .string("\(handle)")])
         }
         guard !output.json, let line = sentence(notice) else { return }
-        Output.line(line)
+        if case .code(let digits) = notice { code.set(Self.grouped(digits)) }
+        block.say(line)
     }
 
     private func sentence(_ notice: CallNotice) -> String? {
@@ -64,6 +81,9 @@ struct CallPage: Sendable {
         case .code(let code): "  code \(Self.grouped(code))  read it to each other: everybody sees the same"
         case .failed(let reason, let device):
             "  \(device.map(name) ?? "somebody"): a frame could not be opened, \(Self.text(reason))"
+        case .forged(let device, let forger):
+            Paint.output.bad(
+                "  \(name(forger)) sends frames in the name of \(device.map(name) ?? "somebody"): they are not opened")
         case .recovered(let milliseconds): "  a missing key is there, after \(milliseconds) ms"
         case .stranger: "  somebody whom you did not name asks to come in, and does not"
         case .revoked(let devices):
@@ -83,10 +103,10 @@ struct CallPage: Sendable {
         }
     }
 
-    private func text(
+    private func lines(
         _ tally: CallTally, _ members: [(key: CallDevice, value: MemberTally)], _ epoch: String?, isHost: Bool,
         isOver: Bool
-    ) -> String {
+    ) -> [String] {
         let own =
             "  you\(isHost ? ", the host" : "")  epoch \(epoch ?? "-")  sent \(tally.sent)  withheld \(tally.withheld)"
             + "  recovered \(tally.recoveries.count)"
@@ -98,7 +118,8 @@ struct CallPage: Sendable {
         let end =
             isOver
             ? ["  \(tally.undecryptable) of \(tally.frames + tally.undecryptable) frames could not be opened"] : []
-        return ([own] + lines + end).joined(separator: "\n")
+        let digits = block.isLive ? code.text.map { ["  code \($0)"] } ?? [] : []
+        return digits + [own] + lines + end
     }
 
     private func json(
@@ -150,4 +171,13 @@ struct CallPage: Sendable {
         case .malformed, .outside, .own, .notEntitled, .replayed: "it was not meant for this device"
         }
     }
+}
+
+/// The thirty digits that were said last.
+final class CallCodeShown: Sendable {
+    private let digits = Mutex<String?>(nil)
+
+    var text: String? { digits.withLock { $0 } }
+
+    func set(_ text: String) { digits.withLock { $0 = text } }
 }

@@ -52,6 +52,7 @@ struct RunningCall {
         let page = CallPage(call, people, compared, options.output)
         page.showPeople()
         if entry.isStart { page.showName() }
+        if case .ring = entry { page.showRinging(handles) }
         await take(part: call, entry, as: secrets.handle, source, recorder, page)
         await page.show(isOver: true)
         if await call.tally.isForked { throw CommandFailure.forkMet("somebody in the call") }
@@ -126,13 +127,14 @@ struct RunningCall {
     private static func obey(_ call: GroupCall, _ page: CallPage) async {
         for await line in TypedLines.standard.lines() where !line.isEmpty {
             guard let order = CallOrder(line, page.people) else {
-                Output.error("  type 'remove HANDLE' or 'readmit HANDLE', with somebody of this call")
+                page.typed("  type 'remove HANDLE' or 'readmit HANDLE', with somebody of this call")
                 continue
             }
             guard await call.isHost else {
-                Output.error("  only the device that hosts the call removes somebody, or lets them back in")
+                page.typed("  only the device that hosts the call removes somebody, or lets them back in")
                 continue
             }
+            page.typed()
             await order.carryOut(call)
         }
     }
