@@ -24,7 +24,9 @@ struct RingTests {
             sentAt: time, body: body)
     }
 
-    private func signal(_ ring: Ring, from sender: Actor? = nil, to recipient: Actor? = nil, at time: UInt64 = now) throws
+    private func signal(
+        _ ring: Ring, from sender: Actor? = nil, to recipient: Actor? = nil, at time: UInt64 = now
+    ) throws
         -> Signal
     {
         let sender = sender ?? cast.host
@@ -127,7 +129,8 @@ struct RingTests {
             #expect(refusal(try signal(ring, from: cast.other), accepted: hosts) == expected)
         }
         let friend = try Ring(
-            id: cast.ring(id: 99).id, duration: 45, caller: Array("friend@example.org".utf8), others: cast.ring().others)
+            id: cast.ring(id: 99).id, duration: 45, caller: Array("friend@example.org".utf8), others: cast.ring().others
+        )
         _ = try hear(signal(friend, from: cast.other), accepted: [cast.other.device])
         let later = Self.now + IncomingRings.pace + 1000
         #expect(refusal(try signal(cast.ring(id: 100), at: later), at: later) == nil)
@@ -137,7 +140,8 @@ struct RingTests {
         for number in 0..<5 as Range<UInt8> {
             let caller = try Actor(20 + number)
             let ring = try Ring(
-                id: cast.ring().id, duration: 45, caller: Array("p\(number)@example.org".utf8), others: cast.ring().others)
+                id: cast.ring().id, duration: 45, caller: Array("p\(number)@example.org".utf8),
+                others: cast.ring().others)
             let heard = try hear(signal(ring, from: caller), accepted: [caller.device])
             if number < IncomingRings.capacity {
                 try rings.begin(heard, devices: [caller.device])
@@ -181,7 +185,8 @@ struct RingTests {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<2000 {
             var damaged = bytes
-            damaged[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            damaged[Int.random(in: 0..<bytes.count, using: &generator)] ^=
+                1 << UInt8.random(in: 0..<8, using: &generator)
             if let memory = RingMemory(decoding: damaged) { #expect(memory.encoded == damaged) }
         }
     }
@@ -202,7 +207,10 @@ struct RingTests {
 
     @Test func numbersThatNobodyDefinedAreRefused() throws {
         let body = 22 + 16 + 32 + 32 + 4 + 8 + 8 + 2
-        for (kind, offset) in [(SignalBody.ringAnswer(RingAnswer(.accept, to: try cast.ring().id)), 17), (.ringEnd(RingEnd(.over, of: try cast.ring().id)), 17)] {
+        for (kind, offset) in [
+            (SignalBody.ringAnswer(RingAnswer(.accept, to: try cast.ring().id)), 17),
+            (.ringEnd(RingEnd(.over, of: try cast.ring().id)), 17),
+        ] {
             var bytes = try cast.host.sign(cast.content(kind)).encoded
             for value in [0, 4, 255] as [UInt8] {
                 bytes[body + offset] = value

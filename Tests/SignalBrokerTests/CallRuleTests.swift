@@ -92,7 +92,8 @@ import Testing
         var (scene, alice, bob) = try twoInACall()
         let inbox = RelayRoute.inbox(scene.alice.device).destination
         let eve = try scene.connect(scene.eve)
-        try scene.send(signal: try scene.eve.signal(in: scene.call, to: scene.alice.device, saying: answer), to: inbox, on: eve)
+        try scene.send(
+            signal: try scene.eve.signal(in: scene.call, to: scene.alice.device, saying: answer), to: inbox, on: eve)
         #expect(scene.fault(eve) == .notInCall)
         try scene.send(.invite(scene.call, [scene.eve.device]), on: bob)
         let tablet = try scene.connect(scene.eve)

@@ -49,4 +49,3 @@ struct CallPeopleOptions: ParsableArguments {
         guard !people.isEmpty else { throw ValidationError("Say with whom: --with HANDLE.") }
     }
 }
-

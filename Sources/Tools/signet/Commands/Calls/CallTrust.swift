@@ -40,7 +40,8 @@ extension Session {
         }
         Output.error(
             Paint.error.warning(
-                "Somebody may be listening: if these keys are not \(verdict.isOwn ? "yours" : "theirs"), whoever has them hears this call."))
+                "Somebody may be listening: if these keys are not \(verdict.isOwn ? "yours" : "theirs"), whoever has them hears this call."
+            ))
         Output.error("Type 'end' to end the call, or 'accept' to accept and continue:")
         var answers = TypedLines.standard.lines().makeAsyncIterator()
         guard await answers.next() == "accept" else {

@@ -10,7 +10,9 @@ import Synchronization
 /// secret. Handles are text without a space or a quote.
 final class RingHook: Sendable {
     /// What of the environment it gets.
-    private static let names = ["PATH", "HOME", "LANG", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"]
+    private static let names = [
+        "PATH", "HOME", "LANG", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    ]
     /// More than this many do not run at once.
     private static let capacity = 8
     private let command: String
@@ -20,8 +22,10 @@ final class RingHook: Sendable {
 
     /// Runs the command, and does not wait for it.
     func run(_ event: String, _ call: IncomingCall) {
-        run(["SIGNET_RING": event, "SIGNET_CALLER": "\(call.caller)", "SIGNET_CALL": CallName.text(call.ring.callID),
-            "SIGNET_SECONDS": "\(call.ring.ring.duration)"])
+        run([
+            "SIGNET_RING": event, "SIGNET_CALLER": "\(call.caller)", "SIGNET_CALL": CallName.text(call.ring.callID),
+            "SIGNET_SECONDS": "\(call.ring.ring.duration)",
+        ])
     }
 
     func missed(_ caller: String) { run(["SIGNET_RING": "missed", "SIGNET_CALLER": caller]) }

@@ -54,7 +54,8 @@ extension RingEvent {
                 + (call.hasChanged
                     ? "\n  "
                         + Paint.output.warning(
-                            "Their keys have changed since you accepted them: it may be somebody else. You are asked before you are in.")
+                            "Their keys have changed since you accepted them: it may be somebody else. You are asked before you are in."
+                        )
                     : "")
         case .stopped(let call, .over): "  you missed a call of \(call.caller)"
         case .stopped(let call, .acceptedElsewhere): "  the call of \(call.caller) was answered on another device"

@@ -93,7 +93,8 @@ struct RunningCall {
 
     /// Sends, listens and reports until it is time to go, then leaves.
     private func take(
-        part call: GroupCall, _ entry: Entry, as handle: Handle, _ source: SoundSource, _ recorder: SoundRecorder?, _ page: CallPage
+        part call: GroupCall, _ entry: Entry, as handle: Handle, _ source: SoundSource, _ recorder: SoundRecorder?,
+        _ page: CallPage
     ) async {
         let interrupts = Interrupts([SIGINT, SIGTERM])
         let (rotate, duration) = (options.rotate, options.duration)
