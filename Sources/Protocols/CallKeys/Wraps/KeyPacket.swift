@@ -149,7 +149,8 @@ extension SignalBody {
     var isForPackets: Bool {
         switch self {
         case .leave, .roster, .ack: true
-        case .join, .reunite, .rotation, .commit, .request, .reply, .heartbeat, .yield: false
+        case .join, .reunite, .rotation, .commit, .request, .reply, .heartbeat, .yield, .ring, .ringAnswer, .ringEnd:
+            false
         }
     }
 }
