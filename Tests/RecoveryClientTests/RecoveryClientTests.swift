@@ -322,6 +322,49 @@ import Testing
         #expect(try await guardians[4].guardian.advance().first?.guardianCase.stage != .stopped, "not what comes later")
     }
 
+    /// The attack: the server does not answer a guardian who was given an objection as a file, and answers them afterwards.
+    @Test(arguments: [true, false]) func anObjectionCountsAlthoughTheServerDidNotAnswer(isToAnything: Bool) async throws
+    {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
+        let general = try GuardianObjection(
+            to: GuardianObjection.anything, of: ming.handle, by: 1, at: village.clock.now + 1
+        ) { try ming.secrets.sign($0) }
+        let objection = isToAnything ? general : try await ming.owner.objection()
+        for guardian in guardians.prefix(3) {
+            guardian.transport.fail(after: 0)
+            await #expect(throws: RecoveryClientError.self) { try await guardian.guardian.take(objection) }
+            guardian.transport.fail(after: nil)
+        }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        #expect(
+            try guardians.prefix(3).flatMap { try $0.guardian.cases().map(\.stage) } == [.stopped, .stopped, .stopped])
+    }
+
+    @Test func anObjectionSaysWhatBecameOfTheRequest() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        for guardian in guardians.prefix(2) { try await family.confirm(guardian, on: device) }
+        let objection = try await ming.owner.objection()
+        #expect(try await guardians[0].guardian.take(objection) == .stopped)
+        #expect(try await guardians[3].guardian.take(objection) == .kept)
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        _ = try await guardians[1].guardian.advance()
+        #expect(try await guardians[1].guardian.take(objection) == .tooLate)
+        // From somebody who holds no device of the account: not kept.
+        let forged = GuardianObjection(to: GuardianObjection.anything, of: ming.handle, by: 1, at: village.clock.now) {
+            _ in
+            [UInt8](repeating: 1, count: 64)
+        }
+        await #expect(throws: RecoveryClientError.guardianCase(.invalidObjection)) {
+            try await guardians[4].guardian.take(forged)
+        }
+    }
+
     /// The attack: while the right request runs, its guardians are called and asked to look at another one.
     @Test func aLookAtAnotherRequestUndoesNothing() async throws {
         try await family.setUp()

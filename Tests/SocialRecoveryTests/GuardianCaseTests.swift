@@ -162,15 +162,18 @@ import Testing
         let any = try GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: World.now) {
             Array(try world.device.signature(for: $0))
         }
+        let later = try device.request(world.scope, created: World.now + 1)
+        let earlier = try device.request(world.scope, created: World.now - 1)
         for (now, counts) in [
             (World.now, true), (World.now + 86_399, true), (World.now + 86_400, false), (World.now - 3600, true),
             (World.now - 3601, false),
         ] {
-            #expect(any.covers(request.hash, of: world.owner, at: now) == counts, "\(now)")
+            #expect(any.covers(later, of: world.owner, at: now) == counts, "\(now)")
         }
-        #expect(!any.covers(request.hash, of: world.guardians[0].handle, at: World.now))
+        #expect(any.covers(earlier, of: world.owner, at: World.now + 5 * 86_400), "made before it: for good")
+        #expect(!any.covers(request, of: world.guardians[0].handle, at: World.now))
         let late = GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: .max) { _ in [] }
-        #expect(!late.covers(request.hash, of: world.owner, at: World.now))
+        #expect(!late.covers(request, of: world.owner, at: World.now))
         var guardianCase = try world.confirmedCase(0, request, device)
         try guardianCase.objected(any, state: try world.asked(request, by: device), at: World.now)
         #expect(throws: GuardianCaseError.outOfOrder(.stopped)) { _ = try release(&guardianCase) }

@@ -74,14 +74,24 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         }
     }
 
-    /// Takes an objection that came as a file, or in any other way.
+    /// Takes an objection that came as a file, or in any other way. It is kept before the directory is asked who signed it: one
+    /// that does not answer keeps it from nothing, for no part leaves before it was looked at again.
     ///
-    /// - Throws: ``RecoveryClientError``; ``GuardianCaseError/invalidObjection``.
-    public func take(_ objection: GuardianObjection) async throws(RecoveryClientError) {
+    /// - Returns: what became of the requests that it is about.
+    /// - Throws: ``RecoveryClientError``; ``GuardianCaseError/invalidObjection``: it is not kept.
+    @discardableResult
+    public func take(_ objection: GuardianObjection) async throws(RecoveryClientError) -> ObjectionOutcome {
         _ = try duty(for: objection.owner)
+        try keep(objection)
         let state = try await post.lookup(objection.owner).lookup.state
-        guard objection.isSigned(by: state) else { throw .guardianCase(.invalidObjection) }
+        guard objection.isSigned(by: state) else {
+            try files.write(list: objections().filter { $0 != objection }.map(\.encoded), to: files.objections)
+            throw .guardianCase(.invalidObjection)
+        }
         try take(objection, shownBy: state)
+        let about = try cases().filter { objection.covers($0.request, of: $0.owner, at: post.now()) }
+        if about.contains(where: { $0.stage == .released }) { return .tooLate }
+        return about.contains { $0.stage == .stopped } ? .stopped : .kept
     }
 
     /// Kept for requests that are yet to be seen, and taken to heart for one that was.
@@ -90,13 +100,22 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     ) throws(RecoveryClientError) {
         guard objection.isSigned(by: state) else { return }
         guard try duties().contains(where: { $0.owner == objection.owner }) else { return }
-        let known = try objections().filter { $0.owner != objection.owner || $0.request != objection.request }
+        try keep(objection)
+        for var found in try cases() { try heedObjections(&found, state) }
+    }
+
+    private func keep(_ objection: GuardianObjection) throws(RecoveryClientError) {
+        let known = try objections().filter { $0 != objection }
         let own = known.filter { $0.owner == objection.owner }.suffix(Self.objectionsPerOwner - 1)
         let all = known.filter { $0.owner != objection.owner } + own + [objection]
         try files.write(list: all.map(\.encoded), to: files.objections)
-        for var found in try cases() where (try? found.objected(objection, state: state, at: post.now())) != nil {
-            try keep(found)
-        }
+    }
+
+    /// Stops what is kept of a request if an objection is about it that a device in this state signed.
+    private func heedObjections(_ found: inout GuardianCase, _ state: AccountState) throws(RecoveryClientError) {
+        let before = found.stage
+        for objection in try objections() { _ = try? found.objected(objection, state: state, at: post.now()) }
+        if found.stage != before { try keep(found) }
     }
 
     /// So many objections of one owner are kept.
@@ -197,6 +216,16 @@ public enum GuardianNotice: Sendable {
 }
 
 // MARK: Requests
+
+/// What became of the requests that an objection is about.
+public enum ObjectionOutcome: Hashable, Sendable {
+    /// This guardian does not help with any of them.
+    case stopped
+    /// This device knows of none; it is kept for those to come.
+    case kept
+    /// This guardian's part of one has left already.
+    case tooLate
+}
 
 /// A request as the guardian's screen shows it.
 public struct GuardianRequest: Sendable {
@@ -329,7 +358,8 @@ extension GuardianSide {
     private func openCase(
         _ request: RecoveryRequest, _ commitment: RecoveryCommitment, _ packet: GuardianPacket, _ state: AccountState
     ) throws(RecoveryClientError) -> GuardianCase? {
-        if let known = try cases().first(where: { $0.owner == packet.owner && $0.request.hash == request.hash }) {
+        if var known = try cases().first(where: { $0.owner == packet.owner && $0.request.hash == request.hash }) {
+            try heedObjections(&known, state)
             return known
         }
         guard

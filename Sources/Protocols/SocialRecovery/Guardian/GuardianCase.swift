@@ -177,7 +177,7 @@ public struct GuardianCase: Hashable, Sendable {
     public mutating func objected(
         _ objection: GuardianObjection, state: AccountState, at now: UInt64
     ) throws(GuardianCaseError) {
-        guard objection.covers(request.hash, of: owner, at: now), objection.isSigned(by: state) else {
+        guard objection.covers(request, of: owner, at: now), objection.isSigned(by: state) else {
             throw .invalidObjection
         }
         if stage != .released { stage = .stopped }

@@ -4,8 +4,8 @@ public import KeyTransparency
 
 /// "This was not me", by a device of the owner, for guardians: what the log says too, on a way that its server cannot close.
 ///
-/// An owner whom the server does not show what was asked objects to *any* request: those that a guardian knows then, and those
-/// that they come to know within a day of ``time``.
+/// An owner whom the server does not show what was asked objects to *any* request: those that were made before ``time``, for
+/// good, and whatever a guardian's device deals with within a day after it.
 ///
 /// Wire form: `signet-objection/v1` LF; u8 length and owner's handle; 32-byte hash of the request; u16 number of the device;
 /// u64 time in seconds since 1970; 64-byte Ed25519 signature by the device over all before.
@@ -24,21 +24,22 @@ public struct GuardianObjection: Hashable, Sendable {
 
     /// Instead of a hash: 32 zero bytes, which are no request's.
     public static let anything = [UInt8](repeating: 0, count: 32)
-    /// For how long an objection to anything stops requests that are yet to be seen: a day, in seconds. As long as the server
+    /// For how long an objection to anything stops requests that are made after it: a day, in seconds. As long as the server
     /// takes no new start after an objection that it logged.
     public static let lifetime: UInt64 = 86_400
     /// How far a device's clock may be ahead of a guardian's, in seconds.
     static let clockSkew: UInt64 = 3600
 
-    /// Whether it is about a request that a guardian comes to know at `now`.
+    /// Whether it is about a request.
     ///
     /// - Parameters:
-    ///   - request: the request's hash, 32 bytes.
+    ///   - request: of the owner's account.
     ///   - now: the guardian's clock, in seconds since 1970.
-    public func covers(_ request: [UInt8], of owner: Handle, at now: UInt64) -> Bool {
+    public func covers(_ request: RecoveryRequest, of owner: Handle, at now: UInt64) -> Bool {
         guard owner == self.owner else { return false }
-        guard self.request == Self.anything else { return self.request == request }
-        return time <= now + Self.clockSkew && now < time + Self.lifetime
+        guard self.request == Self.anything else { return self.request == request.hash }
+        guard time <= now + Self.clockSkew else { return false }
+        return request.created < time || now < time + Self.lifetime
     }
 
     /// An objection of a device.

@@ -149,10 +149,26 @@ extension GuardianCommand {
             }
             let session = try Session(home)
             let side = session.guardianSide(try session.secrets())
-            try await session.recovering { () throws(RecoveryClientError) in try await side.take(objection) }
+            let outcome = try await session.recovering { () throws(RecoveryClientError) in
+                try await side.take(objection)
+            }
+            let owner = objection.owner
+            switch outcome {
+            case .stopped:
+                say("stopped", "You do not help with that request: \(owner) did not make it.", owner)
+            case .kept:
+                say("kept", "Kept. This device knows of no request for \(owner) that it is about.", owner)
+            case .tooLate:
+                throw CommandFailure(
+                    .notProven, "Your part for \(owner) has left already.",
+                    "Tell them, and the other guardians: fewer parts than are needed open nothing.")
+            }
+        }
+
+        private func say(_ outcome: String, _ sentence: String, _ owner: Handle) {
             output.emit(
-                ["handle": .string(objection.owner.description), "outcome": .string("stopped")],
-                "\(Paint.output.good("✓")) You do not help with that request: \(objection.owner) did not make it.")
+                ["handle": .string(owner.description), "outcome": .string(outcome)],
+                "\(Paint.output.good("✓")) \(sentence)")
         }
     }
 }
