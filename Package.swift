@@ -144,12 +144,16 @@ let coreTargets: [Target] = [
 
     // MARK: Testing: whole calls in virtual time; imported by no library
     .target(
-        name: "CallSimulation", dependencies: ["SFrame", "CallSignalling", "CallKeys", crypto],
+        name: "CallSimulation",
+        dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras],
         path: "Sources/Testing/CallSimulation", swiftSettings: optimised),
     // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
     .target(
         name: "KeyTransparencyTesting",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI",
+            crypto,
+        ],
         path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
 
     // MARK: Testing: pushes of notes in which nothing is sealed; imported by no library
@@ -200,7 +204,9 @@ let coreTargets: [Target] = [
             "SeededRandomness", "CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras,
         ],
         swiftSettings: strict),
-    .testTarget(name: "CallSimulationTests", dependencies: ["CallSimulation"], swiftSettings: strict),
+    .testTarget(
+        name: "CallSimulationTests",
+        dependencies: ["CanonicalCoding", "CallSignalling", "CallKeys", "CallSimulation"], swiftSettings: strict),
     .testTarget(
         name: "SecureCellTests",
         dependencies: ["SeededRandomness", "CanonicalCoding", "SecureCell", crypto, cryptoExtras],
@@ -252,8 +258,8 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning", "NoteLog",
-            "SignetAPI", crypto,
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "KeyPinning", "NoteLog", "SignetAPI", crypto,
         ],
         swiftSettings: strict),
 ]
@@ -451,14 +457,15 @@ let runtimeTargets: [Target] = [
             "FrameCiphers",
             "SecureCell",
             "OPAQUE",
-            "KeyPinning", "PinnedChains",
+            "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
             crypto, cryptoExtras, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
     .executableTarget(
         name: "signet-lying-server",
         dependencies: [
-            "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency", arguments, logging,
+            "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency", "FrameRelay", arguments,
+            logging,
         ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
@@ -483,7 +490,8 @@ let runtimeTargets: [Target] = [
         name: "SignetClientTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "SignetTesting",
+            "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "DeviceKeystores",
+            "SignetTesting",
             "PinScenarios", crypto, logging, sqlite,
         ] + nio,
         swiftSettings: strict),
@@ -560,7 +568,7 @@ let runtimeTargets: [Target] = [
         name: "SignalClientTests",
         dependencies: [
             "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency", "SignetAPI", "SignalBroker",
-            "SignalClient",
+            "SignalClient", "CallClient",
             "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd", crypto,
             logging,
         ] + nio,
@@ -582,8 +590,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "signet", "signetd",
-            "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging", "SignetTesting",
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
+            "signet", "signetd", "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging",
+            "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
             "RecoveryClient", crypto, sqlite,

@@ -32,7 +32,8 @@ active proctype stranger() {
 	:: atomic { asked && stranger_asks > 0 && !same -> same = true }
 	:: atomic { same -> same = false }
 #endif
-	/* Asks again and again. The greediest sender makes room: never the one who asks once. */
+	/* Asks again and again. The greediest network makes room: never the one who asks once. A stranger with as many providers as
+	 * there are places is as seldom at each as the person; that is outside of this model, and stands under Limits in recovery.md. */
 	:: atomic { !FULL -> stranger_asks++ }
 	:: atomic { FULL && stranger_asks > 0 -> skip }
 	/* An asking that runs out is asked again at once. */

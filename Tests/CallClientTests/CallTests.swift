@@ -51,6 +51,17 @@ struct CallTests {
         #expect(takes(aliases[0], 6000))
     }
 
+    /// It would go on alone otherwise, and its person would not know why.
+    @Test(.timeLimit(.minutes(1))) func whomTheRelayServesNoMoreIsTold() async throws {
+        let room = CallRoom()
+        let devices = try (0..<2).map { try room.enter($0, knowing: 0..<2) }
+        try await room.begin(devices)
+        room.cutOff(devices[1].identity.device)
+        let told = await devices[1].log.first { if case .cutOff = $0 { true } else { nil as Bool? } }
+        #expect(told == true)
+        for device in devices { await device.call.leave() }
+    }
+
     /// The directory showed the two different logs: each tells the other by what it says to come in, and to let in.
     @Test(.timeLimit(.minutes(2))) func whoMeetsAForkSendsNothingMore() async throws {
         let room = CallRoom()

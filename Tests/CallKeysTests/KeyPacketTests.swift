@@ -231,7 +231,7 @@ struct KeyPacketTests {
                     }
                     let bytes = try #require(
                         packet.sealed(
-                            for: draft.recipient, in: call, to: owners[1 - number].agreement.publicKey))
+                            for: draft.recipients[0], in: call, to: owners[1 - number].agreement.publicKey))
                     try step(1 - number, .packet(try owners[1 - number].open(bytes, in: call)), isDeaf: isDeaf)
                 case .admissionNeeded(let device): try step(number, .admit(device), isDeaf: isDeaf)
                 default: break

@@ -61,4 +61,35 @@ struct LegacyKeysTests {
         let sender = LegacyKeys.session()
         #expect(throws: LegacyFailure.noKey) { try sender.seal([1]) }
     }
+
+    private struct Asker {
+        var requests = LegacyKeyRequests()
+
+        mutating func expect(
+            _ isAsked: Bool, _ failure: LegacyFailure, isHost: Bool = false, at now: UInt64,
+            _ location: SourceLocation = #_sourceLocation
+        ) {
+            let asks = requests.ask(because: failure, isHost: isHost, at: now)
+            #expect(asks == isAsked, sourceLocation: location)
+        }
+    }
+
+    /// `keyRequestDedupeInterval`, `keyRequestCooldown` and `keyResponseTimeout` of the call guide: 1 s, 3 s, 10 s.
+    @Test func aRequestWaitsTenSecondsForItsAnswer_andTheNextComesAfterThree() {
+        var asker = Asker()
+        asker.expect(true, .mediaDecryptFailed, at: 5000)
+        for later in [5000, 5999, 7999, 14_999] as [UInt64] { asker.expect(false, .audioDecryptFailed, at: later) }
+        asker.expect(true, .audioDecryptFailed, at: 15_000)
+        asker.requests.complete()
+        asker.expect(false, .mediaDecryptFailed, at: 17_999)
+        asker.expect(true, .mediaDecryptFailed, at: 18_000)
+    }
+
+    @Test func theHostOfTheGuideAsksNobody_andAFloodAsksNothing() {
+        var asker = Asker()
+        asker.expect(false, .mediaDecryptFailed, isHost: true, at: 5000)
+        asker.expect(false, .tooManyTries, at: 5000)
+        asker.expect(false, .noKey, at: 5000)
+        asker.expect(true, .audioDecryptFailed, at: 5000)
+    }
 }

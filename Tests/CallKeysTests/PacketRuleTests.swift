@@ -286,7 +286,8 @@ struct PacketRuleTests {
         #expect(alone.people[1].isHost)
         let packet = try #require(keys(alone, to: 2).last).draft
         let roster = room.people[2].roster
-        let opened = try #require(packet.opened(sentBy: room.people[1].device, in: room.people[1].callID))
+        let opened = try #require(
+            packet.opened(by: room.people[2].device, sentBy: room.people[1].device, in: room.people[1].callID))
         room.step(2, .packet(opened))
         #expect(room.people[2].roster == roster && room.refusals(2).isEmpty)
     }

@@ -73,23 +73,45 @@ struct RecoveryTests {
         #expect(room.people.map { $0.sending?.generation } == [2, 2, 2])
     }
 
-    @Test func requestsAreThreeSecondsApart_thenSixThenTwelve() throws {
-        let room = try roomWithAMissedRotation()
-        room.isLost = { draft, to in to == 1 || !draft.keys.isEmpty }
-        var times: [UInt64] = []
-        var seen = Set<SignalNonce>()
-        for _ in 0..<1000 {
-            if room.people[0].isMember { _ = try room.frame(0, 1) }
-            room.wait(50, without: [0])
+    /// When device 1 asked, by request, and how often it said each; the host sends frames under a key that device 1 lacks.
+    private func requests(_ room: Room, for milliseconds: UInt64) throws -> [(at: UInt64, count: Int)] {
+        var requests: [(id: SignalNonce, at: UInt64, count: Int)] = []
+        for _ in 0..<milliseconds / 50 {
+            _ = try room.frame(0, 1)
+            room.wait(50)
             for request in room.requests() {
-                if case .request(let body) = request.draft.body, seen.insert(body.id).inserted {
-                    times.append(room.now)
-                }
+                guard case .request(let body) = request.draft.body else { continue }
+                if requests.last?.id != body.id { requests.append((body.id, room.now, 0)) }
+                requests[requests.count - 1].count += 1
             }
             room.clearLog()
-            guard !room.people[1].isHost else { break }
         }
-        for (one, next) in zip(times, times.dropFirst()) { #expect(next >= one + 3000) }
+        return requests.map { ($0.at, $0.count) }
+    }
+
+    @Test func anAnswerIsWaitedForTenSeconds_andFruitlessRequestsAreTwelveSecondsApart() throws {
+        let room = try roomWithAMissedRotation()
+        room.isLost = { draft, to in to == 1 && (!draft.keys.isEmpty || draft.body.isCommit || draft.body.isReply) }
+        let requests = try requests(room, for: 45_000)
+        try #require(requests.count >= 4)
+        // One member more each second, until ten are over.
+        #expect(requests.prefix(3).allSatisfy { $0.count == 10 })
+        let gaps = zip(requests, requests.dropFirst()).map { $1.at - $0.at }
+        #expect((10_000...10_200).contains(gaps[0]), "the first has waited for longer than its six seconds by then")
+        #expect(gaps[1...2].allSatisfy { (12_000...12_200).contains($0) })
+    }
+
+    @Test func anAnsweredRequestIsFollowedByNoneForThreeSeconds() throws {
+        let room = try roomWithAMissedRotation()
+        let first = try #require(requests(room, for: 500).first)
+        #expect(first.count == 1)
+        room.step(0, .suspect)
+        room.wait(2050)
+        room.clearLog()
+        #expect(room.people[1].sending != room.people[0].sending)
+        let second = try #require(requests(room, for: 3000).first)
+        #expect((3000...3100).contains(second.at - first.at))
+        #expect(room.people[1].sending == room.people[0].sending)
     }
 
     @Test func theHostNeverAsks() throws {

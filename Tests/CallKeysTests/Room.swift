@@ -19,10 +19,12 @@ final class Room {
     /// Says which signals are lost on the way to a device.
     var isLost: (SignalDraft, Int) -> Bool = { _, _ in false }
 
-    /// The design's times, but for a host that waits two seconds for an ack and no longer, so that tests see what comes then.
+    /// The design's times, but for a host that waits two seconds for an ack and no longer, so that tests see what comes then, and
+    /// without digests.
     static let impatient: CallTimes = {
         var times = CallTimes()
         times.barrier = 2000
+        times.digestInterval = 0
         return times
     }()
 
@@ -84,17 +86,21 @@ final class Room {
     }
 
     func pass(_ draft: PacketDraft, from number: Int) {
-        packets.append((number, draft))
-        guard let other = people.firstIndex(where: { $0.device == draft.recipient }), packetsArrive(draft, number)
-        else {
-            return
+        for recipient in draft.recipients {
+            let draft = PacketDraft(recipient: recipient, content: draft.content)
+            packets.append((number, draft))
+            guard let other = people.firstIndex(where: { $0.device == recipient }), packetsArrive(draft, number)
+            else {
+                continue
+            }
+            hand(draft, from: number, to: other)
         }
-        hand(draft, from: number, to: other)
     }
 
     /// A packet arrives, now or again.
     func hand(_ draft: PacketDraft, from number: Int, to other: Int) {
-        if let packet = draft.opened(sentBy: people[number].device, in: people[number].callID) {
+        let packet = draft.opened(by: people[other].device, sentBy: people[number].device, in: people[number].callID)
+        if let packet {
             step(other, .packet(packet))
         }
     }
@@ -154,4 +160,9 @@ extension SignalBody {
     var isRoster: Bool { if case .roster = self { true } else { false } }
     var isRequest: Bool { if case .request = self { true } else { false } }
     var isHeartbeat: Bool { if case .heartbeat = self { true } else { false } }
+}
+
+extension PacketDraft {
+    /// Of a draft for one.
+    var recipient: CallDevice? { recipients.first }
 }

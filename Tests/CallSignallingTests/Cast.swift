@@ -53,6 +53,23 @@ struct Cast {
             others: [Array("member@example.org".utf8), Array("other@example.org".utf8)])
     }
 
+    /// Of sound under the epoch, and sound and pictures under the one before.
+    func digest() throws -> FrameDigest {
+        let before = Epoch(term: 2, generation: 6, step: 3)
+        return try FrameDigest(
+            mark: 77, heard: [4, 5],
+            sent: [
+                FrameDigest.Sent(
+                    epoch: epoch, index: 3, streams: [FrameDigest.Stream(context: 0, count: 9, hashes: [1, 2, 3])]),
+                FrameDigest.Sent(
+                    epoch: before, index: 3,
+                    streams: [
+                        FrameDigest.Stream(context: 0, count: 700, hashes: []),
+                        FrameDigest.Stream(context: 2, count: 1, hashes: [8]),
+                    ]),
+            ])
+    }
+
     func bodies() throws -> [SignalBody] {
         let nonce = try #require(SignalNonce([UInt8](repeating: 6, count: 16)))
         let wraps = WrapForm.allCases.map {
@@ -69,6 +86,7 @@ struct Cast {
             .heartbeat(Heartbeat(epoch: epoch, rosterNumber: 4, rosterHash: roster.hash, heard: 2, isHost: true)),
             .yield(Yielding(to: other.device, term: 1 << 16 | 1)), .reunite(nonce), .ring(try ring()),
             .ringAnswer(RingAnswer(.busy, to: nonce)), .ringEnd(RingEnd(.acceptedElsewhere, of: nonce)),
+            .digest(try digest()),
         ]
     }
 }

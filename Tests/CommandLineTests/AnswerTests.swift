@@ -38,6 +38,7 @@ import Testing
                 "outsideWitnesses", "stateHash", "unproven", "usable", "version",
             ], [], false
         ),
+        (["lookup", Town.bob, "--ecall"], ["devices", "handle", "outcome", "unproven"], [], false),
         (["log", "show"], ["origin", "size"], ["note", "root"], true),
         (
             ["log", "verify"], ["age", "devices", "epochs", "keys", "others", "size", "states"], ["root"], false
@@ -89,6 +90,58 @@ import Testing
             #expect(exit.complaint.hasPrefix("Nobody has registered nobody@example.org: proved absent in epoch"))
             let page = try await town.signet("alice", "lookup", "nobody@example.org", "--explain")
             #expect(page.output.contains("proved absent in epoch"))
+        }
+    }
+
+    /// The eCall guide's client, as a command.
+    @Test func anECallLookupSaysWhatItLeavesOpen() async throws {
+        try await Town.withServer { town, _ in
+            let exit = try await town.signet("alice", "lookup", Town.bob, "--ecall", "--json", "--advanced")
+            expect(0, exit)
+            let devices = try #require(exit.object()["devices"] as? [[String: Any]])
+            #expect(devices.count == 2 && devices.allSatisfy { $0.keys.sorted() == ["label", "publicKey", "size"] })
+            let unproven = try #require(exit.object()["unproven"] as? [String])
+            #expect(unproven.count == 5 && unproven.contains("label-belongs-to-the-person"))
+            let page = try await town.signet("alice", "lookup", Town.bob, "--ecall")
+            #expect(page.output.contains("that these devices are this person's: the directory says so"))
+            let nobody = try await town.signet("alice", "lookup", "nobody@example.org", "--ecall")
+            expect(1, nobody)
+            #expect(nobody.complaint == "The directory names no device of nobody@example.org, which proves nothing.")
+            let other = "WGZm" + String(repeating: "ZmZm", count: 9) + "ZmY="
+            expect(1, try await town.signet("alice", "lookup", Town.bob, "--ecall", "--log-key", other))
+            expect(64, try await town.signet("alice", "lookup", Town.bob, "--ecall", "--log-key", "short"))
+            expect(64, try await town.signet("alice", "lookup", Town.bob, "--log-key", other))
+        }
+    }
+
+    @Test func aCallIsPlayedByTheGuideAsWritten() async throws {
+        try await Town.with { town in
+            let exit = try await town.signet(["call", "simulate", "--legacy", "--rotations", "2", "--json"])
+            expect(0, exit)
+            #expect(try exit.object()["policy"] as? String == "guide as written")
+            expect(64, try await town.signet(["call", "simulate", "--legacy", "--events"]))
+        }
+    }
+
+    /// One size, one chance of loss and two seeds of the table in `Documentation/calls.md`, which takes a while.
+    @Test func theTableOfCallsIsPlayedByOneCommand() async throws {
+        try await Town.with { town in
+            let command = ["call", "simulate", "--events", "--participants", "3", "--loss", "0.05", "--seeds", "1-2"]
+            let table = try await town.signet(command)
+            expect(0, table)
+            #expect(table.lines.first?.hasPrefix("| Devices | Event | Loss | Lost of a million |") == true)
+            #expect(
+                table.lines.dropFirst(2).map { $0.split(separator: " | ")[1] } == [
+                    "25 rotations", "a leave", "a join", "the host crashes", "6 s apart, 1 and 2",
+                ])
+            let events = try #require(
+                try await town.signet(command + ["--json"]).object()["events"] as? [[String: Any]])
+            #expect(
+                events.count == 5 && events.allSatisfy { $0["devices"] as? Int == 3 && $0["lossPercent"] as? Int == 5 })
+            #expect(events.allSatisfy { ($0["missed"] as? [String])?.isEmpty == true })
+            for wrong in [["--participants", "2"], ["--split", "1/2"], ["--compare"]] {
+                expect(64, try await town.signet(["call", "simulate", "--events"] + wrong))
+            }
         }
     }
 

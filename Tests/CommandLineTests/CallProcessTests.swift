@@ -68,8 +68,25 @@ struct CallProcessTests {
         }
     }
 
+    /// The host's word does not reach whom it removes. The relay refuses that device, and its call ends by that.
+    @Test(.timeLimit(.minutes(3))) func whoIsRemovedWithoutANetworkLearnsOfItFromTheRelay() async throws {
+        try await Town.with { town in
+            try await town.serving(options: Self.goodNetwork) {
+                let calls = try await CallProcess.everybody(["alice", "bob"], town)
+                defer { for call in calls { call.kill() } }
+                for call in calls { try await call.hears(["alice", "bob"], generations: 2) }
+                calls[1].loseTheNetwork()
+                try await calls[0].hearsNothingMore()
+                calls[0].type("remove bob@example.org")
+                _ = try await calls[1].end()
+                _ = try await calls[0].leave()
+            }
+        }
+    }
+
     /// The third is put out by a typed line and does not come in again, until another line lets it.
     private static func removeAndReadmit(_ carol: CallProcess, by alice: CallProcess, _ town: Town) async throws {
+        _ = try await alice.first { $0["isHost"] as? Bool == true ? true : nil }
         alice.type("remove carol@example.org")
         _ = try await carol.end()
         let people = ["--with", "alice@example.org", "--with", "bob@example.org", "--home", "carol"]

@@ -21,7 +21,7 @@ import Testing
             expect(73, try await succeed(town), "done is done")
             let pins = try ["server", "heir"].map { name in
                 String(decoding: try town.bytes("\(name)/directory.signet"), as: UTF8.self)
-                    .split(separator: "\n").filter { $0.hasPrefix("tls-") }
+                    .split(separator: "\n").filter { $0.hasPrefix("tls-") && !$0.hasPrefix("tls-version") }
             }
             #expect(pins[0].count == 3 && pins[0] == pins[1])
             #expect(try town.bytes("heir/tls/backup.key") == town.bytes("server/tls/backup.key"))

@@ -90,6 +90,104 @@ import Testing
         }
     }
 
+    @Test func noCommandWritesOverWhatItDidNotMakeOrBesideTheKeys() async throws {
+        try await Town.withServer { town, _ in
+            let keystore = try town.bytes("alice/keystore")
+            try town.write(Array("mine".utf8), to: "mine")
+            for (option, command) in [
+                ("--out", ["people", "card"]), ("--picture", ["people", "card"]),
+                ("--picture", ["people", "verify", Town.bob]),
+            ] {
+                for place in ["alice/keystore", "alice/new", "alice/../alice/new"] {
+                    let exit = try await town.signet(command + [option, place, "--home", "alice"])
+                    expect(64, exit)
+                    #expect(exit.complaint.hasPrefix("\(place) would be beside your keys"))
+                }
+                expect(65, try await town.signet(command + [option, "mine", "--home", "alice"]))
+            }
+            for place in ["alice", "alice/evidence", "alice/evidence/", "alice//evidence/..//evidence/"] {
+                expect(64, try await town.signet("alice", "lookup", Town.bob, "--save-proof", place))
+                expect(64, try await town.signet("alice", "evidence", "export", place))
+                expect(64, try await town.signet("alice", "notes", "export", place, "--markdown", "--yes"))
+            }
+            for _ in 0..<2 { expect(0, try await town.signet("alice", "lookup", Town.bob, "--save-proof", "proof")) }
+            for name in ["policy", "account.tlog-proof", "account.entry"] {
+                let (kept, others) = (try town.bytes("proof/\(name)"), Array("mine".utf8))
+                try town.write(others, to: "proof/\(name)")
+                expect(65, try await town.signet("alice", "lookup", Town.bob, "--save-proof", "proof"))
+                #expect(try town.bytes("proof/\(name)") == others)
+                try town.write(kept, to: "proof/\(name)")
+            }
+            let drawing = ["call", "simulate", "--participants", "2", "--rotations", "1", "--svg"]
+            expect(65, try await town.signet(drawing + ["mine"]))
+            for _ in 0..<2 { expect(0, try await town.signet(drawing + ["drawing"])) }
+            #expect(try town.bytes("alice/keystore") == keystore)
+            #expect(try town.bytes("mine") == Array("mine".utf8))
+            #expect(!FileManager.default.fileExists(atPath: town["alice/new"].path()))
+            #expect(!FileManager.default.fileExists(atPath: town["alice/evidence"].path()))
+            // What the command made itself it may make again.
+            for _ in 0..<2 { expect(0, try await town.signet("alice", "people", "card", "--out", "card")) }
+            let alone = try await town.signet("alice", "people", "verify", Town.bob, "--met", "today")
+            expect(64, alone)
+            #expect(alone.complaint.hasPrefix("Nothing was compared"))
+        }
+    }
+
+    /// A card or an objection of somebody else's is a file like any other: it is no less theirs for being of the same kind.
+    @Test func noCommandWritesOverSomebodyElsesFileOfTheSameKind() async throws {
+        try await Town.withServer { town, _ in
+            let join = { (home: String, handle: String) in
+                try await town.signet(
+                    home, "account", "join", handle, "--directory", town.profile.path(), "--card", "device.card")
+            }
+            let commands: [(String, () async throws -> Exit, () async throws -> Exit)] = [
+                (
+                    "card", { try await town.signet("bob", "people", "card", "--out", "card") },
+                    { try await town.signet("alice", "people", "card", "--out", "card") }
+                ),
+                (
+                    "objection", { try await town.signet("bob", "recover", "stop", "--out", "objection") },
+                    { try await town.signet("alice", "recover", "stop", "--out", "objection") }
+                ),
+                (
+                    "device.card", { try await join("bobs-tablet", Town.bob) },
+                    { try await join("alices-tablet", Town.alice) }
+                ),
+            ]
+            for (path, theirs, mine) in commands {
+                for _ in 0..<2 { expect(0, try await theirs(), "\(path): their own they may write again") }
+                let before = try town.bytes(path)
+                let exit = try await mine()
+                expect(65, exit, path)
+                #expect(exit.complaint == "\(path) is there already.")
+                #expect(try town.bytes(path) == before)
+            }
+            #expect(!town.exists("alices-tablet/keystore"), "no keys without their card")
+        }
+    }
+
+    /// Neither needs a home; beside the keys of the one that is there, or is named, they write nothing.
+    @Test func aKeyForAServerOrAnAuditorIsNotPutBesideOnesOwn() async throws {
+        try await Town.with { town in
+            let before = try town.contents("alice")
+            for command in [["pins", "backup", "api.example.org"], ["audit", "key", "auditor.example/map"]] {
+                let named = try await town.signet(command + ["--out", "alice/new", "--home", "alice"])
+                let standard = try await Program.signet.run(
+                    command + ["--out", "alice/new"], in: town.folder, environment: ["SIGNET_HOME": "alice"])
+                for exit in [named, standard] {
+                    expect(64, exit, "\(command)")
+                    #expect(exit.complaint.contains("would be beside your keys"))
+                }
+            }
+            #expect(try town.contents("alice") == before)
+            for name in ["one.csr", "two.memory"] { try town.write(Array("mine".utf8), to: name) }
+            expect(65, try await town.signet(["pins", "backup", "api.example.org", "--out", "one"]))
+            expect(65, try await town.signet(["audit", "key", "auditor.example/map", "--out", "two"]))
+            #expect(!town.exists("one.key") && !town.exists("two"), "no half of two files")
+            #expect(try town.bytes("one.csr") == Array("mine".utf8))
+        }
+    }
+
     @Test func aContactCardIsCheckedBeforeAnythingIsPinned() async throws {
         try await Town.withServer { town, _ in
             for name in ["carol", "dana"] {

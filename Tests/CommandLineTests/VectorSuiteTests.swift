@@ -1,4 +1,5 @@
 import Foundation
+import KeyTransparencyTesting
 import Testing
 
 @testable import signet_vectors
@@ -25,6 +26,7 @@ struct VectorSuiteTests {
         FROSTShareSuite.self,
         LookupSuite.self,
         HPKESuite.self,
+        CallDigestSuite.self, PinsSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -175,5 +177,63 @@ struct VectorSuiteTests {
         let path = try temporaryFile("[{\"start\": 0, \"end\": 1}]")
         let report = try run(MerkleSuite.self, path)
         #expect(report.passed == 0 && report.failed == 0)
+    }
+}
+
+/// The published pins of a directory's server.
+struct PinsVectorTests {
+    @Test func theSetIsTheGenerators_andEachCaseHasItsVerdict() throws {
+        let file = VectorSuiteTests.ours.appending(path: "pins/pins.json")
+        #expect(try Data(LookupVectorSet.pinsFile()) == Data(contentsOf: file))
+        let report = try PinsSuite.report(on: file.path())
+        #expect(report.passed == 42 && report.failed == 0, "\(report.lines)")
+        #expect(Set(try LookupVectorSet.pins().map(\.name)).count == 42)
+    }
+
+    /// Each check by which pins are refused has its cases.
+    @Test func everyCheckIsThere() throws {
+        let checks = Set(try LookupVectorSet.pins().compactMap(\.verdict.check))
+        #expect(
+            checks == [
+                "form", "note", "signature", "text", "origin", "index", "history", "version", "older", "replaced",
+                "known", "noRecoveryKey",
+            ])
+    }
+
+    @Test func withOtherVerdictsEachFails() throws {
+        let text = String(decoding: try LookupVectorSet.pinsFile(), as: UTF8.self)
+        let turned = text.replacing("\"outcome\":\"taken\"", with: "\"outcome\":\"later\"")
+            .replacing("\"outcome\":\"refused\"", with: "\"outcome\":\"taken\"")
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
+        try Data(turned.utf8).write(to: file)
+        // The one whose verdict was "later" before.
+        let report = try PinsSuite.report(on: file.path())
+        #expect(report.failed == 41 && report.passed == 1)
+    }
+}
+
+/// The published digests of a call's frames.
+struct CallDigestVectorTests {
+    @Test func theSetIsTheGenerators_andEachCaseHasItsVerdict() throws {
+        let file = VectorSuiteTests.ours.appending(path: "call-digests/digests.json")
+        #expect(try CallDigestSet.file() == Data(contentsOf: file))
+        let report = try CallDigestSuite.report(on: file.path())
+        #expect(report.passed == 47 && report.failed == 0, "\(report.lines)")
+        #expect(Set(try CallDigestSet.cases().map(\.name)).count == 47)
+    }
+
+    @Test func withOtherVerdictsEachFails() throws {
+        let cases = try CallDigestSet.cases().map { test in
+            var verdict = test.verdict
+            (verdict.refused, verdict.unconfirmed) = (
+                verdict.refused == nil ? "malformed" : nil, verdict.unconfirmed + 1
+            )
+            return CallDigestVector(
+                name: test.name, why: test.why, call: test.call, receiver: test.receiver, events: test.events,
+                verdict: verdict)
+        }
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
+        try JSONEncoder().encode(cases).write(to: file)
+        #expect(try CallDigestSuite.report(on: file.path()).failed == 47)
     }
 }

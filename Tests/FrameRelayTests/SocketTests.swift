@@ -1,6 +1,7 @@
 import CallSignalling
 import NIOCore
 import NIOPosix
+import Synchronization
 import Testing
 
 @testable import FrameRelay
@@ -20,7 +21,7 @@ struct SocketTests {
         }
         // A datagram may be lost even here; nothing else is sent, so that the first to arrive is the one.
         var heard: RelayPacket?
-        while heard == nil {
+        while heard == nil, !Task.isCancelled {
             try await guests[0].send(guests[0].key.frame([1, 2, 3], guests[0].stay))
             heard = await guests[1].next(within: .milliseconds(200))
         }
@@ -29,7 +30,7 @@ struct SocketTests {
         // Who has left the call is heard no more: a hello with its ticket is refused.
         relay.end(first, in: call)
         var answer: RelayPacket?
-        while answer != .refused {
+        while answer != .refused, !Task.isCancelled {
             try await guests[0].send(guests[0].key.hello(cookie: 0, ticket: guests[0].ticket))
             answer = await guests[0].next(within: .milliseconds(200))
         }
@@ -41,19 +42,18 @@ struct SocketTests {
 /// A device with a socket.
 private final class Guest {
     private let channel: any Channel
-    private let received: AsyncStream<RelayPacket>
+    private let received = ReceivedPackets()
     let key: RelayKey
     private(set) var stay: UInt64 = 0
     private(set) var ticket: [UInt8] = []
 
     init(to port: Int, _ key: RelayKey) async throws {
         self.key = key
-        let (received, packets) = AsyncStream.makeStream(of: RelayPacket.self)
-        self.received = received
+        let received = received
         channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Reader(packets))
+                    try channel.pipeline.syncOperations.addHandler(Reader(received))
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
@@ -66,22 +66,18 @@ private final class Guest {
     }
 
     func next(within time: Duration) async -> RelayPacket? {
-        let received = received
-        return await withTaskGroup(of: RelayPacket?.self) { group in
-            group.addTask { await received.first { _ in true } }
-            group.addTask {
-                try? await Task.sleep(for: time)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+        let end = ContinuousClock.now + time
+        while ContinuousClock.now < end, !Task.isCancelled {
+            if let packet = received.first() { return packet }
+            try? await Task.sleep(for: .milliseconds(2))
         }
+        return nil
     }
 
     func enter(with ticket: [UInt8]) async throws {
         self.ticket = ticket
         var cookie: UInt64 = 0
-        while true {
+        while !Task.isCancelled {
             try await send(key.hello(cookie: cookie, ticket: ticket))
             switch await next(within: .milliseconds(200)) {
             case .challenge(let number): cookie = number
@@ -96,13 +92,22 @@ private final class Guest {
     func close() async { try? await channel.close() }
 }
 
+/// Packets in the order in which they came: nobody who stops waiting for one ends them, as with a stream.
+private final class ReceivedPackets: Sendable {
+    private let packets = Mutex<[RelayPacket]>([])
+
+    func append(_ packet: RelayPacket) { packets.withLock { $0.append(packet) } }
+
+    func first() -> RelayPacket? { packets.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}
+
 private final class Reader: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
-    private let packets: AsyncStream<RelayPacket>.Continuation
+    private let packets: ReceivedPackets
 
-    init(_ packets: AsyncStream<RelayPacket>.Continuation) { self.packets = packets }
+    init(_ packets: ReceivedPackets) { self.packets = packets }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        RelayPacket(decoding: Array(unwrapInboundIn(data).data.readableBytesView)).map { _ = packets.yield($0) }
+        RelayPacket(decoding: Array(unwrapInboundIn(data).data.readableBytesView)).map { packets.append($0) }
     }
 }

@@ -32,16 +32,14 @@ import Testing
 
     private func put(_ bytes: [UInt8]) async throws {
         let file = RecoveryFile(commitment: try commitment(), bytes: bytes)
-        try await family.village.mailbox.keep(file, of: ming.handle, at: family.village.clock.now)
+        try await family.village.mailbox.keep(file, of: ming.handle, sparing: [], at: family.village.clock.now)
     }
 
     /// The hosts that a recovery on a new device brings back.
     private func recovered() async throws -> [String] {
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
-        for guardian in family.guardians.prefix(3) { try await family.confirm(guardian, on: device) }
-        try await family.village.pass(UInt64(RecoveryCommitment.standardDelay))
-        for guardian in family.guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.help(device)
         let things = try await device.newDevice.finish()
         #expect(things.devicesBefore.contains(ming.secrets.keys.signing))
         return things.entries.compactMap { entry in
@@ -145,9 +143,7 @@ import Testing
         try await family.setUp()
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
-        for guardian in family.guardians.prefix(3) { try await family.confirm(guardian, on: device) }
-        try await family.village.pass(UInt64(RecoveryCommitment.standardDelay))
-        for guardian in family.guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.help(device)
         _ = try await device.newDevice.finish()
         #expect(try await device.client.comparisons() == [met])
     }

@@ -118,12 +118,12 @@ import Testing
         let device = try Villager("ming", in: village, device: "-new")
         let number = try await device.newDevice.start(calling: []).number
         let ana = family.guardians[0]
-        village.isFull.isSet = true
+        village.refusesAnswers.isSet = true
         await #expect(throws: RecoveryClientError.answerRefused(ming.handle)) {
             try await ana.guardian.look(at: number, for: ming.handle)
         }
         #expect(try await device.newDevice.status().codes.isEmpty)
-        village.isFull.isSet = false
+        village.refusesAnswers.isSet = false
         try await family.confirm(ana, on: device)
         #expect(try await device.newDevice.status().start != nil)
     }

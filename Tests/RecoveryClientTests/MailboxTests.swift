@@ -6,6 +6,7 @@ import GRDB
 import KeyTransparency
 import SignetAPI
 import SignetClient
+import SocialRecovery
 import Testing
 
 @testable import RecoveryClient
@@ -177,13 +178,25 @@ import Testing
     @Test func aFileThatTheLogNamesIsNeverEvicted() async throws {
         let mailbox = village.mailbox
         let named = try file(1)
-        try await mailbox.keep(named, of: ana.handle, at: 1)
+        try await mailbox.keep(named, of: ana.handle, sparing: [], at: 1)
         for byte: UInt8 in 2...9 {
             try await mailbox.keep(file(byte), of: ana.handle, sparing: [named.commitment], at: 1)
         }
         #expect(try await mailbox.file(under: named.commitment, of: ana.handle) == named.bytes)
         #expect(try await mailbox.file(under: file(7).commitment, of: ana.handle) == nil)
         #expect(try await mailbox.file(under: file(8).commitment, of: ana.handle) != nil)
+    }
+
+    /// The same through the server, which knows from the log which file that is.
+    @Test func theFileOfTheGuardiansInForceIsNotPushedOut() async throws {
+        let family = try await Family()
+        try await family.setUp()
+        let named = try #require(try family.ming.owner.current()).commitment.hash
+        let thief = RecoveryPost(try family.ming.client, family.ming.secrets)
+        for byte: UInt8 in 1...4 { _ = try await thief.call(.storeFile, file(byte).encoded) }
+        let mailbox = family.village.mailbox
+        #expect(try await mailbox.file(under: file(2).commitment, of: family.ming.handle) == nil)
+        #expect(try await mailbox.file(under: named, of: family.ming.handle) != nil)
     }
 
     @Test func aFileUnderAnotherCommitmentOrWithAnotherBundleIsRefused() async throws {
@@ -270,6 +283,30 @@ import Testing
         #expect(try await seen(asking(UInt8(MailboxStore.requestsPerAccount) - 2)) != nil)
         #expect(try await seen(asking(UInt8(MailboxStore.requestsPerAccount) - 1)) == nil)
         #expect(try await seen(asking(99)) == nil)
+    }
+
+    /// The attack: a stranger has more networks of one provider than there is room for, and asks before the person does.
+    @Test(
+        arguments: [
+            (6, [32, 1, 13, 184, 0, 0], [32, 1, 13, 185, 0, 0, 0, 0]),
+            (6, [32, 1, 13, 184, 0], [32, 1, 13, 185, 0, 0, 0, 0]),
+            (6, [32, 1, 13, 184, 0, 0], [32, 1, 13, 184, 0, 1, 0, 0]),
+            (4, [0, 0, 0, 0, 192, 0], [0, 0, 0, 0, 198, 51, 100, 7]),
+            (4, [0, 0, 0, 0, 192, 0, 2], [0, 0, 0, 0, 192, 0, 3, 7]),
+        ] as [(UInt8, [UInt8], [UInt8])])
+    func theNetworksOfOneProviderCountAsOne(version: UInt8, prefix: [UInt8], own: [UInt8]) async throws {
+        let (mailbox, now) = (village.mailbox, village.clock.now)
+        for byte: UInt8 in 0..<100 {
+            let rest = [UInt8](repeating: 0, count: 7 - prefix.count)
+            try await mailbox.keep(asking(byte), from: [version] + prefix + [byte] + rest, at: now)
+        }
+        let person = try asking(254)
+        #expect(try await mailbox.keep(person, from: [version] + own, at: now) != nil)
+        for byte: UInt8 in 100..<200 {
+            let rest = [UInt8](repeating: 0, count: 7 - prefix.count)
+            try await mailbox.keep(asking(byte), from: [version] + prefix + [byte] + rest, at: now)
+        }
+        #expect(try await seen(person)?.request == person.request)
     }
 
     /// The attack: a stranger asks from more networks than there is room for.
@@ -419,7 +456,8 @@ import Testing
         let strangers = try asking(3)
         await #expect(throws: MailboxStoreError.full) { try await mailbox.keep(strangers, from: [1], at: now) }
         let answer = answer(waiting, 1, from: ana, by: askKey)
-        #expect(try await mailbox.keep(answer, from: ana.handle, at: now) == .full)
+        // Whoever fills the disk stops no recovery that guardians help with.
+        #expect(try await mailbox.keep(answer, from: ana.handle, at: now) == .taken)
         let logged = try asking(4, startedBy: askKey)
         try await mailbox.keep(logged, from: [1], at: now)
         #expect(try await mailbox.request(query(.logged), from: ben.handle)?.start == logged.start)

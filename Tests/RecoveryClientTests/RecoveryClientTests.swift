@@ -20,11 +20,6 @@ import Testing
     var ming: Villager { family.ming }
     var guardians: [Villager] { family.guardians }
 
-    func refusal(_ body: () async throws -> Void) async -> RecoveryClientError? {
-        do { try await body() } catch { return error as? RecoveryClientError }
-        return nil
-    }
-
     @Test func guardiansAreInForceOnceFourOfFiveKeepTheirPart() async throws {
         try await family.ask()
         for (count, guardian) in guardians.enumerated() {
@@ -192,9 +187,7 @@ import Testing
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
-        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
-        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
-        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.help(device)
         _ = try await device.newDevice.finish()
         guard case .changed(let change) = try await guardians[4].outcome(of: ming.handle) else {
             Issue.record("not changed")
@@ -310,11 +303,11 @@ import Testing
     /// With the owner's paper it begins at once, and no guardian has to be the first.
     @Test func withTheOwnersPaperARecoveryBeginsAtOnce() async throws {
         try await family.setUp()
-        let paper = try #require(AskKey(paper: ming.owner.paper()))
+        let paper = try await #require(AskKey(paper: ming.owner.paper()))
         let device = try Villager("ming", in: village, device: "-new")
         let other = try await Family()
         try await other.setUp()
-        let others = try #require(AskKey(paper: other.ming.owner.paper()))
+        let others = try await #require(AskKey(paper: other.ming.owner.paper()))
         #expect(await refusal { _ = try await device.newDevice.start(calling: [], with: others) } == .anotherPaper)
         #expect(try await device.newDevice.start(calling: [], with: paper).start != nil)
         #expect(try await guardians[0].guardian.advance().count == 1)
@@ -340,9 +333,7 @@ import Testing
         }
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: [], withFormer: true)
-        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
-        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
-        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.help(device)
         #expect(try await device.newDevice.finish().people.count == 5)
         let late = try Villager("ming", in: village, device: "-late")
         #expect(
@@ -429,9 +420,7 @@ import Testing
         #expect(try await ming.client.lookup(ming.handle).verdict.lookup.state.pendingRecovery == nil)
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
-        for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
-        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
-        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.help(device)
         #expect(try await device.newDevice.finish().people.count == 5)
     }
 

@@ -83,9 +83,7 @@ import Testing
     private func recovered() async throws -> [String] {
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
-        for guardian in family.guardians.prefix(3) { try await family.confirm(guardian, on: device) }
-        try await family.village.pass(UInt64(RecoveryCommitment.standardDelay))
-        for guardian in family.guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+        try await family.help(device)
         let things = try await device.newDevice.finish()
         return things.entries.compactMap { entry in
             if case .siteRecovery(let host, _) = entry { String(decoding: host.text, as: UTF8.self) } else { nil }
@@ -128,7 +126,7 @@ import Testing
         var many = good.journal.encoded
         many[Self.countOffset] = 0xFF
         let damaged = file(good, journal: many + [1, 2, 3])
-        try await family.village.mailbox.keep(damaged, of: ming.handle, at: family.village.clock.now)
+        try await family.village.mailbox.keep(damaged, of: ming.handle, sparing: [], at: family.village.clock.now)
         let second = thief
         #expect(try await second.owner.guardNews([entry("bank.example")])?.isMended == true)
         #expect(try await second.owner.guardNews([])?.isMended == false)
@@ -139,7 +137,7 @@ import Testing
     @Test func whatNobodySignedMayGo() async throws {
         let good = try await contents()
         let forged = try file(good, journal: journal(good, adding: Self.junk, at: 2, isSigned: false))
-        try await family.village.mailbox.keep(forged, of: ming.handle, at: family.village.clock.now)
+        try await family.village.mailbox.keep(forged, of: ming.handle, sparing: [], at: family.village.clock.now)
         #expect(try await thief.owner.guardNews([entry("shop.example")])?.isMended == true)
         #expect(try await ming.owner.guardNews([])?.isMended == false)
         #expect(try await contents().journal.count == good.journal.count + 1)
@@ -151,11 +149,11 @@ import Testing
         _ = try await device.newDevice.start(calling: [])
         try await family.match(family.guardians[0], on: device)
         let damaged = file(good, journal: good.journal.encoded + [1, 2, 3])
-        try await family.village.mailbox.keep(damaged, of: ming.handle, at: family.village.clock.now)
+        try await family.village.mailbox.keep(damaged, of: ming.handle, sparing: [], at: family.village.clock.now)
         await #expect(throws: RecoveryClientError.self) { _ = try await device.newDevice.status() }
         #expect(try await ming.client.lookup(ming.handle).verdict.lookup.state.pendingRecovery == nil)
         try await family.village.mailbox.keep(
-            file(good, journal: good.journal.encoded), of: ming.handle, at: family.village.clock.now)
+            file(good, journal: good.journal.encoded), of: ming.handle, sparing: [], at: family.village.clock.now)
         #expect(try await device.newDevice.status().start != nil)
     }
 }

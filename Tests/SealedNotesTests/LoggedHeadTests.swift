@@ -41,8 +41,10 @@ struct LoggedHeadTests {
             }
             let version = version ?? roots.count
             return NotesRootProof(
-                root: roots[version - 1], indexPath: path, history: LabelHead(try tree.head(size: tree.size)),
-                lastPath: try tree.inclusionProof(index: UInt64(version) - 1, size: tree.size).hashes)
+                root: roots[version - 1],
+                place: NewestRecordProof(
+                    indexPath: path, history: LabelHead(try tree.head(size: tree.size)),
+                    lastPath: try tree.inclusionProof(index: UInt64(version) - 1, size: tree.size).hashes))
         }
 
         func verified(at now: UInt64 = now) throws -> VerifiedNotesRoot { try proof().verify(in: epoch(), at: now) }
@@ -77,7 +79,7 @@ struct LoggedHeadTests {
         for byte in 1...5 as ClosedRange<UInt8> { try logged.log(root(byte)) }
         let (epoch, old) = (try logged.epoch(), try logged.proof(of: 4))
         #expect { try old.verify(in: epoch, at: Logged.now) } throws: { error in
-            if case NotesRootError.history = error { true } else { false }
+            if case NotesRootError.record(.history) = error { true } else { false }
         }
     }
 
@@ -87,7 +89,7 @@ struct LoggedHeadTests {
         try other.log(root(2))
         let (epoch, proof) = (try logged.epoch(), try other.proof())
         #expect { try proof.verify(in: epoch, at: Logged.now) } throws: { error in
-            if case NotesRootError.index = error { true } else { false }
+            if case NotesRootError.record(.index) = error { true } else { false }
         }
     }
 

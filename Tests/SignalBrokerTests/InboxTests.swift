@@ -62,6 +62,13 @@ import Testing
         _ = try letter(2, &scene, alice)
         #expect(scene.frames(old).isEmpty)
         #expect(scene.frames(new).count == 1)
+        // The old one was not told, and ends its subscription as if it still had one; no other, and not twice.
+        try scene.send(.unsubscribe, ["id": "s"], on: old)
+        #expect(scene.frames(old).isEmpty)
+        _ = try letter(3, &scene, alice)
+        #expect(scene.frames(new).count == 1)
+        try scene.send(.unsubscribe, ["id": "s"], on: old)
+        #expect(scene.frames(old).map(\.command) == [.error])
     }
 
     @Test func aSignalExpiresWhenItsTimeIsOver() throws {

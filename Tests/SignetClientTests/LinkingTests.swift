@@ -1,3 +1,5 @@
+import Crypto
+import DeviceKeystores
 import KeyTransparency
 import SignetAPI
 import SignetClient
@@ -95,6 +97,30 @@ import Testing
                 guard case .forkMet(let fork) = error else { throw error }
                 #expect(try await alice.store.metForks() == [fork])
             }
+        }
+    }
+
+    @Test func theDigitsAreOfTheCardTheAccountAndTheLog() async throws {
+        try await TestDirectory.run { directory in
+            let (alice, secrets) = try await directory.person("alice@example.org")
+            let (card, other) = (try await alice.linkCard(secrets), try await alice.linkCard(Self.device(of: secrets)))
+            let (key, hash) = ([UInt8](repeating: 2, count: 33), [UInt8](repeating: 3, count: 32))
+            let codes = [
+                try LinkCode(of: card), try LinkCode(of: other),
+                try LinkCode(confirming: card, identityKey: key, stateHash: hash),
+                try LinkCode(confirming: other, identityKey: key, stateHash: hash),
+                try LinkCode(confirming: card, identityKey: key.map { $0 ^ 1 }, stateHash: hash),
+                try LinkCode(confirming: card, identityKey: key, stateHash: hash.map { $0 ^ 1 }),
+            ]
+            #expect(Set(codes.map(\.text)).count == codes.count)
+            #expect(codes[0].matches(typed: codes[0].text) && !codes[0].matches(typed: codes[1].text))
+            // As LinkCode's documentation has it.
+            let digest = SHA256.hash(data: Array("signet-link-code/v2\n".utf8) + card.hash)
+            let salt = SHA256.hash(data: Array("signet-link-salt/v1\n".utf8) + card.logRoot)
+            let derived = try PassphraseKey.derive(
+                from: SecretBytes(copying: Array(digest)), salt: Array(salt.prefix(16)), cost: .minimum)
+            let number = derived.withUnsafeBytes { $0.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+            #expect(codes[0].matches(typed: String(String(number % 1_000_000_000_000 + 1_000_000_000_000).dropFirst())))
         }
     }
 

@@ -268,7 +268,7 @@ extension HandoverTests {
                 RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1]), of: Writer("alice").handle)
             notes.close()
             let store = try MailboxStore(at: data.recovery)
-            try await store.keep(Self.file, of: Writer("alice").handle, at: TestPerson.now)
+            try await store.keep(Self.file, of: Writer("alice").handle, sparing: [], at: TestPerson.now)
             store.close()
             try await body(data)
         }

@@ -248,6 +248,21 @@ import Testing
         }
     }
 
+    @Test func aSlipIsNoGuess() throws {
+        var guardianCase = try open()
+        _ = try offer(&guardianCase)
+        let right = try code(guardianCase)
+        for slip in [
+            "", "42", "academic acid acne", "academic acid acne 4", "academic acid acne 4x", "academic acid tree 42",
+        ] {
+            #expect(throws: GuardianCaseError.incompleteCode) {
+                try guardianCase.compare(typed: bytes(slip), revealed: reveal)
+            }
+        }
+        #expect(guardianCase.stage == .numbered)
+        try guardianCase.compare(typed: right, revealed: reveal)
+    }
+
     @Test func theNumberOfAnotherPlaceIsRefused() throws {
         var guardianCase = try open()
         let number = try offer(&guardianCase)

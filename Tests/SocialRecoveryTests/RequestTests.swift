@@ -95,8 +95,10 @@ import Testing
             let code = code(request, number: (0..<32).map { _ in generator.next() as UInt8 })
             let parts = code.text.split(separator: 0x20)
             #expect(parts.count == 4 && parts[3].count == 2 && parts[3].allSatisfy { (0x30...0x39).contains($0) })
-            let typed = String(decoding: code.text, as: UTF8.self).uppercased().replacing(" ", with: "\n  ")
-            #expect(code.matches(typed: bytes(typed)))
+            for space in ["\n  ", "-", ", "] {
+                let typed = String(decoding: code.text, as: UTF8.self).uppercased().replacing(" ", with: space)
+                #expect(code.matches(typed: bytes(typed)) && SpokenCode.isWhole(typed: bytes(typed)))
+            }
             #expect(!code.matches(typed: code.text.dropLast()))
             #expect(!code.matches(typed: code.text + [0x30]))
         }

@@ -13,6 +13,8 @@ import VRF
 /// tls-root <base64 of the DER of a CA certificate>
 /// tls-pin leaf sha256/<base64 of 32 bytes>
 /// tls-backup leaf sha256/<base64 of 32 bytes>
+/// tls-recovery example.org/signet/recovery+3c4d5e6f+AXE...
+/// tls-version 2 <base64 of 32 bytes>
 /// vrf <base64 of 32 bytes>
 /// maximum-age 86400
 ///
@@ -21,46 +23,64 @@ import VRF
 /// quorum clock
 /// ```
 /// `tls-pin` names a key that the server uses, `tls-backup` one in reserve; the tier is `any`, `root`, `intermediate` or
-/// `leaf`. A file without pins can be read, and no client connects with it. After the empty line comes a C2SP tlog-policy.
+/// `leaf`. A file without pins can be read, and no client connects with it. `tls-recovery` and `tls-version` may be missing: the key of
+/// ``ServerTrust/recoveryKey``, and ``PinsMark``: which ``DirectoryPins`` these are. After the empty line comes a C2SP tlog-policy.
 public struct DirectoryProfile: Hashable, Sendable {
     /// No profile is longer, in bytes.
     public static let maximumByteCount = 65_536
 
     /// `https://host[:port]`, ASCII, no path.
     public let url: String
-    /// The only CA certificate that may vouch for the server, DER.
-    public let tlsRoot: [UInt8]
-    /// The keys of which one must be on the server's certificate path.
-    public let pins: [Pin]
+    /// By what the server is known.
+    public let server: ServerTrust
+    /// Which of the directory's logged pins ``server`` is; nil for none.
+    public let mark: PinsMark?
     /// What is pinned about the directory.
     public let trust: DirectoryTrust
 
+    /// The only CA certificate that may vouch for the server, DER.
+    public var tlsRoot: [UInt8] { server.root }
+    /// The keys of which one must be on the server's certificate path.
+    public var pins: [Pin] { server.pins }
+
     /// A profile.
-    public init(url: String, tlsRoot: [UInt8], pins: [Pin], trust: DirectoryTrust) {
+    public init(url: String, server: ServerTrust, mark: PinsMark? = nil, trust: DirectoryTrust) {
         self.url = url
-        self.tlsRoot = tlsRoot
-        self.pins = pins
+        self.server = server
+        self.mark = mark
         self.trust = trust
     }
 
-    /// The profile after changes of the directory's keys.
+    /// A profile whose pins were never logged.
+    public init(url: String, tlsRoot: [UInt8], pins: [Pin], trust: DirectoryTrust) {
+        self.init(url: url, server: ServerTrust(root: tlsRoot, pins: pins), trust: trust)
+    }
+
+    /// The profile under another trust in the log.
+    public func trusting(_ trust: DirectoryTrust) -> DirectoryProfile {
+        DirectoryProfile(url: url, server: server, mark: mark, trust: trust)
+    }
+
+    /// The profile after changes of the directory's keys. Another log counts versions of its pins anew.
     public func following(_ succession: VerifiedSuccession) -> DirectoryProfile {
-        DirectoryProfile(url: url, tlsRoot: tlsRoot, pins: pins, trust: succession.trust)
+        let isSameLog = trust.policy.logs.map(\.name) == succession.trust.policy.logs.map(\.name)
+        return DirectoryProfile(url: url, server: server, mark: isSameLog ? mark : nil, trust: succession.trust)
+    }
+
+    /// The profile with other pins.
+    public func following(_ pins: DirectoryPins) -> DirectoryProfile {
+        DirectoryProfile(url: url, server: pins.server, mark: pins.mark, trust: trust)
     }
 
     /// The file.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
-        var lines = [("url", Array(url.utf8)), ("tls-root", Base64.encode(tlsRoot))]
-        lines += pins.map { ($0.isBackup ? "tls-backup" : "tls-pin", $0.text) }
-        lines += [
-            ("vrf", Base64.encode(trust.vrfKey.bytes)),
-            ("maximum-age", Decimal.encode(trust.freshness.maximumAge)),
-        ]
-        for (name, value) in lines {
-            writer.write(Array(name.utf8) + [UInt8(ascii: " ")] + value + [UInt8(ascii: "\n")])
-        }
+        writer.write("url", Array(url.utf8))
+        server.write(to: &writer)
+        if let mark { writer.write("tls-version", mark.text) }
+        writer.write("vrf", Base64.encode(trust.vrfKey.bytes))
+        writer.write("maximum-age", Decimal.encode(trust.freshness.maximumAge))
         writer.write(UInt8(ascii: "\n"))
         writer.write(trust.policy.encoded)
         return writer.bytes
@@ -77,17 +97,16 @@ public struct DirectoryProfile: Hashable, Sendable {
         guard url.hasPrefix("https://"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidLine("url")
         }
-        let rootText = try reader.value(of: "tls-root")
-        var pins: [Pin] = []
-        while let name = ["tls-pin", "tls-backup"].first(where: { reader.hasNext($0) }) {
-            guard pins.count < PinRule.maximumPinCount,
-                let pin = try? Pin(reader.value(of: name), isBackup: name != "tls-pin")
-            else { throw .invalidLine(name) }
-            pins.append(pin)
+        let server = try ServerTrust(from: &reader)
+        var mark: PinsMark?
+        if reader.hasNext("tls-version") {
+            guard let read = PinsMark(text: try reader.value(of: "tls-version")) else {
+                throw .invalidLine("tls-version")
+            }
+            mark = read
         }
         let keyText = try reader.value(of: "vrf")
         let ageText = try reader.value(of: "maximum-age")
-        guard let tlsRoot = try? Base64.decode(rootText) else { throw .invalidLine("tls-root") }
         guard let vrfKey = try? VRFPublicKey(Base64.decode(keyText)) else { throw .invalidLine("vrf") }
         guard let maximumAge = try? Decimal.decode(ageText) else { throw .invalidLine("maximum-age") }
         guard (try? reader.line(maximumLength: 0)) != nil else { throw .policyMissing }
@@ -95,7 +114,7 @@ public struct DirectoryProfile: Hashable, Sendable {
         do { policy = try Policy(decoding: Array(reader.rest())) } catch { throw .policy(error) }
         let standard = FreshnessRule.standard
         self.init(
-            url: url, tlsRoot: tlsRoot, pins: pins,
+            url: url, server: server, mark: mark,
             trust: DirectoryTrust(
                 policy: policy, vrfKey: vrfKey,
                 freshness: FreshnessRule(
@@ -114,25 +133,11 @@ public enum DirectoryProfileError: Error, Hashable, Sendable {
     case tooLong(Int)
     /// The line of this name is missing, out of order or malformed.
     case invalidLine(String)
+    /// Something follows where the file should end.
+    case bytesLeft
     /// No empty line and policy after the named lines.
     case policyMissing
     /// The policy is malformed.
     case policy(PolicyError)
 
-}
-
-extension ByteReader {
-    /// Whether the next line has this name.
-    fileprivate func hasNext(_ name: String) -> Bool {
-        var copy = self
-        return copy.rest().starts(with: Array(name.utf8) + [UInt8(ascii: " ")])
-    }
-
-    fileprivate mutating func value(of name: String) throws(DirectoryProfileError) -> ArraySlice<UInt8> {
-        let prefix = Array(name.utf8) + [UInt8(ascii: " ")]
-        guard let line = try? line(maximumLength: 16_384), line.starts(with: prefix) else {
-            throw .invalidLine(name)
-        }
-        return line.dropFirst(prefix.count)
-    }
 }

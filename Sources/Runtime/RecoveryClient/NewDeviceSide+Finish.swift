@@ -56,7 +56,7 @@ extension NewDeviceSide {
                     try secrets.signAsIdentity($0) ?? []
                 }
             }
-        } catch let error as RecoveryAttemptError { throw .attempt(error) } catch { throw .damaged }
+        } catch let error as RecoveryAttemptError { throw .attempt(error) } catch { throw .damaged("recovery") }
         record.attempt = attempt
         try keep(record)
         _ = try await post.asking { () throws(ClientError) in
@@ -75,7 +75,7 @@ extension NewDeviceSide {
             }
         } catch let error as RecoveryJournalError { throw .journal(error) } catch let error as RecoveryAttemptError {
             throw .attempt(error)
-        } catch { throw .damaged }
+        } catch { throw .damaged("recovery") }
         var (people, changed): ([Handle], [Handle]) = ([], [])
         var comparisons: [Comparison] = []
         for case .contact(let handle, let identityKey, let comparison) in opened.entries.newestContacts {

@@ -17,13 +17,14 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         self.files = files
     }
 
-    func record() throws(RecoveryClientError) -> RecoveryRecord? {
-        try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
-    }
+    /// Whether a request was made on this device.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public var isUnderWay: Bool { get throws(RecoveryClientError) { try record() != nil } }
 
-    func keep(_ record: RecoveryRecord) throws(RecoveryClientError) {
-        try files.write(record.encoded, to: files.recovery)
-    }
+    func record() throws(RecoveryClientError) -> RecoveryRecord? { try files.readRecovery() }
+
+    func keep(_ record: RecoveryRecord) throws(RecoveryClientError) { try files.write(record) }
 
     // MARK: Asking
 
@@ -43,10 +44,15 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     ) async throws(RecoveryClientError) -> RecoveryProgress {
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
         let lookup = try await ownLookup()
-        var record = try record()
+        let (found, isLost) = try recordUnlessLost()
+        var record = found
+        let isListed = lookup.state.devices.contains { $0.keys.signing == post.secrets.keys.signing }
+        guard !isListed || record?.isUnderWay == true else { throw .listedDevice }
         if record == nil || isStale(record, lookup.state) {
+            if isLost { try checkOwnRequestOver(lookup.state) }
             record = try await newRecord(lookup, name, withFormer: withFormer)
         }
+        if isLost { try files.setAsideRecovery() }
         guard var record else { throw .noRecovery }
         record.name(guardians)
         if let paper, record.endorsement == nil { record.endorsement = try endorse(record, with: paper) }
@@ -56,6 +62,21 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             try keep(record)
         }
         return try await status()
+    }
+
+    /// The recovery under way; a file of it that nobody can read any more keeps this device from nothing but going on with it.
+    private func recordUnlessLost() throws(RecoveryClientError) -> (record: RecoveryRecord?, isLost: Bool) {
+        do throws(RecoveryClientError) { return (try record(), false) } catch {
+            guard case .damaged = error else { throw error }
+            return (nil, true)
+        }
+    }
+
+    private func checkOwnRequestOver(_ state: AccountState) throws(RecoveryClientError) {
+        guard case .started(let start, _, _) = state.step, post.now() < start.expires,
+            start.identityKey == post.secrets.identityKey
+        else { return }
+        throw .ownRequestLost(until: start.expires)
     }
 
     /// A request that is too old to begin by now, or that began and was stopped.
@@ -221,18 +242,21 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// Everybody whom the owner had chosen; empty before two of them have helped.
     private func guardians(_ record: RecoveryRecord) throws(RecoveryClientError) -> [Handle] {
         guard let attempt = record.attempt else { return [] }
-        do { return try post.secrets.withSealingKey { attempt.guardians(with: $0) ?? [] } } catch { throw .damaged }
+        do { return try post.secrets.withSealingKey { attempt.guardians(with: $0) ?? [] } } catch {
+            throw .damaged("recovery")
+        }
     }
 
     private func progress(_ record: RecoveryRecord) throws(RecoveryClientError) -> RecoveryProgress {
         let standing: RecoveryStanding
         do {
             standing = try post.secrets.withSealingKey { record.attempt?.standing(with: $0) ?? .nothing }
-        } catch { throw .damaged }
+        } catch { throw .damaged("recovery") }
         return RecoveryProgress(
             number: record.number, stage: record.attempt?.stage,
             start: record.attempt?.start, codes: record.codes.mapValues { String(decoding: $0.text, as: UTF8.self) },
-            standing: standing, guardians: try guardians(record), others: record.others)
+            standing: standing, guardians: try guardians(record), others: record.others,
+            isWaitOver: record.attempt.map { post.now() >= $0.start.notBefore } ?? false)
     }
 }
 
@@ -252,4 +276,6 @@ public struct RecoveryProgress: Sendable {
     public let guardians: [Handle]
     /// Who answered and is shown nothing: nobody named them, and they are on no list.
     public let others: [Handle]
+    /// Whether the log holds the request and the time for objections is over by this device's clock.
+    public let isWaitOver: Bool
 }

@@ -25,9 +25,7 @@ extension OwnerSide {
     private func addNews(_ entries: [JournalEntry]) async throws(RecoveryClientError) -> GuardedNews? {
         let own = try await post.lookup(post.secrets.handle).lookup.state
         guard let hash = own.recoveryCommitment else { return nil }
-        guard let device = own.devices.first(where: { $0.keys.signing == post.secrets.keys.signing }) else {
-            throw .client(.misuse(.deviceNotAddedYet))
-        }
+        let device = try await ownRecord(in: own)
         let people = try await contacts()
         var (contents, vouched, isThere) = try await guarded(under: hash)
         var record = try guardedRecord(of: hash)

@@ -25,11 +25,59 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         self.files = files
     }
 
-    /// The set in force; nil before the first.
+    /// The set that this device put in force; nil before the first. Whether it still is, ``inForce()`` says.
     ///
     /// - Throws: ``RecoveryClientError``.
     public func current() throws(RecoveryClientError) -> RecoverySetup? {
         try files.value(in: files.setup) { try RecoverySetup(decoding: $0) }
+    }
+
+    /// The set in force that this device chose, by what the log says now; nil before the first.
+    ///
+    /// - Throws: ``RecoveryClientError``; ``RecoveryClientError/guardiansElsewhere``: the log names others.
+    public func inForce() async throws(RecoveryClientError) -> RecoverySetup? {
+        guard try formerSet() == nil, let setup = try current() else { return nil }
+        let named = try await post.lookup(post.secrets.handle).lookup.state.recoveryCommitment
+        // The log may know already of the set that is being asked.
+        let asked = try next()?.commitment.hash
+        guard named == setup.commitment.hash || named == asked else { throw .guardiansElsewhere }
+        return setup
+    }
+
+    /// - Throws: ``RecoveryClientError``: why this device chose no set that could be refreshed.
+    public func checkChosenHere() async throws(RecoveryClientError) {
+        guard try hasSet() else { throw try await whyNone() }
+    }
+
+    /// - Throws: ``RecoveryClientError``: why there is no set in force that this device chose.
+    public func checkInForce() async throws(RecoveryClientError) { _ = try await setInForce() }
+
+    /// The set in force, for what needs one.
+    ///
+    /// - Throws: ``RecoveryClientError``: why this device has none.
+    func setInForce() async throws(RecoveryClientError) -> RecoverySetup {
+        if let setup = try await inForce() { return setup }
+        throw try await whyNone()
+    }
+
+    /// Why this device has no set: that nobody chose one is what the log says, never this device alone.
+    func whyNone() async throws(RecoveryClientError) -> RecoveryClientError {
+        if try formerSet() != nil { return .anotherVersion }
+        let state = try await post.lookup(post.secrets.handle).lookup.state
+        _ = try await ownRecord(in: state)
+        if try next() != nil { return .notInForceYet }
+        guard state.recoveryCommitment != nil || state.olderCommitment != nil else { return .noGuardians }
+        return .chosenElsewhere(hasIdentity: post.secrets.identityKey != nil)
+    }
+
+    /// This device as the account lists it.
+    ///
+    /// - Throws: ``RecoveryClientError``: ``RecoveryClientError/removedDevice`` if an earlier state of the log listed it.
+    func ownRecord(in state: AccountState) async throws(RecoveryClientError) -> DeviceRecord {
+        let key = post.secrets.keys.signing
+        if let own = state.devices.first(where: { $0.keys.signing == key }) { return own }
+        let wasListed = try await post.ownStates().contains { $0.devices.contains { $0.keys.signing == key } }
+        throw wasListed ? .removedDevice : .client(.misuse(.deviceNotAddedYet))
     }
 
     /// The set that is being asked. One that an older program began to ask is none: its packets open nothing any more.
@@ -44,7 +92,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// The set that an older program put in force; nil when there is none of it.
     func formerSet() throws(RecoveryClientError) -> FirstSetup? {
         guard let bytes = try files.read(files.setup), FirstSetup.isOne(bytes) else { return nil }
-        do { return try FirstSetup(decoding: bytes) } catch { throw .damaged }
+        do { return try FirstSetup(decoding: bytes) } catch { throw .damaged("guardians") }
     }
 
     /// Cuts a new recovery key among people whom the user knows, and asks them to keep it. Those before, if any, stay in
@@ -72,15 +120,16 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
             _ = try await post.client.ownState(post.secrets)
             return try await post.client.lookup(post.secrets.handle).verdict
         }
-        try checkFormerOver(own.lookup.state)
+        try checkMayChange(own.lookup.state)
         var chosen: [(key: GuardianKey, meeting: MeetingEvidence)] = []
         for (handle, meeting) in guardians {
             let person = try await post.person(handle)
             guard let key = GuardianKey(person.lookup) else { throw .notAccepted(handle) }
             chosen.append((key, meeting))
         }
-        guard let scope = RecoveryScope(label: LabelIndex(own.lookup.label), epoch: try nextEpoch()) else {
-            throw .damaged
+        let epoch = try await max(nextEpoch(), (logged(in: own.lookup.state)?.epoch ?? 0) + 1)
+        guard let scope = RecoveryScope(label: LabelIndex(own.lookup.label), epoch: epoch) else {
+            throw .damaged("guardians")
         }
         let plan = RecoverySetup.Plan(
             scope: scope, owner: own.handle, ownKey: post.secrets.keys.kem, guardians: chosen,
@@ -108,6 +157,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
                 former.guardians, threshold: former.threshold, delay: former.delay, isReplacing: true,
                 bringingBack: entries)
         }
+        try await checkChosenHere()
         guard let current = try current() else { throw .noGuardians }
         return try await ask(
             current.guardians.map { ($0.key.handle, $0.meeting) }, threshold: current.threshold,
@@ -138,8 +188,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// Of which epoch the guardians were who recovered this device's identity; 0 when nobody did.
     private func recoveredEpoch() throws(RecoveryClientError) -> UInt32 {
         if let bytes = try files.read(files.recovery), let epoch = RecoveryRecord.firstEpoch(in: bytes) { return epoch }
-        let recovered = try files.value(in: files.recovery) { try RecoveryRecord(decoding: $0) }
-        return recovered?.request.scope.epoch ?? 0
+        return try files.readRecovery()?.request.scope.epoch ?? 0
     }
 
     private func begin(
@@ -173,7 +222,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
 
     /// Stores the file and sends each guardian who has not answered their packet, again if need be.
     private func deliver(_ setup: RecoverySetup) async throws(RecoveryClientError) -> RecoverySetup {
-        guard let contents = try files.read(files.nextContents) else { throw .damaged }
+        guard let contents = try files.read(files.nextContents) else { throw .damaged("guardians-next-file") }
         try await store(contents, under: setup.commitment.hash)
         for guardian in setup.guardians where !guardian.isKept {
             let letter = GuardianLetter.packet(
@@ -185,18 +234,24 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
 
     /// Sends packets again to those who have not answered.
     ///
-    /// - Throws: ``RecoveryClientError``.
+    /// - Throws: ``RecoveryClientError``; ``RecoveryClientError/nobodyToRemind``: all of them have answered.
     public func remind() async throws(RecoveryClientError) -> RecoverySetup {
-        guard let setup = try next() else { throw .noGuardians }
+        guard let setup = try next() else {
+            guard try current() != nil else { throw try await whyNone() }
+            throw .nobodyToRemind
+        }
+        guard setup.guardians.contains(where: { !$0.isKept }) else { throw .nobodyToRemind }
         return try await deliver(setup)
     }
 
     /// What the owner may keep on paper: the ask key of the guardians in force.
     ///
     /// - Throws: ``RecoveryClientError``.
-    public func paper() throws(RecoveryClientError) -> [UInt8] {
-        guard let setup = try current() else { throw .noGuardians }
-        guard let paper = try? post.secrets.withSealingKey({ setup.askKey(with: $0)?.paper }) else { throw .damaged }
+    public func paper() async throws(RecoveryClientError) -> [UInt8] {
+        let setup = try await setInForce()
+        guard let paper = try? post.secrets.withSealingKey({ setup.askKey(with: $0)?.paper }) else {
+            throw .damaged("guardians")
+        }
         return paper
     }
 
@@ -215,11 +270,9 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     ///
     /// - Throws: ``RecoveryClientError``.
     public func advance() async throws(RecoveryClientError) {
-        let (letters, done) = try await post.letters()
-        for (sender, letter) in letters { try take(letter, from: sender) }
-        try await GuardianSide(post, files).take(letters)
-        try await post.drop(done)
+        try await GuardianSide(post, files).takeLetters()
         try await putInForce()
+        if try next() == nil { _ = try await inForce() }
     }
 
     /// Proofs that prove nothing are passed over: anybody may write.
@@ -251,6 +304,13 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         try files.clear(files.nextSetup)
     }
 
+    /// Nobody asks for the identity, since other guardians would end that and leave no objection; and see
+    /// ``checkFormerOver(_:)``.
+    private func checkMayChange(_ state: AccountState) throws(RecoveryClientError) {
+        guard state.pendingRecovery == nil else { throw .somebodyAsks }
+        try checkFormerOver(state)
+    }
+
     /// Guardians change once in a delay: until then a recovery may begin with those before.
     private func checkFormerOver(_ state: AccountState) throws(RecoveryClientError) {
         guard state.recoveryCommitment != nil, let end = state.formerRecovery?.end, post.now() < end else { return }
@@ -260,8 +320,8 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     private func commit(to hash: [UInt8]) async throws(RecoveryClientError) -> AccountState {
         let state = try await post.asking { () throws(ClientError) in try await post.client.ownState(post.secrets) }
         if state.recoveryCommitment == hash { return state }
-        try checkFormerOver(state)
-        let former = try former(of: state)
+        try checkMayChange(state)
+        let former = try await logged(in: state).map { FormerRecovery($0, since: post.now()) }
         return try await post.asking { () throws(ClientError) in
             let body: AccountStateBody
             do throws(AccountStateError) { body = try state.next(committingTo: hash, leaving: former) } catch {
@@ -271,19 +331,18 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         }
     }
 
-    /// The set in force becomes the former one; nil when there is none.
-    private func former(of state: AccountState) throws(RecoveryClientError) -> FormerRecovery? {
+    /// The commitment that the log names; nil when it names none. That of guardians who were chosen elsewhere the server has.
+    private func logged(in state: AccountState) async throws(RecoveryClientError) -> RecoveryCommitment? {
         guard let hash = state.recoveryCommitment else { return nil }
-        guard let commitment = try current()?.commitment, commitment.hash == hash else { throw .damaged }
-        return FormerRecovery(commitment, since: post.now())
+        if let own = try current()?.commitment, own.hash == hash { return own }
+        guard let promise = try await post.promise(of: state.handle, hash) else { throw .guardedThingsLost }
+        return promise.commitment
     }
 
     private func finishRecovery(_ setup: RecoverySetup) throws(RecoveryClientError) {
-        guard var record = try files.value(in: files.recovery, { try RecoveryRecord(decoding: $0) }),
-            record.attempt?.stage == .rearming
-        else { return }
+        guard var record = try files.readRecovery(), record.attempt?.stage == .rearming else { return }
         do throws(RecoveryAttemptError) { try record.attempt?.rearmed(by: setup) } catch { throw .attempt(error) }
-        try files.write(record.encoded, to: files.recovery)
+        try files.write(record)
     }
 }
 
@@ -302,7 +361,7 @@ extension OwnerSide {
     ///
     /// - Throws: ``RecoveryClientError``.
     public func beginCheck() async throws(RecoveryClientError) {
-        guard let setup = try current() else { throw .noGuardians }
+        let setup = try await setInForce()
         var generator = SystemRandomNumberGenerator()
         let check = GuardianCheckRecord(of: setup, at: post.now(), using: &generator)
         try files.write(check.encoded, to: files.check)
@@ -332,10 +391,16 @@ extension OwnerSide {
     /// An objection for guardians: to the recovery that the log shows, or, if the server shows none or does not answer, to any;
     /// nothing is sent. To be kept before ``stopRecovery()``, which a server may refuse.
     ///
-    /// - Throws: ``RecoveryClientError``: also when this device knows of no account that lists it.
+    /// - Throws: ``RecoveryClientError``: also when this device knows of no account that lists it;
+    ///   ``RecoveryClientError/removedDevice``: guardians would not take it.
     public func objection() async throws(RecoveryClientError) -> GuardianObjection {
-        if let (state, stop) = try? await toStop(), let objection = try objection(to: state, stop) { return objection }
         let secrets = post.secrets
+        if let state = try? await post.lookup(secrets.handle).lookup.state {
+            let own = try await ownRecord(in: state)
+            let stop = RecoveryStop(device: own.number, time: post.now())
+            if let objection = try objection(to: state, stop) { return objection }
+            return try objection(to: GuardianObjection.anything, by: own.number, at: stop.time)
+        }
         let pinned = try await post.asking { () throws(ClientError) in
             do throws(StoreError) { return try await post.client.store.pinnedPeer(secrets.handle) } catch {
                 throw ClientError.store(error)
@@ -349,11 +414,9 @@ extension OwnerSide {
 
     private func toStop() async throws(RecoveryClientError) -> (state: AccountState, stop: RecoveryStop) {
         let state = try await post.lookup(post.secrets.handle).lookup.state
+        let own = try await ownRecord(in: state)
         guard state.pendingRecovery != nil else { throw .nothingToStop }
-        guard let device = state.devices.first(where: { $0.keys.signing == post.secrets.keys.signing }) else {
-            throw .client(.misuse(.deviceNotAddedYet))
-        }
-        return (state, RecoveryStop(device: device.number, time: post.now()))
+        return (state, RecoveryStop(device: own.number, time: post.now()))
     }
 
     private func objection(
@@ -370,7 +433,7 @@ extension OwnerSide {
             return try GuardianObjection(to: request, of: post.secrets.handle, by: device, at: time) {
                 try post.secrets.sign($0)
             }
-        } catch { throw .damaged }
+        } catch { throw .damaged("keystore") }
     }
 
     private func log(_ stop: RecoveryStop, after state: AccountState) async -> RecoveryClientError? {

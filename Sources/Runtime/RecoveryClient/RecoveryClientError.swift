@@ -8,8 +8,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case client(ClientError)
     /// A file of the home folder could not be read or written.
     case file(FileFault)
-    /// A file of the home folder is not what this program wrote.
-    case damaged
+    /// The file of that name in the home folder is not what this program wrote.
+    case damaged(String)
     /// A file of the home folder was written by an older program, or what the server has was.
     case anotherVersion
     /// Devices that were removed added to what guardians guard, and nobody knows when; guardians refreshed mend it.
@@ -24,18 +24,34 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case boxFull(Handle)
     /// There are no guardians, and none are being asked.
     case noGuardians
+    /// The account has guardians, and this device knows nothing of them: another one chose them. Whether this one could choose.
+    case chosenElsewhere(hasIdentity: Bool)
+    /// Guardians are being asked for the first time, and too few have answered.
+    case notInForceYet
+    /// Nobody is being asked who has not answered.
+    case nobodyToRemind
+    /// The account lists this device no more: what it signs counts for nobody.
+    case removedDevice
     /// No set of guardians is being asked, or it is on its way into the log: nothing can be withdrawn.
     case nobodyAsked
     /// Guardians are there or being asked; replace them instead.
     case guardiansThere
     /// The guardians changed just before; until then a recovery may still begin with those from before.
     case changedTooSoon(until: UInt64)
+    /// The log names other guardians than those whom this device put in force.
+    case guardiansElsewhere
+    /// Somebody asks for the own identity: that has to end first.
+    case somebodyAsks
+    /// This device belongs to the account: there is nothing to recover here.
+    case listedDevice
     /// The set could not be made, or a guardian's answer proves nothing.
     case setup(RecoverySetupError)
     /// The user keeps nothing for this person.
     case notTheirGuardian(Handle)
     /// Nobody asks for this person's identity.
     case nobodyAsks(Handle)
+    /// No request for this person's identity has the number.
+    case noSuchNumber(Handle)
     /// The device that asks has not shown its number yet.
     case notRevealed
     /// The request is not what the log holds, or its step does not come now.
@@ -46,6 +62,8 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case notRecoverable
     /// Somebody else asks for this identity; until then no other request is taken.
     case anotherAsks(until: UInt64)
+    /// The log shows this device's own request, and what it kept of it is lost; nothing else can begin before then.
+    case ownRequestLost(until: UInt64)
     /// The device of this number in the account objected; nothing starts before then.
     case frozen(by: UInt16, until: UInt64)
     /// The account's guardians were chosen with an older program: they cannot help until they are refreshed.
@@ -86,11 +104,16 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
 
 extension RecoveryClientError {
     /// Whether the same again may work: the network's or the disk's fault.
-    var isWorthARetry: Bool {
+    public var isWorthARetry: Bool {
         switch self {
         case .client(let error): error.family == .environment
         case .file: true
         default: false
         }
+    }
+
+    /// Whether the directory gave an answer that fails a check: nothing about one person.
+    var convictsTheDirectory: Bool {
+        if case .client(let error) = self { error.family == .peer } else { false }
     }
 }

@@ -13,7 +13,8 @@ package import SocialRecovery
 /// | `guardians-check` | what guardians were asked last, and who showed that they keep their share |
 /// | `guardian-duties`, `guardian-cases` | what is kept for others, and requests to recover them |
 /// | `guardian-objections` | objections of owners' devices that came besides the log |
-/// | `recovery` | a recovery under way on this device |
+/// | `recovery`, `recovery-copy` | a recovery under way on this device, twice: without it a request in the log keeps even this device waiting |
+/// | `recovery-damaged-1`, … | what was in the place of one and could not be read |
 public struct RecoveryFiles: Sendable {
     private static let maximumByteCount = 8 << 20
     private let folder: String
@@ -32,6 +33,7 @@ public struct RecoveryFiles: Sendable {
     var cases: DurableFile { file("guardian-cases") }
     var objections: DurableFile { file("guardian-objections") }
     var recovery: DurableFile { file("recovery") }
+    var recoveryCopy: DurableFile { file("recovery-copy") }
 
     /// Whether this device has chosen guardians, or has given those in force anything to guard.
     public var isGuarded: Bool {
@@ -53,16 +55,19 @@ public struct RecoveryFiles: Sendable {
 
     private func file(_ name: String) -> DurableFile { DurableFile(path: folder + "/" + name) }
 
-    /// A file's bytes; nil when it is not there, or was emptied.
+    /// A file's bytes; nil when it is not there, or was emptied by ``clear(_:)``.
+    ///
+    /// - Throws: ``RecoveryClientError/damaged(_:)``: it is empty, and no program emptied it.
     func read(_ file: DurableFile) throws(RecoveryClientError) -> [UInt8]? {
         guard file.exists else { return nil }
-        do {
-            let bytes = try file.read(maximumByteCount: Self.maximumByteCount)
-            return bytes.isEmpty ? nil : bytes
-        } catch { throw .file(error) }
+        let bytes: [UInt8]
+        do { bytes = try file.read(maximumByteCount: Self.maximumByteCount) } catch { throw .file(error) }
+        guard bytes.isEmpty else { return bytes }
+        guard file.path == nextSetup.path || file.path == check.path else { throw damaged(file) }
+        return nil
     }
 
-    /// Empties a file; durable when the call returns.
+    /// Empties ``nextSetup`` or ``check``; durable when the call returns.
     func clear(_ file: DurableFile) throws(RecoveryClientError) { if file.exists { try write([], to: file) } }
 
     /// Replaces a file; durable when the call returns.
@@ -77,7 +82,45 @@ public struct RecoveryFiles: Sendable {
         guard let bytes = try read(file) else { return nil }
         do { return try decode(bytes) } catch RecoveryFormatError.anotherVersion {
             throw .anotherVersion
-        } catch { throw .damaged }
+        } catch { throw damaged(file) }
+    }
+
+    private func damaged(_ file: DurableFile) -> RecoveryClientError {
+        .damaged(String(file.path.dropFirst(folder.count + 1)))
+    }
+
+    // MARK: The recovery under way
+
+    /// The recovery under way on this device; nil when there is none.
+    func readRecovery() throws(RecoveryClientError) -> RecoveryRecord? {
+        let fault: RecoveryClientError?
+        do throws(RecoveryClientError) {
+            if let record = try value(in: recovery, { try RecoveryRecord(decoding: $0) }) { return record }
+            fault = nil
+        } catch {
+            guard case .damaged = error else { throw error }
+            fault = error
+        }
+        if let copy = try? value(in: recoveryCopy, { try RecoveryRecord(decoding: $0) }) { return copy }
+        if let fault { throw fault }
+        return nil
+    }
+
+    /// Keeps a recovery, its copy first: of two that can be read the file itself counts.
+    func write(_ record: RecoveryRecord) throws(RecoveryClientError) {
+        for file in [recoveryCopy, recovery] { try write(record.encoded, to: file) }
+    }
+
+    /// Puts what is in the place of the recovery out of the way; nothing of it is lost.
+    func setAsideRecovery() throws(RecoveryClientError) {
+        let bytes: [UInt8]
+        do { bytes = try recovery.read(maximumByteCount: Self.maximumByteCount) } catch { throw .file(error) }
+        guard !bytes.isEmpty else { return }
+        for number in 1... {
+            do throws(FileFault) { return try file("recovery-damaged-\(number)").create(bytes) } catch {
+                guard error == .exists else { throw .file(error) }
+            }
+        }
     }
 
     /// Reads a list of values.

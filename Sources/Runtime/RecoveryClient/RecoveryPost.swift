@@ -93,13 +93,13 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
         }
     }
 
-    /// Every letter to this account, opened; those that this device cannot read are left out.
-    ///
-    /// - Returns: the letters, and the numbers of those that may be dropped once they are dealt with: what was opened, and on
-    ///   the account's first device, to which all are sealed, what nobody can open. On another device that stays.
-    func letters() async throws(RecoveryClientError) -> (letters: [(Handle, GuardianLetter)], done: [UInt64]) {
-        var found: [(Handle, GuardianLetter)] = []
-        var (opened, unopened): ([UInt64], [UInt64]) = ([], [])
+    /// Every letter to this account that this device can open, and the numbers of those that it cannot and may drop: on the
+    /// account's first device, to which all are sealed, what nobody can open; on another device nothing.
+    func letters() async throws(RecoveryClientError) -> (
+        letters: [(number: UInt64, sender: Handle, letter: GuardianLetter)], unreadable: [UInt64]
+    ) {
+        var found: [(number: UInt64, sender: Handle, letter: GuardianLetter)] = []
+        var unreadable: [UInt64] = []
         var last: UInt64 = 0
         while true {
             let body = (0..<8).reversed().map { UInt8(truncatingIfNeeded: last >> (8 * UInt64($0))) }
@@ -111,16 +111,15 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
                 let read = try? secrets.withSealingKey { key in
                     try GuardianLetter(opening: letter.body, from: letter.sender, to: secrets.handle, with: key)
                 }
-                guard let read else {
-                    unopened.append(letter.number)
-                    continue
+                if let read {
+                    found.append((letter.number, letter.sender, read))
+                } else {
+                    unreadable.append(letter.number)
                 }
-                found.append((letter.sender, read))
-                opened.append(letter.number)
             }
         }
-        if !unopened.isEmpty, try await isFirstDevice() { opened = (opened + unopened).sorted() }
-        return (found, opened)
+        if !unreadable.isEmpty, try await !isFirstDevice() { unreadable = [] }
+        return (found, unreadable)
     }
 
     private func isFirstDevice() async throws(RecoveryClientError) -> Bool {

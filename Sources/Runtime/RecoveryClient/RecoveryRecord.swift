@@ -42,6 +42,9 @@ struct RecoveryRecord: Sendable {
     /// Who answered in the last look and was shown nothing; not kept.
     var others: [Handle] = []
 
+    /// Whether the identity is not this device's yet.
+    var isUnderWay: Bool { attempt?.stage != .rearming && attempt?.stage != .done }
+
     /// Somebody answered who is shown nothing.
     mutating func passOver(_ guardian: Handle) { if !others.contains(guardian) { others.append(guardian) } }
 

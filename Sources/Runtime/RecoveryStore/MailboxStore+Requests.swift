@@ -1,4 +1,5 @@
 import Crypto
+import DurableStorage
 import Foundation
 import GRDB
 public import KeyTransparency
@@ -68,8 +69,8 @@ extension MailboxStore {
     public static let earlierFirst: UInt64 = 3600
 
     /// The greediest network loses a request, never a bystander theirs: what has waited for more than an hour, else the newest,
-    /// so that nobody who shares an address pushes out who asked before them. One that a guardian answered stays: only whoever
-    /// holds a part can answer.
+    /// so that nobody who shares an address pushes out who asked before them. Whoever has many networks of one provider is
+    /// the greediest as well. A request that a guardian answered stays: only whoever holds a part can answer.
     private static func evict(of owner: Data, at now: UInt64, in database: Database) throws {
         let waiting = """
             FROM requests WHERE owner = ?1 AND start IS NULL
@@ -78,12 +79,21 @@ extension MailboxStore {
         let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [owner])
         let old = Int64(clamping: now) - Int64(earlierFirst)
         for _ in 0..<max(0, (count ?? 0) - requestsPerAccount) {
-            let one = """
-                hash = (SELECT hash \(waiting) AND network = (
-                    SELECT network \(waiting) GROUP BY network ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1
-                ) ORDER BY time < ?2 DESC, iif(time < ?2, id, -id) LIMIT 1)
-                """
-            try forget(requests: one, [owner, old], in: database)
+            var (greediest, arguments) = (waiting, [owner, old] as [any DatabaseValueConvertible])
+            for network in NetworkGroups.columns {
+                let most = """
+                    SELECT \(network) \(greediest)
+                    GROUP BY 1 ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1
+                    """
+                guard let found = try Data.fetchOne(database, sql: most, arguments: StatementArguments(arguments))
+                else {
+                    return
+                }
+                arguments.append(found)
+                greediest += " AND \(network) = ?\(arguments.count)"
+            }
+            let one = "hash = (SELECT hash \(greediest) ORDER BY time < ?2 DESC, iif(time < ?2, id, -id) LIMIT 1)"
+            try forget(requests: one, StatementArguments(arguments), in: database)
         }
     }
 
@@ -134,13 +144,13 @@ extension MailboxStore {
     }
 
     /// Keeps an answer of somebody who holds a part. When there are too many, the oldest goes of whoever sent the most. The
-    /// same again changes nothing.
+    /// same again changes nothing. In the directory's share of the disk as well: no stranger makes an answer, and a recovery under way
+    /// must end.
     ///
     /// - Throws: ``MailboxStoreError``.
     public func keep(
         _ answer: RecoveryAnswer, from sender: Handle, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
-        guard !isFull else { return .full }
         let (hash, name) = (Data(answer.request), Data(sender.bytes))
         return try await write { database in
             guard

@@ -65,7 +65,7 @@ extension MailboxStore {
     ///   has a device of the owner's cannot take away what guardians open.
     /// - Throws: ``MailboxStoreError``.
     public func keep(
-        _ file: RecoveryFile, of owner: Handle, sparing named: [[UInt8]] = [], at now: UInt64
+        _ file: RecoveryFile, of owner: Handle, sparing named: [[UInt8]], at now: UInt64
     ) async throws(MailboxStoreError) {
         guard !isFull else { throw .full }
         let spared = named.map { Data($0) }

@@ -1,7 +1,7 @@
 /// A device of another system, reduced to its rules about keys: a frame is opened if its key is there, and is otherwise lost.
 struct ClassicMember: SimulatedMember {
     enum Message {
-        case rotation(key: UInt64, timestamp: UInt64)
+        case rotation(key: UInt64)
         case ack(key: UInt64, from: Int)
         case commit(key: UInt64)
         case request(from: Int)
@@ -49,11 +49,9 @@ struct ClassicMember: SimulatedMember {
 
     mutating func rotate(at now: UInt64) -> [SimulatedAction<Message>] {
         newest += 1
-        var timestamp = now
-        if case .timestamp(let lead) = policy.change { timestamp += lead }
         waiting = Set(0..<count).subtracting([number])
-        return [.send(.rotation(key: newest, timestamp: timestamp), to: nil, carriesKey: true)]
-            + take(newest, timestamp, at: now)
+        return [.send(.rotation(key: newest), to: nil, carriesKey: true)]
+            + take(newest, at: now)
     }
 
     mutating func receive(_ message: Message, at now: UInt64) -> [SimulatedAction<Message>] {
@@ -61,7 +59,7 @@ struct ClassicMember: SimulatedMember {
         case .join(let from):
             return isHost ? [.send(.welcome(key: current ?? newest), to: from, carriesKey: false)] : []
         case .welcome(let key): return isMember ? [] : use(key, at: now)
-        case .rotation(let key, let timestamp): return take(key, timestamp, at: now)
+        case .rotation(let key): return take(key, at: now)
         case .ack(let key, let from): return isHost && key == newest ? acked(from, at: now) : []
         case .commit(let key): return future[key] == nil ? [] : use(key, at: now)
         case .request(let from):
@@ -98,11 +96,8 @@ struct ClassicMember: SimulatedMember {
 
     // MARK: Rules
 
-    private mutating func take(_ key: UInt64, _ timestamp: UInt64, at now: UInt64) -> [SimulatedAction<Message>] {
+    private mutating func take(_ key: UInt64, at now: UInt64) -> [SimulatedAction<Message>] {
         switch policy.change {
-        case .timestamp:
-            future = [key: timestamp]
-            return tick(at: now)
         case .atOnce: return use(key, at: now)
         case .delay(let time):
             future[key] = now + time

@@ -24,6 +24,8 @@ public struct Outcome: Sendable {
     public var packets = 0
     /// Messages that were refused.
     public var refusals = 0
+    /// Frames that were sent, each counted once.
+    public var sent = 0
     /// Frames that a member had and could not send, for want of a key.
     public var withheld = 0
     /// Of ``undecryptable``, those that arrived ten seconds after the last partition was over, or later.

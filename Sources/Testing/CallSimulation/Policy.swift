@@ -2,8 +2,6 @@
 public struct Policy: Sendable, Hashable {
     /// When senders begin to use a new key.
     enum Switch: Hashable, Sendable {
-        /// At a time of day that the host names, so long after it sends the key.
-        case timestamp(lead: UInt64)
         /// As soon as they have it.
         case atOnce
         /// So long after they have it.
@@ -21,24 +19,36 @@ public struct Policy: Sendable, Hashable {
     let oldKeys: Int
     /// Whether a member without a key asks for it.
     let asks: Bool
-    /// Whether this is Signet's own state machine instead of a model.
-    let isOurs: Bool
+    /// Who plays by it.
+    let player: Player
 
-    private init(_ name: String, _ change: Switch, retention: UInt64, oldKeys: Int, asks: Bool, isOurs: Bool = false) {
+    /// Who plays: code that calls use, or that is for them, or else a model.
+    enum Player: Hashable, Sendable {
+        /// ``SignetMember``.
+        case signet
+        /// ``GuideMember``.
+        case guide
+        /// ``ClassicMember``.
+        case model
+    }
+
+    private init(
+        _ name: String, _ change: Switch, retention: UInt64, oldKeys: Int, asks: Bool, _ player: Player = .model
+    ) {
         self.name = name
         self.change = change
         self.retention = retention
         self.oldKeys = oldKeys
         self.asks = asks
-        self.isOurs = isOurs
+        self.player = player
     }
 
     /// Signet: the state machine itself, with SFrame.
     public static let signet = Policy(
-        "Signet", .barrier(2000), retention: 120_000, oldKeys: 15, asks: true, isOurs: true)
-    /// The eCall guide as written: a timestamp one second ahead, one backup, one future, requests.
+        "Signet", .barrier(2000), retention: 120_000, oldKeys: 15, asks: true, .signet)
+    /// The call guide as written: a timestamp one second ahead, one backup, one future, requests.
     public static let seed = Policy(
-        "guide as written", .timestamp(lead: 1000), retention: 120_000, oldKeys: 1, asks: true)
+        "guide as written", .delay(GuideMember.lead), retention: 120_000, oldKeys: 1, asks: true, .guide)
     /// LiveKit's defaults: a ring of 16 keys, in use at once, nothing is asked for.
     public static let liveKit = Policy("LiveKit-like", .atOnce, retention: .max, oldKeys: 15, asks: false)
     /// RingRTC's: in use five seconds later, the last five keys kept.
@@ -53,11 +63,15 @@ public struct Policy: Sendable, Hashable {
 extension Scenario {
     /// Plays this scenario by a policy.
     public func run(_ policy: Policy = .signet) -> Outcome {
-        if policy.isOurs {
-            var simulation = Simulation<SignetMember>(self, policy: policy)
-            return simulation.run()
+        switch policy.player {
+        case .signet: play(SignetMember.self, policy)
+        case .guide: play(GuideMember.self, policy)
+        case .model: play(ClassicMember.self, policy)
         }
-        var simulation = Simulation<ClassicMember>(self, policy: policy)
+    }
+
+    private func play<Member: SimulatedMember>(_ member: Member.Type, _ policy: Policy) -> Outcome {
+        var simulation = Simulation<Member>(self, policy: policy)
         return simulation.run()
     }
 }

@@ -20,6 +20,8 @@ public struct Scenario: Sendable {
     public var frameInterval: UInt64 = 20
     /// When the first rotation is due, in milliseconds.
     public var warmUp: UInt64 = 3000
+    /// When everybody begins to send, in milliseconds; half of ``warmUp`` unless told.
+    public var firstFrame: UInt64?
     /// What is played after the last rotation, in milliseconds.
     public var coolDown: UInt64 = 4000
     /// Where all chance comes from.

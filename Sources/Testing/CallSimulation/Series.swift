@@ -4,6 +4,8 @@ public struct Series: Sendable {
     public private(set) var frames = 0
     /// Of these, frames that were never opened.
     public private(set) var undecryptable = 0
+    /// Frames that were sent, each counted once.
+    public private(set) var sent = 0
     /// Frames that a member had and could not send, for want of a key.
     public private(set) var withheld = 0
     /// Rotations.
@@ -24,14 +26,21 @@ public struct Series: Sendable {
     public private(set) var successions: [UInt64] = []
     private var worst: (isApart: Bool, share: Double, time: UInt64) = (false, 0, 0)
 
-    /// Plays a scenario with each seed.
+    /// Plays a scenario with each seed, one after the other.
     public init(_ scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: Policy = .signet) {
         worstSeed = seeds.lowerBound
-        let isSplit = scenario.faults.contains { if case .partition = $0 { true } else { false } }
-        for seed in seeds {
-            var scenario = scenario
-            scenario.seed = seed
-            add(scenario.run(policy), seed, isSplit: isSplit)
+        for seed in seeds { add(scenario.seeded(seed).run(policy), seed, isSplit: scenario.isSplit) }
+    }
+
+    /// Plays a scenario with each seed, as many at once as there are processors; the sums are the same.
+    public init(playing scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: Policy = .signet) async {
+        worstSeed = seeds.lowerBound
+        let outcomes = await withTaskGroup(of: (UInt64, Outcome).self) { group in
+            for seed in seeds { group.addTask { (seed, scenario.seeded(seed).run(policy)) } }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        for (seed, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
+            add(outcome, seed, isSplit: scenario.isSplit)
         }
     }
 
@@ -40,9 +49,16 @@ public struct Series: Sendable {
         frames == 0 ? 0 : Double(undecryptable) * 1_000_000 / Double(frames)
     }
 
+    /// Lost frames of a million in the call of ``worstSeed``.
+    public var worstPerMillion: Double { worst.share }
+
+    /// Of a thousand frames that members had, those that they could not send.
+    public var withheldPerThousand: Double { withheld == 0 ? 0 : Double(withheld) * 1000 / Double(sent + withheld) }
+
     private mutating func add(_ outcome: Outcome, _ seed: UInt64, isSplit: Bool) {
         frames += outcome.frames
         undecryptable += outcome.undecryptable
+        sent += outcome.sent
         withheld += outcome.withheld
         rotations += outcome.rotations
         messages += outcome.messages
@@ -63,4 +79,14 @@ public struct Series: Sendable {
         if one.0 != other.0 { return one.0 }
         return (one.1, one.2) > (other.1, other.2)
     }
+}
+
+extension Scenario {
+    fileprivate func seeded(_ seed: UInt64) -> Scenario {
+        var scenario = self
+        scenario.seed = seed
+        return scenario
+    }
+
+    fileprivate var isSplit: Bool { faults.contains { if case .partition = $0 { true } else { false } } }
 }

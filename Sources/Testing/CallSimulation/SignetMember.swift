@@ -21,9 +21,12 @@ struct SignetMember: SimulatedMember {
         let joiners = scenario.faults.count { if case .join = $0 { true } else { false } }
         everybody = (0..<scenario.participants + joiners).compactMap(Self.device)
         var seeds = Chance(seed: scenario.seed ^ UInt64(number) << 32)
+        // What nobody signs proves nothing.
+        var times = CallTimes()
+        times.digestInterval = 0
         participant = CallParticipant(
-            callID: Self.call, device: everybody[number], generator: Chance(seed: seeds.next()),
-            suites: CallSuites { key, suite throws(FrameCipherError) in PaperCipher(key, suite) })
+            callID: .simulated, device: everybody[number], generator: Chance(seed: seeds.next()),
+            suites: CallSuites { key, suite throws(FrameCipherError) in PaperCipher(key, suite) }, times: times)
         isStrict = scenario.isAudited
     }
 
@@ -98,7 +101,7 @@ struct SignetMember: SimulatedMember {
             case .admissionNeeded(let device): result += translate(participant.handle(.admit(device), at: now), at: now)
             case .refused: result.append(.refused)
             case .outside: result.append(.outside)
-            case .dropped, .keyFrameNeeded: break
+            case .dropped, .keyFrameNeeded, .forged, .unconfirmed, .contradicted: break
             }
         }
         return result
@@ -116,21 +119,26 @@ struct SignetMember: SimulatedMember {
     }
 
     private func sending(_ draft: PacketDraft) -> [SimulatedAction<Message>] {
-        guard let to = everybody.firstIndex(of: draft.recipient),
-            let packet = draft.opened(sentBy: everybody[number], in: Self.call)
-        else { return [] }
-        return [.sendPacket(.packet(packet), to: to, carriesKey: draft.isKey)]
+        draft.recipients.compactMap { recipient in
+            guard let to = everybody.firstIndex(of: recipient),
+                let packet = draft.opened(by: recipient, sentBy: everybody[number], in: .simulated)
+            else { return nil }
+            return .sendPacket(.packet(packet), to: to, carriesKey: draft.isKey)
+        }
     }
-
-    private static let call: CallID = {
-        var chance = Chance(seed: 0)
-        return CallID(using: &chance)
-    }()
 
     private static func device(_ number: Int) -> CallDevice? {
         CallDevice(
             [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 31) + [UInt8(truncatingIfNeeded: number >> 8)])
     }
+}
+
+extension CallID {
+    /// Of every simulated call.
+    static let simulated: CallID = {
+        var chance = Chance(seed: 0)
+        return CallID(using: &chance)
+    }()
 }
 
 /// Encrypts nothing and authenticates cheaply: another key, nonce or byte gives another tag. For virtual time only.

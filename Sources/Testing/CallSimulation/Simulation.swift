@@ -51,9 +51,10 @@ struct Simulation<Member: SimulatedMember> {
     }
 
     private mutating func schedule() {
+        let beginning = scenario.firstFrame ?? scenario.warmUp / 2
         for number in 0..<scenario.participants {
             queue.insert(.tick(number), at: UInt64(number) * 7 % 50)
-            queue.insert(.produce(number), at: scenario.warmUp / 2 + UInt64(number) * 3 % scenario.frameInterval)
+            queue.insert(.produce(number), at: beginning + UInt64(number) * 3 % scenario.frameInterval)
         }
         for count in 0..<scenario.rotations {
             queue.insert(.rotate(count), at: scenario.warmUp + UInt64(count) * scenario.rotationInterval)
@@ -192,6 +193,7 @@ struct Simulation<Member: SimulatedMember> {
             if watch.wasIn.contains(number) { outcome.withheld += 1 }
             return
         }
+        outcome.sent += 1
         watch.wasIn.insert(number)
         if scenario.isAudited { watch.sealed(frame, at: now, &outcome) }
         for receiver in members.indices where receiver != number && members[receiver] != nil {

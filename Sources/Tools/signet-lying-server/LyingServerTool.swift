@@ -22,7 +22,7 @@ struct LyingServerTool: AsyncParsableCommand {
             For tests of clients. It holds all of the server's keys, as an attacker inside the server would. Give it \
             a copy of a data directory: some attacks write to the log.
             """,
-        subcommands: [Run.self, List.self, NotesLies.self])
+        subcommands: [Run.self, List.self, NotesLies.self, PinsLies.self, CallLies.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -73,8 +73,10 @@ struct LyingServerTool: AsyncParsableCommand {
             var configuration = HTTPSServer.Configuration()
             configuration.port = port
             configuration.republishInterval = nil
+            let pins = try PinsAnswering(
+                DataDirectory(path: data), beside: stored, clock: ServerClock.system.time, logger: logger)
             let server = try HTTPSServer(
-                answering: lying, identity: stored.identity, configuration: configuration, logger: logger)
+                answering: lying, and: [pins], identity: stored.identity, configuration: configuration, logger: logger)
             try await server.run { port in
                 print("listening 127.0.0.1:\(port)")
                 fflush(nil)

@@ -40,8 +40,10 @@ struct NotesLies: AsyncParsableCommand {
         configuration.limits.addressRate = .unlimited
         configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
+        let pins = try PinsAnswering(
+            DataDirectory(path: data), beside: stored, clock: ServerClock.system.time, logger: logger)
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: [notes], identity: stored.identity,
+            answering: HonestDirectory(stored.directory), and: [pins, notes], identity: stored.identity,
             configuration: configuration, logger: logger)
         try await server.run { port in
             print("listening 127.0.0.1:\(port)")

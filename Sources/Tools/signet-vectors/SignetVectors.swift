@@ -21,8 +21,10 @@ import ArgumentParser
             ThemisSuite.self,
             OPAQUESuite.self,
             LookupSuite.self,
+            PinsSuite.self,
             LimboSuite.self,
             HPKESuite.self,
+            CallDigestSuite.self,
             WycheproofSuite.self,
             Generate.self,
         ])

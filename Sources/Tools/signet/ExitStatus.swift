@@ -4,7 +4,7 @@ enum ExitStatus: Int32, CaseIterable {
     case done = 0
     /// Not proven, or refused by the directory.
     case notProven = 1
-    /// Proven, but other devices than were accepted: a person has to decide.
+    /// Proven, but other devices, keys or guardians than were accepted: a person has to decide.
     case needsDecision = 2
     /// Network, disk or clock; a later try may succeed.
     case environment = 3

@@ -53,11 +53,17 @@ struct Initialize: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The root certificate that clients are to trust, PEM.", valueName: "file"))
     var tlsRoot: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A key that `signetd recovery-key make` printed: it brings clients new pins when all TLS keys are lost.",
+            valueName: "vkey"))
+    var recoveryKey: String?
+
     func run() async throws {
         let data = DataDirectory(path: self.data.data)
         let setup = DirectorySetup(
             origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), witnesses: try witnessLines(),
-            logger: Diagnostics.logger(.error))
+            recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), logger: Diagnostics.logger(.error))
         do {
             _ = try await setup.make(data, at: Diagnostics.now())
         } catch { throw Diagnostics.exit(error) }

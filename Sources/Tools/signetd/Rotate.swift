@@ -7,14 +7,14 @@ import TransparencyLog
 /// `signetd rotate`
 struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Change the log's key or its witnesses without locking anyone out.",
+        abstract: "Change the log's key, its witnesses or the TLS key without locking anyone out.",
         discussion: """
             The change is logged and cosigned under the old keys and witnesses first; clients then follow it by \
             themselves, however long they slept. A change after which fewer or other witnesses suffice is one that \
-            clients ask their user about. The server must not be running. Whatever interrupts it, the same command \
+            clients ask their user about. The server must not be running, but for tls. Whatever interrupts it, the same command \
             again completes it.
             """,
-        subcommands: [LogKey.self, Witnesses.self])
+        subcommands: [LogKey.self, Witnesses.self, TLS.self])
 
     struct Surroundings: ParsableArguments {
         @OptionGroup var data: DataOption

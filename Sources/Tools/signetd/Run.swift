@@ -95,12 +95,13 @@ struct Run: AsyncParsableCommand {
         let parts: [any PartAnswering]
         let server: HTTPSServer
         do {
+            let tls = try ServerTLS(stored.identity)
             let signals = try StoredSignals.open(DataDirectory(path: data.data))
             let calls = CallAnswering(signals, relay: try await relay(configuration))
-            parts = try await self.parts(beside: stored.directory, logger) + [calls]
-            server = try HTTPSServer(
-                answering: HonestDirectory(stored.directory), and: parts, signals: signals,
-                identity: stored.identity, configuration: configuration, logger: logger)
+            parts = try await self.parts(beside: stored, switching: tls, logger) + [calls]
+            server = HTTPSServer(
+                answering: HonestDirectory(stored.directory), and: parts, signals: signals, as: tls,
+                configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         for part in parts { await part.close() }
@@ -109,7 +110,10 @@ struct Run: AsyncParsableCommand {
     }
 
     /// What answers beside the directory and its calls.
-    private func parts(beside directory: Directory, _ logger: Logger) async throws -> [any PartAnswering] {
+    private func parts(
+        beside stored: StoredDirectory, switching tls: ServerTLS, _ logger: Logger
+    ) async throws -> [any PartAnswering] {
+        let directory = stored.directory
         let data = DataDirectory(path: data.data)
         var login = LoginLimits()
         login.account.burst = loginAttempts
@@ -117,7 +121,10 @@ struct Run: AsyncParsableCommand {
         let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
         let recovery = try MailboxStore(at: data.recovery)
         let letters = RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)
-        return [notes, FormerAnswering(beside: directory), letters]
+        // Files of the operator's own are read once.
+        let pins = try PinsAnswering(
+            data, beside: stored, switching: tlsCert == nil ? tls : nil, clock: ServerClock.system.time, logger: logger)
+        return [pins, notes, FormerAnswering(beside: directory), letters]
     }
 
     private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {

@@ -14,7 +14,8 @@ import ArgumentParser
             nothing acknowledged is lost; 75 busy or ended by force, try again.
             """,
         subcommands: [
-            Initialize.self, Run.self, Erase.self, Rotate.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
+            Initialize.self, Run.self, Erase.self, Rotate.self, RecoveryKeyCommand.self, Succeed.self, ShowProfile.self,
+            WitnessCommand.self,
         ])
 
     static func main() async {

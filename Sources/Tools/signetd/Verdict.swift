@@ -33,6 +33,8 @@ struct Verdict {
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
+            case let error as TLSRotationError: Self.of(error)
+            case let error as RecoveryKeyError: Self.of(error)
             case MailboxStoreError.opening(let error):
                 Self.of(error, "recovery.sqlite", "bring back the newest copy of it")
             case is MailboxStoreError:
@@ -128,7 +130,7 @@ struct Verdict {
                 + "if it is not there yet, the same `signetd succeed` as before completes it")
     }
 
-    private static func of(_ error: StoredDirectoryError) -> Verdict {
+    static func of(_ error: StoredDirectoryError) -> Verdict {
         switch error {
         case .notSetUp: Verdict(.notSetUp, "there is no data directory; make one with `signetd init`")
         case .file(let failure): Verdict(.damaged, sentence(failure))
@@ -156,7 +158,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: TLSIdentityError) -> Verdict {
+    static func of(_ error: TLSIdentityError) -> Verdict {
         switch error {
         case .invalidCertificate: Verdict(.damaged, "the TLS certificate is not PEM")
         case .invalidKey: Verdict(.damaged, "the TLS key is not PEM")

@@ -44,9 +44,9 @@ final class CallProcess {
     }
 
     static func join(
-        _ name: String, _ town: Town, _ home: String, with others: [String]
+        _ name: String, _ town: Town, _ home: String, with others: [String], _ faults: String...
     ) async throws -> CallProcess {
-        try CallProcess(["join", name], town, home, others)
+        try CallProcess(["join", name], town, home, others, faults)
     }
 
     private init(_ verb: [String], _ town: Town, _ home: String, _ others: [String], _ faults: [String] = []) throws {
@@ -111,6 +111,16 @@ final class CallProcess {
         }
     }
 
+    /// Waits until no more frames have arrived than a second before.
+    func hearsNothingMore() async throws {
+        var before = -1
+        _ = try await first { status in
+            let frames = status["frames"] as? Int ?? 0
+            defer { before = frames }
+            return frames == before ? true : nil
+        }
+    }
+
     /// Waits until so many frames of each of these, but of its own, are known to be lost.
     func misses(_ people: [String], atLeast count: Int) async throws {
         let others = people.filter { $0 != owner }.map { "\($0)@example.org/1" }
@@ -156,6 +166,8 @@ final class CallProcess {
     /// Waits until the process has ended.
     func exitStatus() async -> Int32 {
         while await next() != nil {}
+        // A cancelled task reads nothing more.
+        if Task.isCancelled { kill() }
         process.value.waitUntilExit()
         return process.value.terminationStatus
     }
@@ -164,8 +176,10 @@ final class CallProcess {
     func end() async throws -> [String: Any] {
         var last = ""
         while let line = await next() { last = line }
+        let said = try String(contentsOf: errors, encoding: .utf8)
+        try #require(!last.isEmpty, "\(owner)'s call said nothing more: \(said)")
         let end = try Exit.object(last)
-        #expect(end["isOver"] as? Bool == true)
+        #expect(end["isOver"] as? Bool == true, "\(owner)'s call has not ended: \(last) \(said)")
         return end
     }
 

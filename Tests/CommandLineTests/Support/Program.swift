@@ -86,11 +86,10 @@ extension Process {
     /// Starts the program and waits for its end; one that does not end is killed.
     func end(within deadline: TimeInterval) async throws -> Int32 {
         let watchdog = DispatchWorkItem { [process = UncheckedBox(self)] in process.value.kill() }
-        let ended = AsyncStream<Void>.makeStream()
-        terminationHandler = { _ in ended.continuation.finish() }
+        let end = ProcessEnd(of: self)
         try run()
         DispatchQueue.global().asyncAfter(deadline: .now() + deadline, execute: watchdog)
-        for await _ in ended.stream {}
+        await end.wait()
         watchdog.cancel()
         return status
     }
@@ -98,6 +97,21 @@ extension Process {
     var status: Int32 { terminationReason == .exit ? terminationStatus : 128 + terminationStatus }
 
     func kill(_ signal: Int32 = SIGKILL) { if isRunning { _ = sendSignal(signal, to: processIdentifier) } }
+}
+
+/// The end of a process that is not started yet. A test whose time is over waits for it too: Foundation ends the whole test run when
+/// somebody reads the status of a process that still runs.
+struct ProcessEnd: Sendable {
+    private let ended: Task<Void, Never>
+
+    init(of process: Process) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        process.terminationHandler = { _ in continuation.finish() }
+        ended = Task.detached { for await _ in stream {} }
+    }
+
+    /// Returns after the end, even in a cancelled task.
+    func wait() async { await ended.value }
 }
 
 private func sendSignal(_ signal: Int32, to process: Int32) -> Int32 { kill(process, signal) }

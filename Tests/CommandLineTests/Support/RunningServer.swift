@@ -5,10 +5,10 @@ import Testing
 final class RunningServer: Sendable {
     let port: Int
     private let process: UncheckedBox<Process>
-    private let ended: AsyncStream<Void>
+    private let ended: ProcessEnd
     private let complaints: URL
 
-    private init(_ process: Process, _ ended: AsyncStream<Void>, port: Int, complaints: URL) {
+    private init(_ process: Process, _ ended: ProcessEnd, port: Int, complaints: URL) {
         self.process = UncheckedBox(process)
         self.ended = ended
         self.port = port
@@ -31,17 +31,16 @@ final class RunningServer: Sendable {
         let complaints = folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: complaints)
         process.standardError = try FileHandle(forWritingTo: complaints)
-        let ended = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ended.continuation.finish() }
+        let ended = ProcessEnd(of: process)
         try process.run()
         let line = await firstLine(of: pipe.fileHandleForReading, killing: process)
         let port = line.split(separator: ":").last.flatMap { Int($0) }
         guard line.hasPrefix("listening "), let port else {
             process.kill()
-            for await _ in ended.stream {}
+            await ended.wait()
             throw NoServer(said: line, complaints: try String(contentsOf: complaints, encoding: .utf8))
         }
-        return RunningServer(process, ended.stream, port: port, complaints: complaints)
+        return RunningServer(process, ended, port: port, complaints: complaints)
     }
 
     var processIdentifier: Int32 { process.value.processIdentifier }
@@ -54,7 +53,7 @@ final class RunningServer: Sendable {
         process.value.kill(signal)
         let watchdog = DispatchWorkItem { [process] in process.value.kill() }
         DispatchQueue.global().asyncAfter(deadline: .now() + Program.deadline, execute: watchdog)
-        for await _ in ended {}
+        await ended.wait()
         watchdog.cancel()
         let errors = try String(contentsOf: complaints, encoding: .utf8)
         return Exit(status: process.value.status, output: "", errors: errors)

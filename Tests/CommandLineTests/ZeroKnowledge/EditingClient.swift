@@ -4,7 +4,7 @@ import Testing
 /// A `signet notes edit` whose editor does not end.
 final class EditingClient {
     private let process: Process
-    private let ended: AsyncStream<Void>
+    private let ended: ProcessEnd
 
     var processIdentifier: Int32 { process.processIdentifier }
 
@@ -17,10 +17,9 @@ final class EditingClient {
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        let ended = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ended.continuation.finish() }
+        let ended = ProcessEnd(of: process)
         try process.run()
-        let client = EditingClient(process, ended.stream)
+        let client = EditingClient(process, ended)
         let line = await withCheckedContinuation { continuation in
             let output = UncheckedBox(output.fileHandleForReading)
             Thread.detachNewThread { continuation.resume(returning: output.value.availableData) }
@@ -29,7 +28,7 @@ final class EditingClient {
         return client
     }
 
-    private init(_ process: Process, _ ended: AsyncStream<Void>) {
+    private init(_ process: Process, _ ended: ProcessEnd) {
         self.process = process
         self.ended = ended
     }
@@ -37,6 +36,6 @@ final class EditingClient {
     /// By the signal after which it takes the file away.
     func stop() async {
         process.terminate()
-        for await _ in ended {}
+        await ended.wait()
     }
 }

@@ -108,19 +108,34 @@ import TransparencyLog
     }
 
     @Test func aRecoveryThatWasNotStartedRaisesTheAlarm() throws {
-        var (scene, recovering) = (scene, scene.alice)
-        let now = try AccountState(decoding: scene.alice.encodedState)
+        let first = try pending(7, after: scene.alice)
+        let stopped = try pending(nil, after: first)
+        let second = try pending(8, after: stopped)
+        for (people, alarms) in [
+            ([first], [.recovery(version: 3)]), ([first, stopped], [.formerRecovery(version: 3)]),
+            ([first, stopped, second], [.formerRecovery(version: 3), .recovery(version: 5)]),
+        ] as [([PaperPerson], [MonitorAlarm])] {
+            var scene = self.scene
+            try scene.force(people.map { try record(scene, $0) })
+            let last = try #require(people.last)
+            let acts = [scene.aliceBefore, scene.alice, stopped]
+            #expect(try decide(scene, last: last, showing: people.dropLast(), acts: acts).alarms == alarms)
+        }
+    }
+
+    /// The next state, with a recovery under way or none.
+    private func pending(_ recovery: UInt8?, after person: PaperPerson) throws -> PaperPerson {
+        let now = try AccountState(decoding: person.encodedState)
         let state = try AccountState(
             signing: AccountStateBody(
-                handle: now.handle, version: 3, previous: now.hash, identityKey: now.identityKey,
-                recoveryCommitment: nil, pendingRecovery: Array(repeating: 7, count: 32), accountHead: nil,
-                devices: now.devices)
-        ) { try Array(scene.alice.identity.signature(for: $0).rawRepresentation) }
-        recovering.encodedState = state.encoded
-        recovering.version = 3
-        try scene.force([record(scene, recovering)])
-        let decision = try decide(scene, last: recovering, acts: [scene.aliceBefore, scene.alice])
-        #expect(decision.alarms == [.recovery(version: 3)])
+                handle: now.handle, version: now.version + 1, previous: now.hash, identityKey: now.identityKey,
+                recoveryCommitment: nil, pendingRecovery: recovery.map { Array(repeating: $0, count: 32) },
+                accountHead: nil, devices: now.devices)
+        ) { try Array(person.identity.signature(for: $0).rawRepresentation) }
+        var next = person
+        next.encodedState = state.encoded
+        next.version = state.version
+        return next
     }
 
     @Test func theEndOfTheAccountRaisesTheAlarm() throws {

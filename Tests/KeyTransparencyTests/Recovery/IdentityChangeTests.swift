@@ -68,7 +68,8 @@ import TransparencyLog
     /// The decision about the last of these states, by somebody who pinned one of them.
     private func decide(
         _ people: [PaperPerson], pinned: PinnedPeer, hiding hidden: UInt64? = nil, withSteps: Bool = true,
-        loggedAt times: [UInt64: UInt64] = [:], lookedAt look: UInt64? = nil
+        loggedAt times: [UInt64: UInt64] = [:], lookedAt look: UInt64? = nil, seenAt: UInt64? = nil,
+        at now: UInt64? = nil
     ) throws -> (without: PeerTrustDecision, with: PeerTrustDecision) {
         let directory = try directory(people, loggedAt: times)
         let lookup = try PeerTrustTests.lookup(people[people.count - 1], in: directory)
@@ -77,7 +78,7 @@ import TransparencyLog
             PeerTrustDecision(lookup, comparedWith: pinned),
             PeerTrustDecision(
                 lookup, comparedWith: pinned, by: history,
-                lookedAt: look.map { PeerLook(handle: account.alice.handle, epochTime: $0) })
+                lookedAt: look.map { PeerLook(handle: account.alice.handle, epochTime: $0, seenAt: seenAt) }, at: now)
         )
     }
 
@@ -190,6 +191,26 @@ import TransparencyLog
         }
     }
 
+    /// The quorum is the server's, whose clock was slow at the look and is right at the takeover: by the log's epochs the delay passed.
+    @Test func aTakeoverForWhichThisDevicesClockLeavesNoTimeIsRed() throws {
+        let (asked, pinned) = (RecoverableAccount.started, try pin(Array(steps.prefix(2))))
+        let delay = UInt64(RecoverableAccount.delay)
+        let allowed = RecoveryDelay.tolerance + RecoveryDelay.lookAge
+        func change(seen: UInt64?, now: UInt64?) throws -> IdentityChange? {
+            try identity(decide(steps, pinned: pinned, lookedAt: asked, seenAt: seen, at: now).with)
+        }
+        let seen = PaperDirectory.now
+        let recovered = IdentityChange.recovered(at: RecoverableAccount.ended)
+        let long: UInt32 = 86_400
+        #expect(!RecoveryDelay.couldHavePassed(long, sinceLookAt: seen, at: seen + 86_400 - allowed - 1))
+        #expect(RecoveryDelay.couldHavePassed(long, sinceLookAt: seen, at: seen + 86_400 - allowed))
+        let early = seen + allowed - delay
+        #expect(try change(seen: early + 1, now: seen) == .rushed)
+        #expect(try change(seen: early, now: seen) == recovered)
+        #expect(try change(seen: nil, now: seen) == recovered)
+        #expect(try change(seen: seen, now: nil) == recovered)
+    }
+
     @Test func theOwnersMonitorNamesARushedTakeover() throws {
         let now = PaperDirectory.now
         for (times, alarm) in [
@@ -200,7 +221,7 @@ import TransparencyLog
                 OwnAct($0, StateCommitment(to: $0, opening: account.alice.opening))
             }
             let alarms = MonitorDecision(history, since: .beginning, acts: acts).alarms
-            #expect(alarms.contains(alarm) && alarms.contains(.recovery(version: 3)))
+            #expect(alarms.contains(alarm) && alarms.contains(.formerRecovery(version: 3)))
         }
     }
 

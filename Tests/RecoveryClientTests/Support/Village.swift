@@ -43,6 +43,8 @@ final class Village: Sendable {
     let mailbox: MailboxStore
     /// Whether the mailbox's disk has no more room than the directory needs.
     let isFull = Flag()
+    /// Whether every answer of a guardian is refused, as when that guardian has left too many.
+    let refusesAnswers = Flag()
     let profile: DirectoryProfile
     private let answering: RequestAnswering
 
@@ -90,6 +92,10 @@ final class Village: Sendable {
     }
 
     func answer(_ request: DirectoryRequest) async throws -> DirectoryResponse {
+        if refusesAnswers.isSet, request.path == RecoveryRoute.answer.path {
+            return DirectoryResponse(
+                status: 200, mediaType: "application/octet-stream", body: [RecoveryVerdict.full.rawValue])
+        }
         let destination = Destination(
             method: request.method, path: request.path,
             parts: PartTable([
@@ -140,9 +146,9 @@ struct Villager: Sendable {
     private let village: Village
     private let store = InMemoryStore()
 
-    init(_ name: String, in village: Village, device: String = "") throws {
+    init(_ name: String, in village: Village, device: String = "", withIdentity: Bool = true) throws {
         handle = try Handle(typed: Array((name + "@example.org").utf8))
-        secrets = try DeviceSecrets.generate(for: handle, withIdentity: true)
+        secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
         transport = VillageTransport(village)
         let home = HomeFolder(path: village.folder + "/" + name + device)
         try home.prepare()
@@ -229,6 +235,13 @@ struct Family: Sendable {
         _ = try await guardian.guardian.advance()
     }
 
+    /// Three guardians confirm, the delay passes, and they send their parts.
+    func help(_ device: Villager) async throws {
+        for guardian in guardians.prefix(3) { try await confirm(guardian, on: device) }
+        try await village.pass(UInt64(RecoveryCommitment.standardDelay))
+        for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
+    }
+
     /// From the guardian's screen to the confirmation, by the code that the device shows.
     func match(_ guardian: Villager, on device: Villager) async throws {
         let number = try await device.newDevice.status().number
@@ -237,4 +250,10 @@ struct Family: Sendable {
         _ = try await guardian.guardian.confirm(
             ming.handle, number: number, code: Array(code.utf8), guardian.grant(for: ming.handle))
     }
+}
+
+/// Why a step was not taken; nil when it was.
+func refusal(_ body: () async throws -> Void) async -> RecoveryClientError? {
+    do { try await body() } catch { return error as? RecoveryClientError }
+    return nil
 }

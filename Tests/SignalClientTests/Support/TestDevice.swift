@@ -22,6 +22,12 @@ struct TestDevice: Sendable {
 
     /// Registers with a directory.
     static func registered(_ name: String, at profile: DirectoryProfile) async throws -> TestDevice {
+        try await member(name, at: profile).0
+    }
+
+    /// Registers with a directory, and keeps the client that did.
+    static func member(_ name: String, at profile: DirectoryProfile) async throws -> (TestDevice, Client<InMemoryStore>)
+    {
         let person = try TestDevice(name)
         let client = try Client(
             of: profile, over: NIOTransport(to: profile), remembering: InMemoryStore(),
@@ -29,7 +35,7 @@ struct TestDevice: Sendable {
                 handle: person.secrets.handle, deviceKey: person.secrets.keys.signing,
                 identityKey: person.secrets.identityKey))
         _ = try await client.createAccount(person.secrets)
-        return person
+        return (person, client)
     }
 
     func endpoint(_ profile: DirectoryProfile) throws -> RelayEndpoint {

@@ -144,8 +144,9 @@ struct NoteBodyExamples {
             let path = try MapPath([.init(bit: 9, sibling: map), .init(bit: 2, sibling: map)])
             let tree = try unwrapped(TreeHash([UInt8](repeating: 4, count: 32)))
             let root = NotesRootProof(
-                root: NotesRoot(time: 1_700_000_000, root: map), indexPath: path,
-                history: LabelHead(TreeHead(size: 5, root: tree)), lastPath: [tree, tree])
+                root: NotesRoot(time: 1_700_000_000, root: map),
+                place: NewestRecordProof(
+                    indexPath: path, history: LabelHead(TreeHead(size: 5, root: tree)), lastPath: [tree, tree]))
             let proofs = heads.map { LoggedHeadProof(head: $0, proof: path.encoded) }
             return [
                 LoggedHeadsRequest(size: 70, notes: [note, note]), LoggedHeadsAnswer.anotherEpoch,

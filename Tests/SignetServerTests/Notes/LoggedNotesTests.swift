@@ -36,7 +36,7 @@ import TransparencyLog
             for (seconds, version) in [(0, 1), (1, 1), (898, 1), (1, 2), (899, 2), (1, 3)] as [(UInt64, UInt64)] {
                 time.withLock { $0 += seconds }
                 await logged.keepUp()
-                #expect(stored.directory.notesRootVersion == version)
+                #expect(stored.directory.version(of: .notes) == version)
             }
         }
     }
@@ -48,7 +48,7 @@ import TransparencyLog
             await LoggedNotes(
                 store, in: stored.directory, every: 900, clock: ServerClock.system.time, logger: silent
             ).keepUp()
-            #expect(stored.directory.notesRootVersion == 0)
+            #expect(stored.directory.version(of: .notes) == 0)
             store.close()
             await stored.directory.close()
         }
@@ -91,7 +91,7 @@ import TransparencyLog
             let second = LoggedNotes(
                 store, in: again.directory, every: 900, clock: ServerClock.system.time, logger: silent)
             await second.keepUp()
-            #expect(again.directory.notesRootVersion == 2, "the log and the database are of one mind")
+            #expect(again.directory.version(of: .notes) == 2, "the log and the database are of one mind")
             await again.directory.close()
         }
     }

@@ -92,4 +92,7 @@ enum SLIP39Words {
 package enum WordList {
     /// The word of a number; its low ten bits count.
     package static func word(_ number: UInt16) -> [UInt8] { SLIP39Words.all[Int(number & 1023)] }
+
+    /// Whether these bytes are one of them, in lower case.
+    package static func contains(_ word: [UInt8]) -> Bool { SLIP39Words.number(of: word) != nil }
 }

@@ -93,6 +93,13 @@ public enum CallAction: Sendable {
     case play(PlayedFrame)
     /// A frame was not opened.
     case dropped(DroppedFrame)
+    /// So many frames were opened in this member's name that it did not send, by its own signature. `holders` are the others who have the
+    /// keys, as far as this device knows; nil if it cannot know.
+    case forged(frames: Int, as: CallDevice, holders: [CallDevice]?)
+    /// So many frames were opened in this member's name, and no digest of it spoke of them in time.
+    case unconfirmed(frames: Int, of: CallDevice)
+    /// This member signed two different frames with one number: what it signs of its frames proves nothing.
+    case contradicted(CallDevice)
     /// Ask this member for a frame that needs no other.
     case keyFrameNeeded(CallDevice, MediaContext)
     /// A device wants in; answer with ``CallEvent/admit(_:)`` or not at all.

@@ -27,7 +27,10 @@ extension CallParticipant {
     /// - Throws: ``CallSealError``. Drop the frame; never send it in the clear.
     public mutating func seal(_ plaintext: [UInt8], _ context: MediaContext) throws(CallSealError) -> [UInt8] {
         guard let sealer = sealer(context) else { throw .noKey }
-        do { return try sealer.seal(plaintext) } catch { throw .frame(error) }
+        let frame: [UInt8]
+        do { frame = try sealer.seal(plaintext) } catch { throw .frame(error) }
+        note(sent: frame, context)
+        return frame
     }
 
     private func sealer(_ context: MediaContext) -> FrameSealer? {
@@ -83,6 +86,7 @@ extension CallParticipant {
                 PlayedFrame(
                     sender: sender, context: held.keyID.context, generation: generation, step: held.keyID.step,
                     counter: opened.header.counter, plaintext: opened.plaintext, waited: now - held.arrivedAt)))
+        note(opened: held, generation, opened.header.counter, of: sender, at: now)
         let stream = StreamWatch.Stream(index: held.keyID.index, context: held.keyID.context)
         guard streams.broken.contains(stream), now >= (streams.askedAt[stream] ?? 0) + times.keyFrameInterval else {
             return

@@ -32,7 +32,10 @@ extension CallParticipant {
     }
 
     mutating func leaveCall(at now: UInt64) {
-        if isMember { sayFarewell(at: now) }
+        if isMember {
+            sendDigest(to: roster?.members.map(\.device).filter { $0 != device } ?? [], at: now)
+            sayFarewell(at: now)
+        }
         goOutside(.left)
     }
 
@@ -52,6 +55,7 @@ extension CallParticipant {
         reunion = nil
         waitingSuccession = nil
         beside.end()
+        (digests.heard, digests.marksHeard) = ([:], [:])
         output.append(.outside(reason))
     }
 

@@ -104,6 +104,9 @@ extension CallParticipant {
                 return
             }
             receiveChange(change, from: signal.sender, at: now)
+        case .digest(let digest):
+            guard takes(signal) else { return }
+            receive(digest, from: signal.sender, at: now)
         default: return
         }
     }

@@ -27,6 +27,7 @@ extension CallParticipant {
         case .reply(let reply): receiveReply(reply, signal, at: now)
         case .heartbeat(let beat): receiveHeartbeat(beat, from: sender, at: now)
         case .yield(let yielding): receiveYielding(yielding, from: sender, at: now)
+        case .digest(let digest): receive(digest, from: sender, at: now)
         // Whoever drives a participant deals with rings.
         case .ring, .ringAnswer, .ringEnd: return
         }

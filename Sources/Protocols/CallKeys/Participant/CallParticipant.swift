@@ -6,7 +6,7 @@ import SFrame
 /// No clock, no socket, no thread: whoever drives it hands in every signal, frame and tick. The rules are in the
 /// extensions: `+Membership` joins and leaves, `+Signals` what a member does with what the host says, `+Hosting` what the
 /// host does, `+Succession` who is host, `+Recovery` missing secrets, `+Packets` what is repeated beside the
-/// signals, `+Media` frames.
+/// signals, `+Media` frames, `+Digests` what each signs of them.
 ///
 /// Security: copies share every sealer that any of them makes, so that no copy can use a nonce twice.
 public struct CallParticipant {
@@ -35,6 +35,7 @@ public struct CallParticipant {
     var recovery = Recovery()
     var streams = StreamWatch()
     var beside = PacketState()
+    var digests = DigestState()
 
     var lastHeartbeat: UInt64 = 0
     var hostHeardAt: UInt64 = 0
@@ -115,6 +116,7 @@ public struct CallParticipant {
         pursueReunion(at: now)
         beat(at: now)
         repeatPackets(at: now)
+        exchangeDigests(at: now)
         if let reached { ring.wipe(current: reached.generation, at: now) }
     }
 

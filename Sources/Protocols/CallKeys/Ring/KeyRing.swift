@@ -137,9 +137,14 @@ struct KeyRing {
     func sealer(_ index: UInt16, _ context: MediaContext, _ epoch: Epoch) -> FrameSealer? {
         guard let scope = generations[epoch.generation]?.scope else { return nil }
         return sealers.sealer(FrameSealers.Name(scope, step: epoch.step, index: index, context: context)) {
-            let keyID = CallKeyID(index: index, context: context, generation: epoch.generation, step: epoch.step)
-            return generations[epoch.generation]?.mediaKey(epoch.step).flatMap { suites.frameKey($0, keyID) }
+            frameKey(index, context, epoch)
         }
+    }
+
+    /// The key of any member's frames.
+    func frameKey(_ index: UInt16, _ context: MediaContext, _ epoch: Epoch) -> FrameKey? {
+        let keyID = CallKeyID(index: index, context: context, generation: epoch.generation, step: epoch.step)
+        return generations[epoch.generation]?.mediaKey(epoch.step).flatMap { suites.frameKey($0, keyID) }
     }
 
     mutating func open(_ held: HoldBuffer.Held, at now: UInt64) -> Verdict {

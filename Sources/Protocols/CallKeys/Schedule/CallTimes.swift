@@ -65,6 +65,10 @@ public struct CallTimes: Hashable, Sendable {
     public var farewellInterval: UInt64 = 50
     /// How many copies there are.
     public var farewellRounds = 4
+    /// Between two digests of what a device sent; 0: there are none.
+    public var digestInterval: UInt64 = 500
+    /// How long a frame waits for a digest that speaks of it.
+    public var digestPatience: UInt64 = 3000
     /// Between two answers to one member.
     public var replyInterval: UInt64 = 900
     /// How often joining is tried.

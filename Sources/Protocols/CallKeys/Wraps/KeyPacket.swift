@@ -5,7 +5,7 @@ public import Crypto
 /// What goes from one device to another beside the signals, as a datagram through the relay of frames.
 ///
 /// Wire form before it is sealed: u8 kind (1: a signal; 2: a key), for a key the 32 bytes of the secret, then the signal's wire form. A
-/// signal is a leave, a roster or an ack. A key is the secret of a rotation, whose signal names no recipient and has no wraps:
+/// signal is a leave, a roster, an ack or a digest. A key is the secret of a rotation, whose signal names no recipient and has no wraps:
 /// whoever passes it on adds nothing that the host did not sign, for the secret has to fit the commitment.
 ///
 /// Sealed: 65-byte encapsulation, then the bytes above, encrypted, and 16 more.
@@ -148,7 +148,7 @@ extension SignalBody {
     /// Whether a signal may come out of order: each of these says by itself what it follows.
     var isForPackets: Bool {
         switch self {
-        case .leave, .roster, .ack: true
+        case .leave, .roster, .ack, .digest: true
         case .join, .reunite, .rotation, .commit, .request, .reply, .heartbeat, .yield, .ring, .ringAnswer, .ringEnd:
             false
         }
@@ -157,15 +157,22 @@ extension SignalBody {
 
 /// A packet to sign, seal and send beside the signals.
 public struct PacketDraft: Sendable {
-    /// For whom.
-    public let recipient: CallDevice
+    /// For whom: for each sealed apart, for all signed once.
+    public let recipients: [CallDevice]
     let content: Content
+
+    /// A digest goes to so many at once.
+    static let digestCount = 32
 
     enum Content {
         case signal(SignalDraft)
         case ownKey(GroupSecret, announcement: SignalDraft)
         case passedOn(AnnouncedKey)
     }
+
+    init(recipients: [CallDevice], content: Content) { (self.recipients, self.content) = (recipients, content) }
+
+    init(recipient: CallDevice, content: Content) { self.init(recipients: [recipient], content: content) }
 
     /// Whether it holds a secret.
     package var isKey: Bool { if case .signal = content { false } else { true } }
@@ -190,8 +197,8 @@ public struct PacketDraft: Sendable {
 }
 
 extension PacketDraft {
-    /// What its recipient opens, in a call on paper: nothing is signed or sealed.
-    package func opened(sentBy device: CallDevice, in callID: CallID) -> OpenedPacket? {
+    /// What a recipient opens, in a call on paper: nothing is signed or sealed.
+    package func opened(by recipient: CallDevice, sentBy device: CallDevice, in callID: CallID) -> OpenedPacket? {
         switch content {
         case .signal(let draft):
             return .signal(OpenedSignal(sender: device, sequence: draft.sequence, body: draft.body, keys: []))

@@ -55,7 +55,7 @@ extension SignalBody {
     fileprivate var carriesCheckpoint: Bool {
         switch self {
         case .join, .reunite, .reply, .rotation: true
-        case .leave, .roster, .ack, .commit, .request, .heartbeat, .yield, .ring, .ringAnswer, .ringEnd: false
+        case .leave, .roster, .ack, .commit, .request, .heartbeat, .yield, .ring, .ringAnswer, .ringEnd, .digest: false
         }
     }
 

@@ -16,6 +16,7 @@ extension SignalBody {
         case .ring(let ring): ring.write(to: &writer)
         case .ringAnswer(let answer): answer.write(to: &writer)
         case .ringEnd(let end): end.write(to: &writer)
+        case .digest(let digest): digest.write(to: &writer)
         }
     }
 
@@ -36,6 +37,7 @@ extension SignalBody {
         case 12: self = .ring(try Ring(from: &reader))
         case 13: self = .ringAnswer(try RingAnswer(from: &reader))
         case 14: self = .ringEnd(try RingEnd(from: &reader))
+        case 15: self = .digest(try FrameDigest(from: &reader))
         default: throw .unknownBody(kind)
         }
     }
@@ -56,6 +58,7 @@ extension SignalBody {
         case .ring: 12
         case .ringAnswer: 13
         case .ringEnd: 14
+        case .digest: 15
         }
     }
 

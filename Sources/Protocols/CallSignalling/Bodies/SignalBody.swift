@@ -31,6 +31,8 @@ public enum SignalBody: Hashable, Sendable {
     case ringAnswer(RingAnswer)
     /// 14. A device that rings is to stop. Not for members.
     case ringEnd(RingEnd)
+    /// 15. What the sender sent lately; as a packet beside the signals.
+    case digest(FrameDigest)
 }
 
 /// For whom a host gives up its reign.

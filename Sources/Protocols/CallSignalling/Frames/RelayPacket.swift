@@ -38,6 +38,10 @@ public enum RelayPacket: Hashable, Sendable {
     /// No ticket is longer, in bytes.
     public static let maximumTicketByteCount = 128
 
+    /// How something begins that is sealed for nobody: a frame that a relay is asked to hand on in the name of a member, for tests of what
+    /// becomes of it. A box begins with 4.
+    package static let forgeryMark: UInt8 = 0xFF
+
     /// The wire form.
     public var encoded: [UInt8] {
         var writer = ByteWriter()

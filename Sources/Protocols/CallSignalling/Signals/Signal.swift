@@ -165,6 +165,8 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case invalidRoster
     /// A ring that asks nobody or too many, for too long or too short a time, or names somebody twice or out of order.
     case invalidRing
+    /// Marks, epochs, streams or hashes of a digest are too many, too few, out of order, or numbered beyond any frame.
+    case invalidDigest
     /// A wrap is longer than any, in bytes.
     case wrapTooLong(Int)
     /// A checkpoint is longer than any, in bytes.

@@ -10,8 +10,10 @@ public enum MonitorAlarm: Hashable, Sendable {
     case withheldVersion(UInt64)
     /// The identity key was replaced without the old one.
     case reset(version: UInt64)
-    /// A recovery was begun.
+    /// A recovery was begun, and is under way.
     case recovery(version: UInt64)
+    /// A recovery was begun, and is over: it was stopped, it was completed, or another one took its place.
+    case formerRecovery(version: UInt64)
     /// Guardians gave the identity to another device.
     case recovered(version: UInt64)
     /// Guardians gave the identity to another device, and the log does not show that the delay for objections passed.
@@ -45,6 +47,8 @@ public struct MonitorDecision: Hashable, Sendable {
     private var stateHash: [UInt8]
     private var last: AccountState?
     private var devices: [[UInt8]]
+    /// The hash of the recovery that is under way after the last state; nil if none is.
+    private var underWay: [UInt8]?
     /// Whether the next state is the first in a log that goes on where another one ended: it repeats the last one there.
     private var isFirstInLog: Bool
     /// Versions by which the identity was taken over without the delay, although the request is among the entries.
@@ -93,6 +97,7 @@ public struct MonitorDecision: Hashable, Sendable {
             settle(record.version, hash: act?.stateHash ?? OwnWatch.beginning.stateHash, state: nil)
         case .closed(let record):
             step(to: record.version)
+            endRecoveries()
             alarms.append(.closed(version: record.version))
             raiseAboutPending(except: devices)
             settle(record.version, hash: OwnWatch.beginning.stateHash, state: nil)
@@ -104,6 +109,8 @@ public struct MonitorDecision: Hashable, Sendable {
         let isNext = !isFirstInLog || record.version == version &+ 1
         step(to: record.version)
         if !isKnown, isNext { checkOrder(record, state) }
+        if state.pendingRecovery != underWay { endRecoveries() }
+        underWay = state.pendingRecovery
         if isKnown || acts.contains(where: { $0.version == state.version && $0.stateHash == state.hash }) {
             raiseAboutPending(except: state.devices.map(\.keys.signing))
         } else {
@@ -135,6 +142,11 @@ public struct MonitorDecision: Hashable, Sendable {
             return rushed.contains(state.version) ? .rushed(version: state.version) : .recovered(version: state.version)
         }
         return state.pendingRecovery == nil ? .unknownVersion(state.version) : .recovery(version: state.version)
+    }
+
+    /// What was under way until here is nothing that could be stopped any more.
+    private mutating func endRecoveries() {
+        alarms = alarms.map { if case .recovery(let version) = $0 { .formerRecovery(version: version) } else { $0 } }
     }
 
     /// Rule S.

@@ -70,10 +70,13 @@ public struct PeerLook: Hashable, Sendable {
     public let handle: Handle
     /// When the epoch ended in which it was seen, in seconds since 1970.
     public let epochTime: UInt64
+    /// When that was by this device's clock, in seconds since 1970; nil if an earlier program kept the look.
+    public let seenAt: UInt64?
 
     /// A look.
-    public init(handle: Handle, epochTime: UInt64) {
+    public init(handle: Handle, epochTime: UInt64, seenAt: UInt64? = nil) {
         self.handle = handle
         self.epochTime = epochTime
+        self.seenAt = seenAt
     }
 }

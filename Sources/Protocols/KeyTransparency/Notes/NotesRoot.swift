@@ -1,6 +1,4 @@
 public import CanonicalCoding
-import Crypto
-public import TransparencyLog
 public import VerifiableMap
 
 /// What a directory's log says of all notes on its server: the root of the map that holds where each note stands, and when
@@ -17,8 +15,8 @@ public struct NotesRoot: Hashable, Sendable {
     /// The root of the map from notes to heads.
     public let root: MapHash
 
-    /// Where it stands in the index: SHA-256("kt-notes/v1"), which is no hash of a VRF hash.
-    public static let label = LabelIndex(of: "kt-notes/v1")
+    /// Where it stands in the index.
+    public static let label = ReservedLabel.notes.index
 
     static let format: StaticString = "signet-notes-root/v1\n"
 
@@ -39,40 +37,30 @@ public struct NotesRoot: Hashable, Sendable {
 
     /// The log entry that holds it.
     public func record(version: UInt64) -> StateRecord {
-        StateRecord(label: Self.label, version: version, kind: .set, commitment: StateCommitment(hashing: encoded))
+        ReservedLabel.notes.record(of: encoded, version: version)
     }
 }
 
 /// That a ``NotesRoot`` is the newest that a directory has logged, in an epoch that the reader has verified.
 ///
-/// Wire form: u64 time, 32 root; u16 count and steps of the label's path to the index root, 33 bytes each; u64 count and 32 root of
-/// the label's history; u8 count and hashes of the path of its last entry, 32 bytes each.
+/// Wire form: u64 time, 32 root; a ``NewestRecordProof``.
 public struct NotesRootProof: Hashable, Sendable {
     /// What is logged.
     public let root: NotesRoot
-    /// The path of ``NotesRoot/label`` to the index root.
-    public let indexPath: MapPath
-    /// All roots that were logged; their number is the version of the last.
-    public let history: LabelHead
-    /// The path of the last to the root of the history.
-    public let lastPath: [TreeHash]
+    /// That it is the newest. The number of its records is the version of the last.
+    public let place: NewestRecordProof
 
     /// A proof of these parts.
-    public init(root: NotesRoot, indexPath: MapPath, history: LabelHead, lastPath: [TreeHash]) {
+    public init(root: NotesRoot, place: NewestRecordProof) {
         self.root = root
-        self.indexPath = indexPath
-        self.history = history
-        self.lastPath = lastPath
+        self.place = place
     }
 
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) {
         writer.write(root.time)
         writer.write(root.root.bytes)
-        writer.write(indexPath)
-        writer.write(history.count)
-        writer.write(history.root.bytes)
-        writer.write(path: lastPath)
+        place.write(to: &writer)
     }
 
     /// Reads the wire form where it stands in a longer one.
@@ -81,10 +69,8 @@ public struct NotesRootProof: Hashable, Sendable {
     public init(from reader: inout ByteReader) throws(LookupMessageError) {
         do {
             root = NotesRoot(time: try reader.uint64(), root: try reader.hash(MapHash.init))
-            indexPath = try reader.mapPath()
-            history = LabelHead(TreeHead(size: try reader.uint64(), root: try reader.hash(TreeHash.init)))
-            lastPath = try reader.path()
         } catch { throw LookupMessageError(error) }
+        place = try NewestRecordProof(from: &reader)
     }
 
     /// Checks, in this order: index, history, age.
@@ -97,12 +83,9 @@ public struct NotesRootProof: Hashable, Sendable {
     /// Security: whoever verifies a newer or the same epoch is shown the same root, or sees a fork. That the map behind it holds
     /// what people wrote is for each of them to look at, for their own notes: nobody replays it.
     public func verify(in epoch: VerifiedEpoch, at now: UInt64) throws(NotesRootError) -> VerifiedNotesRoot {
-        let proof = MapProof.present(value: history.value, path: indexPath)
-        do { _ = try proof.verify(NotesRoot.label.key, in: epoch.record.root) } catch { throw .index(error) }
-        let record = root.record(version: history.count)
-        do { try history.checkLast(record, path: lastPath) } catch { throw .history(error) }
+        do { try place.verify(root.encoded, under: .notes, in: epoch) } catch { throw .record(error) }
         try checkAge(at: now)
-        return VerifiedNotesRoot(version: history.count, root: root)
+        return VerifiedNotesRoot(version: place.version, root: root)
     }
 
     private func checkAge(at now: UInt64) throws(NotesRootError) {
@@ -124,10 +107,8 @@ public struct VerifiedNotesRoot: Hashable, Sendable {
 
 /// Why a root of the notes is not believed: one case a check.
 public enum NotesRootError: Error, Hashable, Sendable {
-    /// The index of the epoch does not hold this history.
-    case index(MapProofError)
-    /// It is not the last of the history.
-    case history(HistoryError)
+    /// It is not the newest that is logged.
+    case record(NewestRecordError)
     /// It was logged too long ago: what came after it is not shown, or is not logged.
     case tooOld(seconds: UInt64)
     /// Its time is ahead of this device's clock.

@@ -8,7 +8,8 @@ public enum IdentityChange: Hashable, Sendable {
     /// shows that the delay for objections passed. Compare again when you meet.
     case recovered(at: UInt64)
     /// Red: guardians gave the identity to another device, and the log does not show that the delay passed, or that of the
-    /// guardians whom they had replaced before, or the request claims to be older than the last look at which it was not there.
+    /// guardians whom they had replaced before, or the request claims to be older than the last look at which it was not there, or
+    /// less than the delay has passed on this device since then.
     /// The person had no chance to object.
     case rushed
     /// Red: no logged and verified recovery leads from the pinned key to this one.
@@ -20,7 +21,11 @@ public enum IdentityChange: Hashable, Sendable {
     ///   - pinned: what was accepted.
     ///   - history: everything under the label, from before the pinned state on; nil explains nothing.
     ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
-    init(from pinned: PinnedPeer, to state: AccountState, by history: VerifiedHistory?, lookedAt look: PeerLook?) {
+    ///   - now: this device's clock, in seconds since 1970; nil compares nothing with it.
+    init(
+        from pinned: PinnedPeer, to state: AccountState, by history: VerifiedHistory?, lookedAt look: PeerLook?,
+        at now: UInt64?
+    ) {
         guard state.identityKey != pinned.identityKey else {
             self = .none
             return
@@ -37,6 +42,7 @@ public enum IdentityChange: Hashable, Sendable {
         guard takeovers.allSatisfy({ history.showsDelay(of: $0.succession, at: $0.count) }) else { return }
         guard takeovers.allSatisfy({ history.showsTimeOfFormer(in: $0.succession, at: $0.count) }) else { return }
         guard takeovers.allSatisfy({ $0.isNew(in: history, to: pinned, look) }) else { return }
+        guard takeovers.allSatisfy({ $0.hadTime(since: look, of: pinned, at: now) }) else { return }
         self = .recovered(at: last)
     }
 
@@ -64,6 +70,12 @@ public enum IdentityChange: Hashable, Sendable {
             guard let look, look.handle == pinned.handle else { return true }
             guard let asked = history.epoch(asking: succession.start, before: count) else { return false }
             return RecoveryDelay.isNew(succession.start, in: asked, sinceLookAt: look.epochTime)
+        }
+
+        /// Whether this device's clock leaves room for the delay.
+        func hadTime(since look: PeerLook?, of pinned: PinnedPeer, at now: UInt64?) -> Bool {
+            guard let look, look.handle == pinned.handle, let seenAt = look.seenAt, let now else { return true }
+            return RecoveryDelay.couldHavePassed(succession.start.commitment.delay, sinceLookAt: seenAt, at: now)
         }
     }
 

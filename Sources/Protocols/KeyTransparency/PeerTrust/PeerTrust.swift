@@ -97,9 +97,10 @@ public enum PeerTrustDecision: Hashable, Sendable {
     ///   - history: what the log holds of the handle from before the pinned state on, verified; nil when it was not
     ///     asked for. Only with it another identity key can turn out to be a recovery.
     ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
+    ///   - now: this device's clock, in seconds since 1970; nil compares nothing with it.
     public init(
         _ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil,
-        lookedAt look: PeerLook? = nil
+        lookedAt look: PeerLook? = nil, at now: UInt64? = nil
     ) {
         guard let pinned, pinned.handle == lookup.handle else {
             self = .noCache
@@ -107,7 +108,7 @@ public enum PeerTrustDecision: Hashable, Sendable {
         }
         if let contradiction = PeerContradiction(lookup.state.authored, pinned) {
             self = .contradiction(contradiction)
-        } else if let change = PeerKeyChange(lookup.state, pinned, history, look) {
+        } else if let change = PeerKeyChange(lookup.state, pinned, history, look, now) {
             self = .mismatch(change)
         } else {
             self = .match
@@ -128,7 +129,10 @@ public struct PeerKeyChange: Hashable, Sendable {
     /// Whether the identity key is another one.
     public var identityKeyChanged: Bool { identity != .none }
 
-    init?(_ state: AccountState, _ pinned: PinnedPeer, _ history: VerifiedHistory?, _ look: PeerLook?) {
+    init?(
+        _ state: AccountState, _ pinned: PinnedPeer, _ history: VerifiedHistory?, _ look: PeerLook?,
+        _ clock: UInt64? = nil
+    ) {
         let before = pinned.devices.reduce(into: [:]) { $0[$1.signingKey] = $1.keysHash }
         let now = Set(state.devices.map(\.keys.signing))
         added = state.devices.filter { before[$0.keys.signing] == nil }
@@ -136,7 +140,7 @@ public struct PeerKeyChange: Hashable, Sendable {
         rekeyed = state.devices.filter { device in
             before[device.keys.signing].map { $0 != device.keys.hash } ?? false
         }
-        identity = IdentityChange(from: pinned, to: state, by: history, lookedAt: look)
+        identity = IdentityChange(from: pinned, to: state, by: history, lookedAt: look, at: clock)
         if added.isEmpty && removed.isEmpty && rekeyed.isEmpty && identity == .none { return nil }
     }
 }

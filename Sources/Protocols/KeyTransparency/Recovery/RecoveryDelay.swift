@@ -10,6 +10,21 @@ public enum RecoveryDelay {
     /// asks, and five when it ends, and each epoch ends a little after what came in it.
     public static let tolerance: UInt64 = 900
 
+    /// How old what a look showed may have been, in seconds: an hour.
+    public static let lookAge: UInt64 = 3600
+
+    /// Whether so much time has passed on this device since it saw the account without a request that one could have waited. It
+    /// holds against a quorum whose clock goes as the server likes. What was seen at a look may have been an hour old.
+    ///
+    /// - Parameters:
+    ///   - delay: what the account committed to, in seconds.
+    ///   - look: when the account was seen, by this device's clock, in seconds since 1970.
+    ///   - now: the same clock.
+    public static func couldHavePassed(_ delay: UInt32, sinceLookAt look: UInt64, at now: UInt64) -> Bool {
+        let (latest, overflow) = now.addingReportingOverflow(tolerance + lookAge)
+        return overflow || latest >= look && latest - look >= UInt64(delay)
+    }
+
     /// Whether two epochs are far enough apart.
     ///
     /// - Parameters:

@@ -140,11 +140,13 @@ public struct GuardianCase: Hashable, Sendable {
     ///
     /// - Throws: ``GuardianCaseError/notTheCommittedNumber``: the device revealed another number than it committed to for this
     ///   guardian's place;
+    ///   ``GuardianCaseError/incompleteCode``: the case stays as it is, for that was no guess;
     ///   ``GuardianCaseError/wrongCode``: the case is closed, as after ``decline()``.
     public mutating func compare(typed: [UInt8], revealed: SpokenReveal) throws(GuardianCaseError) {
         guard stage == .numbered, let number else { throw .outOfOrder(stage) }
         guard revealed.place == place else { throw .notTheCommittedNumber }
         guard revealed.isCommitted(by: request.revealRoot) else { throw .notTheCommittedNumber }
+        guard SpokenCode.isWhole(typed: typed) else { throw .incompleteCode }
         let code = SpokenCode(request: request.hash, guardian: guardian, number: number.number, reveal: revealed)
         guard code.matches(typed: typed) else {
             stage = .declined
@@ -235,6 +237,8 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
     case notCommitted
     /// The device revealed another number than the request committed to: somebody is in between.
     case notTheCommittedNumber
+    /// What was typed is no code: three words of the list and two digits.
+    case incompleteCode
     /// The person did not read the right code. The case is closed.
     case wrongCode
     /// The presence was for something else.

@@ -43,10 +43,21 @@ public struct SpokenCode: Hashable, Sendable {
         text = Array(parts.joined(separator: [UInt8(ascii: " ")]))
     }
 
-    /// Whether a person typed this code: any case, any spaces between.
+    /// Whether a person typed this code: any case, any spaces, hyphens or commas between.
     public func matches(typed: [UInt8]) -> Bool {
-        let parts = typed.split(whereSeparator: { $0 == 0x20 || (0x09...0x0D).contains($0) })
-        let lower = parts.map { $0.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 } }
-        return Array(lower.joined(separator: [UInt8(ascii: " ")])) == text
+        Array(Self.parts(typed).joined(separator: [UInt8(ascii: " ")])) == text
+    }
+
+    /// Whether somebody typed what may be a code: three words of the list and two digits. Anything else is a slip, and no guess.
+    public static func isWhole(typed: [UInt8]) -> Bool {
+        let parts = parts(typed)
+        guard parts.count == 4, let digits = parts.last else { return false }
+        return parts.dropLast().allSatisfy(WordList.contains)
+            && digits.count == 2 && digits.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func parts(_ typed: [UInt8]) -> [[UInt8]] {
+        typed.split { $0 == 0x20 || (0x09...0x0D).contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ",") }
+            .map { $0.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 } }
     }
 }

@@ -43,8 +43,12 @@ extension Client {
         let relay: RelayEndpoint
         do { relay = try RelayEndpoint(of: profile, as: secrets, in: surroundings) } catch { throw .address(error) }
         let client = RelayClient(to: relay)
+        let gossip = await callGossip()
         let signals: RelayedSignals
-        do { signals = try await RelayedSignals(through: client, act, as: identity, judging: judge) } catch {
+        do {
+            signals = try await RelayedSignals(
+                through: client, act, as: identity, judging: judge, telling: gossip.own)
+        } catch {
             await client.close()
             throw .signals(error)
         }
@@ -56,7 +60,7 @@ extension Client {
         return GroupCall(
             act.callID, as: identity, with: people, signals: faults.afflict(signals),
             frames: faults.afflict(frames),
-            gossip: await callGossip(), check: PeopleCheck { await self.peopleStill($0) },
+            gossip: gossip, check: PeopleCheck { await self.peopleStill($0) },
             otherRings: signals.otherRings)
     }
 

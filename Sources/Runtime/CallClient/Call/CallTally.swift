@@ -11,6 +11,10 @@ public struct MemberTally: Sendable {
     public internal(set) var undecryptable = 0
     /// Frames in this member's name that the relay had from somebody else: not opened.
     public internal(set) var forged = 0
+    /// Frames that were opened in this member's name and that it did not send, by its own signature.
+    public internal(set) var denied = 0
+    /// Frames that were opened, and nothing that the member signed in time says whether it sent them.
+    public internal(set) var unconfirmed = 0
     /// Frames from before this device was let in, or after it was out: not meant for it.
     public internal(set) var notEntitled = 0
     /// The newest generation and step under which the member was heard; nil before.

@@ -19,7 +19,7 @@ public actor GroupCall {
     /// Those who may take part: fewer, if somebody's device is revoked while the call lasts.
     public private(set) var people: CallPeople
     private let signals: any CallSignals
-    private let frames: any CallFrames
+    let frames: any CallFrames
     private let clock: CallClock
     private let gossip: CallGossip?
     private let check: PeopleCheck?
@@ -27,12 +27,14 @@ public actor GroupCall {
     /// Whose checkpoint was compared: one for each device, so that nobody can keep this one busy.
     private var met: Set<CallDevice> = []
     private let report: AsyncStream<CallNotice>.Continuation
-    private var participant: CallParticipant
+    var participant: CallParticipant
     private var strangers: [CallDevice] { members.filter { !isKnown($0) } }
     private var soundCount: UInt32 = 0
     /// Of which call as it is the thirty digits were reported: they take thousands of hashes.
     private var codeShown: (term: UInt32, members: [CallDevice])?
     private var allowance = PacketAllowance()
+    /// Of how many unconfirmed frames of each device the person heard, and when.
+    private var toldUnconfirmed: [CallDevice: (count: Int, at: UInt64)] = [:]
     private var tasks: [Task<Void, Never>] = []
     /// The people who are rung, from ``ring(as:for:)`` on.
     var ringing: OutgoingRing?
@@ -140,13 +142,22 @@ public actor GroupCall {
         guard tasks.isEmpty else { return }
         let (signals, frames) = (signals.incoming, frames.incoming)
         tasks = [
-            Task { for await bytes in signals { receive(signal: bytes) } },
+            Task {
+                for await bytes in signals { receive(signal: bytes) }
+                if !Task.isCancelled { report.yield(.cutOff) }
+            },
             Task {
                 for await frame in frames { receive(frame) }
             },
             Task { while (try? await Task.sleep(for: .milliseconds(50))) != nil { tick() } },
-            Task { [otherRings] in for await event in otherRings ?? AsyncStream.ended { report.yield(.rang(event)) } },
+            Task { [otherRings] in for await event in otherRings ?? AsyncStream.ended { hear(event) } },
         ]
+    }
+
+    /// Of another call; a log with two histories is this call's too.
+    func hear(_ event: RingEvent) {
+        if case .forkMet = event { tally.isForked = true }
+        report.yield(.rang(event))
     }
 
     private func receive(_ frame: ArrivedFrame) {
@@ -172,8 +183,8 @@ public actor GroupCall {
             if case .join = signal.content.body { report.yield(.stranger(signal.content.sender)) }
             return
         }
-        if case .ringAnswer(let answer) = verified.content.body { return take(answer, verified) }
         meet(verified.content.checkpoint, from: signal.content.sender)
+        if case .ringAnswer(let answer) = verified.content.body { return take(answer, verified) }
         guard let opened = identity.open(verified) else { return }
         perform(.signal(opened))
     }
@@ -220,6 +231,11 @@ public actor GroupCall {
         case .sendPacket(let draft): send(draft)
         case .play(let frame): play(frame)
         case .dropped(let frame): drop(frame)
+        case .forged(let count, let device, let holders):
+            tally.members[device, default: MemberTally()].denied += count
+            report.yield(.denied(frames: count, by: device, holders: holders))
+        case .unconfirmed(let count, let device): noteUnconfirmed(count, of: device)
+        case .contradicted(let device): report.yield(.contradicted(device))
         case .admissionNeeded(let device): if isKnown(device) { perform(.admit(device)) }
         case .sendingUnder(let epoch): reportEpoch(epoch)
         case .roster(let roster): receive(roster)
@@ -245,11 +261,13 @@ public actor GroupCall {
     }
 
     private func send(_ draft: PacketDraft) {
-        guard let key = people.agreementKey(of: draft.recipient),
-            let packet = try? draft.packet(by: identity.device, in: callID, sign: identity.sign),
-            let bytes = packet.sealed(for: draft.recipient, in: callID, to: key)
-        else { return }
-        frames.send(bytes, to: MemberAlias(of: draft.recipient, in: callID))
+        guard let packet = try? draft.packet(by: identity.device, in: callID, sign: identity.sign) else { return }
+        for recipient in draft.recipients {
+            guard let key = people.agreementKey(of: recipient),
+                let bytes = packet.sealed(for: recipient, in: callID, to: key)
+            else { continue }
+            frames.send(bytes, to: MemberAlias(of: recipient, in: callID))
+        }
     }
 
     var now: UInt64 { clock.now }
@@ -290,6 +308,16 @@ public actor GroupCall {
         tally.members[frame.sender, default: MemberTally()]
             .hear(sound.number, generation: frame.generation, step: frame.step, waited: frame.waited)
         report.yield(.heard(sound, from: frame.sender))
+    }
+
+    /// A few are lost with their digests, or when somebody goes; more are told, each ten seconds at most.
+    private func noteUnconfirmed(_ count: Int, of device: CallDevice) {
+        let total = tally.members[device]?.unconfirmed ?? 0
+        tally.members[device, default: MemberTally()].unconfirmed = total + count
+        let told = toldUnconfirmed[device] ?? (0, 0)
+        guard total + count >= told.count + 50, clock.now >= told.at + 10_000 else { return }
+        toldUnconfirmed[device] = (total + count, clock.now)
+        report.yield(.unconfirmed(frames: total + count - told.count, of: device))
     }
 
     private func drop(_ frame: DroppedFrame) {

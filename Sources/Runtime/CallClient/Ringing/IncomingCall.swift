@@ -31,6 +31,8 @@ public enum RingEvent: Hashable, Sendable {
     case unproven(Handle, ClientError)
     /// The directory contradicts what it proved of the caller before.
     case contradicted(Handle)
+    /// The caller's device saw another log than this one did, and the evidence was kept. It does not ring.
+    case forkMet(Handle)
 }
 
 /// What a device knows, and can find out, about who rings.
@@ -55,13 +57,17 @@ public struct RingPeople: Sendable {
     /// The devices pinned for somebody whom this person has added or accepted; nil for anybody else.
     let accepted: @Sendable (Handle) async -> Set<CallDevice>?
     let find: @Sendable (Handle) async -> Result<Found, Failure>
+    /// Compares the checkpoint that came with a ring.
+    let meet: @Sendable ([UInt8]) async -> MetCheckpoint
 
     package init(
         accepted: @escaping @Sendable (Handle) async -> Set<CallDevice>?,
-        find: @escaping @Sendable (Handle) async -> Result<Found, Failure>
+        find: @escaping @Sendable (Handle) async -> Result<Found, Failure>,
+        meet: @escaping @Sendable ([UInt8]) async -> MetCheckpoint
     ) {
         self.accepted = accepted
         self.find = find
+        self.meet = meet
     }
 }
 
@@ -78,6 +84,8 @@ extension Client {
                 let devices = Set(verdict.lookup.state.devices.compactMap { CallDevice($0.keys.signing) })
                 return .success(RingPeople.Found(devices: devices, hasChanged: verdict.keys == nil))
             } catch { return .failure(.unproven(error)) }
+        } meet: { bytes in
+            (try? await self.meet(bytes)) ?? .noProof
         }
     }
 }

@@ -1,5 +1,6 @@
 public import CallSignalling
 public import KeyTransparency
+import SignetClient
 
 /// Judges the rings that reach a device, before anybody hears of them.
 ///
@@ -64,10 +65,18 @@ public actor RingJudge {
             let call = IncomingCall(
                 ring: screened, caller: caller, people: others.sorted { $0.description < $1.description },
                 hasChanged: found.hasChanged)
-            return begin(call, found.devices)
+            let isForkMet = await isForkMet(signal.content.checkpoint)
+            let event = begin(call, found.devices)
+            guard isForkMet, case .ringing = event else { return event }
+            stop(call)
+            return .forkMet(caller)
         case .failure(.unproven(let error)): return .unproven(caller, error)
         case .failure(.contradicted): return .contradicted(caller)
         }
+    }
+
+    private func isForkMet(_ checkpoint: [UInt8]) async -> Bool {
+        if !checkpoint.isEmpty, case .fork = await people.meet(checkpoint) { true } else { false }
     }
 
     private func begin(_ call: IncomingCall, _ devices: Set<CallDevice>) -> RingEvent {

@@ -10,15 +10,19 @@ public actor RingListener {
     private let client: RelayClient
     private let identity: CallIdentity
     private let judge: RingJudge
+    private let checkpoint: [UInt8]
     private let report: AsyncStream<RingEvent>.Continuation
     private var tasks: [Task<Void, Never>] = []
 
     /// Listens.
     ///
+    /// - Parameter checkpoint: the newest that this device has verified, as a card, which goes with its answers; empty for none.
     /// - Throws: `RelayClientError`.
     public init(
-        through client: RelayClient, as identity: CallIdentity, judging judge: RingJudge
+        through client: RelayClient, as identity: CallIdentity, judging judge: RingJudge,
+        telling checkpoint: [UInt8] = []
     ) async throws(RelayClientError) {
+        self.checkpoint = checkpoint
         self.client = client
         self.identity = identity
         self.judge = judge
@@ -44,7 +48,7 @@ public actor RingListener {
     }
 
     private func reply(_ answer: RingAnswer.Answer, to ring: ScreenedRing) async {
-        guard let signal = identity.answer(answer, to: ring) else { return }
+        guard let signal = identity.answer(answer, to: ring, telling: checkpoint) else { return }
         try? await client.send(signal, within: .seconds(5))
     }
 
@@ -78,7 +82,10 @@ extension Client {
         let relay: RelayEndpoint
         do { relay = try RelayEndpoint(of: profile, as: secrets) } catch { throw .address(error) }
         let client = RelayClient(to: relay)
-        do { return try await RingListener(through: client, as: identity, judging: judge) } catch {
+        let checkpoint = await callGossip().own
+        do {
+            return try await RingListener(through: client, as: identity, judging: judge, telling: checkpoint)
+        } catch {
             await client.close()
             throw .signals(error)
         }
@@ -87,11 +94,11 @@ extension Client {
 
 extension CallIdentity {
     /// An answer, signed. Nil is a bug of the keystore's, and then nothing is said.
-    func answer(_ answer: RingAnswer.Answer, to ring: ScreenedRing) -> Signal? {
+    func answer(_ answer: RingAnswer.Answer, to ring: ScreenedRing, telling checkpoint: [UInt8]) -> Signal? {
         let now = CallClock().now
         return try? Signal(
             signing: Signal.Content(
                 callID: ring.callID, sender: device, recipient: ring.device, term: 0, sequence: now, sentAt: now,
-                body: .ringAnswer(RingAnswer(answer, to: ring.ring.id))), with: sign)
+                checkpoint: checkpoint, body: .ringAnswer(RingAnswer(answer, to: ring.ring.id))), with: sign)
     }
 }

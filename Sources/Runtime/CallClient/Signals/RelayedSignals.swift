@@ -4,10 +4,13 @@ public import SignalClient
 
 /// Signals through the relay of a directory, over STOMP.
 public final class RelayedSignals: CallSignals {
-    /// What the topic of the call and the inbox deliver. For one reader.
+    /// What the topic of the call and the inbox deliver. For one reader. It ends five seconds after the relay has ended one
+    /// of them: this device was removed, or no connection can come again.
     public let incoming: AsyncStream<[UInt8]>
     /// Rings of other calls, which are answered with "busy". For one reader.
     let otherRings: AsyncStream<RingEvent>
+    /// How long the word of the host may be under way that this device is removed: the relay refuses the call before.
+    static let lastWord: Duration = .seconds(5)
     private let client: RelayClient
     private let callID: CallID
     private let outbox: AsyncStream<Signal>.Continuation
@@ -19,9 +22,11 @@ public final class RelayedSignals: CallSignals {
     /// - Parameters:
     ///   - act: ``CallSignalling/CallAct/start(_:inviting:)`` or ``CallSignalling/CallAct/join(_:)``.
     ///   - judge: judges rings of other calls meanwhile; nil to heed none.
+    ///   - checkpoint: the newest that this device has verified, as a card, which goes with answers to those; empty for none.
     /// - Throws: `RelayClientError`.
     public init(
-        through client: RelayClient, _ act: CallAct, as identity: CallIdentity, judging judge: RingJudge? = nil
+        through client: RelayClient, _ act: CallAct, as identity: CallIdentity, judging judge: RingJudge? = nil,
+        telling checkpoint: [UInt8] = []
     ) async throws(RelayClientError) {
         let device = identity.device
         self.client = client
@@ -39,7 +44,9 @@ public final class RelayedSignals: CallSignals {
                 await Self.read(subscription, of: act.callID, client, into: arrived) { signal in
                     guard let event = await judge?.judge(signal) else { return }
                     rang.yield(event)
-                    guard case .busy(_, let ring) = event, let answer = identity.answer(.busy, to: ring) else { return }
+                    guard case .busy(_, let ring) = event,
+                        let answer = identity.answer(.busy, to: ring, telling: checkpoint)
+                    else { return }
                     try? await client.send(answer, within: .seconds(5))
                 }
             }
@@ -80,6 +87,7 @@ public final class RelayedSignals: CallSignals {
                 await client.acknowledge(delivery)
             }
         } catch {}
+        try? await Task.sleep(for: lastWord)
         arrived.finish()
     }
 

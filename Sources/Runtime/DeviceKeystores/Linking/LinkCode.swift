@@ -5,7 +5,8 @@ public import SignetClient
 /// Twelve digits by which a person sees that two devices have the same in hand: first the card that the new one made, then the
 /// account to which the other one added it.
 ///
-/// Argon2id (2 passes, 19 MiB) over a SHA-256, salted with the root of the log that the card carries: whoever looks for another
+/// Argon2id (2 passes, 19 MiB) over a SHA-256; the salt is the first 16 bytes of SHA-256 over `signet-link-salt/v1` LF and the
+/// 32-byte root of the log that the card carries; of the key the first 64 bits, modulo 10^12. Whoever looks for another
 /// card or account with the same digits begins when the card is made, pays for each try as for a guess at a passphrase, and
 /// has the hour or two for which a card is good. At 20 ms a try, 10,000 cores find one within that hour with a chance of 1 in
 /// 500; a table made beforehand is of no use.

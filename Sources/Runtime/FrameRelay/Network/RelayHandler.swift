@@ -10,8 +10,10 @@ final class RelayHandler: ChannelInboundHandler {
     private var badNetwork: BadNetwork?
     private var sweptAt: UInt64 = 0
 
-    init(_ limits: RelayLimits, _ tickets: TicketKey, _ badNetwork: BadNetwork?) {
-        rooms = RelayRooms(limits, tickets) { Array("\($0.ipAddress ?? "") \($0.port ?? 0)".utf8) }
+    init(_ limits: RelayLimits, _ tickets: TicketKey, _ badNetwork: BadNetwork?, isConniving: Bool) {
+        rooms = RelayRooms(limits, tickets, isConniving: isConniving) {
+            Array("\($0.ipAddress ?? "") \($0.port ?? 0)".utf8)
+        }
         self.badNetwork = badNetwork
     }
 

@@ -33,13 +33,25 @@ public final class RelayServer: Sendable {
     public static func start(
         host: String, port: Int, limits: RelayLimits = RelayLimits(), badNetwork: BadNetwork? = nil
     ) async throws(RelayStartError) -> RelayServer {
+        try await start(host: host, port: port, limits: limits, badNetwork: badNetwork, isConniving: false)
+    }
+
+    /// A relay that hands on frames of a member in the name of whomever that member wants: for tests.
+    package static func startConniving(host: String, port: Int) async throws(RelayStartError) -> RelayServer {
+        try await start(host: host, port: port, limits: RelayLimits(), badNetwork: nil, isConniving: true)
+    }
+
+    private static func start(
+        host: String, port: Int, limits: RelayLimits, badNetwork: BadNetwork?, isConniving: Bool
+    ) async throws(RelayStartError) -> RelayServer {
         let tickets = TicketKey()
         let bootstrap = DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(RelayHandler(limits, tickets, badNetwork))
+                    try channel.pipeline.syncOperations.addHandler(
+                        RelayHandler(limits, tickets, badNetwork, isConniving: isConniving))
                 }
             }
         do {

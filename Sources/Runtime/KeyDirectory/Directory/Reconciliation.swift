@@ -86,8 +86,8 @@ struct Reconciliation: Sendable {
     }
 
     private static func isKnown(_ logged: LoggedRecord, in database: Database) throws -> Bool {
-        // Of the notes, whose roots are in no table.
-        guard logged.record.label != NotesRoot.label else { return true }
+        // Of no account, and in no table.
+        guard !ReservedLabel.holds(logged.record) else { return true }
         let label = Data(logged.record.label.bytes)
         if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
         return try database.row(

@@ -22,7 +22,10 @@ extension Broker {
             topics[call, default: []].insert(key)
         case .inbox(let device):
             guard device == session.device else { throw .anotherInbox }
-            if let reader = inboxes[device]?.reader { remove(reader) }
+            if let reader = inboxes[device]?.reader {
+                remove(reader)
+                sessions[reader.session]?.takenOver = reader.name
+            }
             for signal in inboxes[device]?.takeExpired(at: now.date) ?? [] { release(signal) }
             inboxes[device, default: Inbox()].reader = key
         }
@@ -31,7 +34,12 @@ extension Broker {
     }
 
     mutating func unsubscribe(_ name: [UInt8], on id: SessionID) throws(RelayFault) {
-        guard sessions[id]?.subscriptions[name] != nil else { throw .unknownSubscription }
+        guard sessions[id]?.subscriptions[name] != nil else {
+            // Nobody told them that it was taken over.
+            guard sessions[id]?.takenOver == name else { throw .unknownSubscription }
+            sessions[id]?.takenOver = nil
+            return
+        }
         remove(SubscriptionKey(session: id, name: name))
     }
 

@@ -14,6 +14,8 @@ struct BrokerSession: Sendable {
     let openedAt: UInt64
     var isConnected = false
     var subscriptions: [[UInt8]: BrokerSubscription] = [:]
+    /// The name of the subscription to its inbox that another session took over last; nil if none did, or it was ended since.
+    var takenOver: [UInt8]?
     /// Frames of each open transaction.
     var transactions: [[UInt8]: [JudgedFrame]] = [:]
     /// Which subscription a message that can be acknowledged belongs to.

@@ -168,7 +168,7 @@ extension Client {
         guard let history = try await history(of: handle, since: OwnWatch.beginning.history),
             case .registered(let lookup) = history.answer,
             case .mismatch(let explained) = PeerTrustDecision(
-                lookup, comparedWith: pinned, by: history, lookedAt: look)
+                lookup, comparedWith: pinned, by: history, lookedAt: look, at: surroundings.now())
         else { return verdict(found, .changed(change)) }
         return verdict(StoredLookup(lookup: lookup, known: found.known, response: found.response), .changed(explained))
     }
@@ -211,7 +211,7 @@ extension Client {
         try await keepDeviceKeys(of: lookup)
         guard lookup.handle != owner?.handle else { return verdict(found, outcome) }
         let shown = ShownKeys(lookup, response: found.response, at: now)
-        let look = PeerLook(handle: lookup.handle, epochTime: lookup.epoch.record.time / 1000)
+        let look = PeerLook(handle: lookup.handle, epochTime: lookup.epoch.record.time / 1000, seenAt: now)
         try await stored { () throws(StoreError) in
             try await store.keep(shown, in: origin)
             // Before a look at which a recovery was under way it may have begun.

@@ -15,6 +15,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case lookup(LookupRefusal)
     /// The directory's answer about a history failed a check.
     case history(HistoryRefusal)
+    /// An answer to an eCall lookup fails the eCall guide's algorithm.
+    case eCall(ECallError)
     /// The directory says without proof that nobody has registered the handle.
     case withheld(Handle)
     /// The directory proves an account and does not show the keys of its devices, of which the state has the hashes.
@@ -43,6 +45,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case log(LogReadError)
     /// A change of the directory's keys does not hold.
     case succession(SuccessionError)
+    /// What the directory says of its server's TLS keys is not to be used.
+    case pins(DirectoryPinsError)
     /// After a handover: what the log that ended showed of somebody, nil for the log itself, is not how it ended, or not
     /// how the next one begins.
     case former(Handle?, FormerFault)
@@ -64,9 +68,10 @@ public enum ClientError: Error, Hashable, Sendable {
         switch self {
         case .transport(let error): error.family
         case .refused(let code, _): Self.family(of: code)
-        case .unexpectedStatus, .malformedAnswer, .lookup, .history, .withheld, .deviceKeysWithheld, .notWhatWasSent,
+        case .unexpectedStatus, .malformedAnswer, .lookup, .history,
+            .eCall, .withheld, .deviceKeysWithheld, .notWhatWasSent,
             .ownAccountChanged,
-            .contradicted, .log, .succession, .former:
+            .contradicted, .log, .succession, .pins, .former:
             .peer
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
@@ -97,6 +102,8 @@ public enum ClientMisuse: Error, Hashable, Sendable {
     case noAccount
     /// The profile's policy must name exactly one log.
     case profileNeedsOneLog
+    /// Not a raw Ed25519 key of a log, 32 bytes.
+    case notALogKey
     /// This device does not hold the account's identity key.
     case identityKeyElsewhere
     /// The keys are those of another account.

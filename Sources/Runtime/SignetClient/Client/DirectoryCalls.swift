@@ -76,7 +76,13 @@ struct DirectoryCalls: Sendable {
         }
     }
 
-    private func encode(_ request: FriendRequest, _ route: Route) throws(ClientError) -> [UInt8] {
+    /// What the server says of somebody's devices; none of it is proven.
+    func eCallKeys(_ request: ECallRequest) async throws(ClientError) -> [ECallEntry] {
+        let body = try encode(request, .eCallKeys)
+        return try decode(try await call(.eCallKeys, body: body, mayRepeat: true), of: .eCallKeys)
+    }
+
+    private func encode(_ request: some Encodable, _ route: Route) throws(ClientError) -> [UInt8] {
         guard let body = try? JSONEncoder().encode(request) else { throw .malformedAnswer(route) }
         return Array(body)
     }

@@ -117,11 +117,11 @@ public struct HomeFolder: Sendable {
     }
 
     /// Takes away keys that were made for an account of which the log proves that there is none, before anybody saw them, so
-    /// that the folder is free for the right handle.
+    /// that the folder is free for the right handle. The directory's file stays: by it the store is known to be the directory's.
     ///
     /// - Throws: ``FileFault``.
     public func removeUnusedKeys() throws(FileFault) {
-        for file in [keystore, directory] where unlink(file.path) != 0 { throw .last }
+        guard unlink(keystore.path) == 0 else { throw .last }
     }
 
     /// Puts a store that is not this directory's out of the way of a new account, so that nothing another

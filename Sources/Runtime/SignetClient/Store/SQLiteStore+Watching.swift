@@ -75,8 +75,14 @@ extension SQLiteStore {
     public func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? {
         try await read { db in
             try Row.fetchOne(
-                db, sql: "SELECT epoch_time FROM peer_look WHERE handle = ?", arguments: [Data(handle.bytes)]
-            ).map { row in PeerLook(handle: handle, epochTime: try row.number("epoch_time")) }
+                db, sql: "SELECT epoch_time, seen_at FROM peer_look WHERE handle = ?",
+                arguments: [Data(handle.bytes)]
+            ).map { row in
+                let seenAt = row["seen_at"] as Int64?
+                return PeerLook(
+                    handle: handle, epochTime: try row.number("epoch_time"),
+                    seenAt: seenAt.map(UInt64.init(bitPattern:)))
+            }
         }
     }
 
@@ -86,8 +92,11 @@ extension SQLiteStore {
     public func keep(_ look: PeerLook) async throws(StoreError) {
         try await write { db in
             try db.execute(
-                sql: "INSERT OR REPLACE INTO peer_look VALUES (?, ?)",
-                arguments: [Data(look.handle.bytes), Int64(bitPattern: look.epochTime)])
+                sql: "INSERT OR REPLACE INTO peer_look VALUES (?, ?, ?)",
+                arguments: [
+                    Data(look.handle.bytes), Int64(bitPattern: look.epochTime),
+                    look.seenAt.map(Int64.init(bitPattern:)),
+                ])
         }
     }
 

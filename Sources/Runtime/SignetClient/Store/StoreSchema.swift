@@ -120,6 +120,8 @@ enum StoreSchema {
         """,
         // Friends whose signed request or agreement was compared.
         "CREATE TABLE met_friend (handle BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;",
+        // When that look was by this device's clock.
+        "ALTER TABLE peer_look ADD COLUMN seen_at INTEGER;",
     ]
 }
 

@@ -10,7 +10,7 @@ import NIOSSL
 struct SecureChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
-    let tls: NIOSSLContext?
+    let tls: ServerTLS?
     let limits: ServerLimits
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
@@ -19,7 +19,7 @@ struct SecureChannel: ServerChildChannel {
     private let clock: ServerClock
 
     init(
-        tls: NIOSSLContext?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
+        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
         clock: ServerClock = .system, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
@@ -64,7 +64,7 @@ struct SecureChannel: ServerChildChannel {
             try channel.pipeline.syncOperations.addHandler(SocketHandler())
             guard let tls else { return }
             try channel.pipeline.syncOperations.addHandler(
-                NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
+                NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
         }
     }
 

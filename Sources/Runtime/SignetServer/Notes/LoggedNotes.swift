@@ -69,11 +69,13 @@ actor LoggedNotes {
         try trie.update(changes)
         mark = next
         let root = NotesRoot(time: clock(), root: trie.current.root)
-        let number = directory.notesRootVersion + 1
+        let number = directory.version(of: .notes) + 1
         versions.removeAll { $0.number >= number }
         versions.append(Version(number: number, root: root, map: trie.current, mark: next))
         if versions.count > Self.keptCount { versions.removeFirst() }
-        do { try await directory.log(root, version: number) } catch DirectoryError.refused(.unwitnessed) {
+        do { try await directory.log(root.encoded, under: .notes, version: number) } catch DirectoryError.refused(
+            .unwitnessed)
+        {
             // Published as soon as the quorum has cosigned.
         } catch {
             versions.removeAll { $0.number == number }
@@ -86,7 +88,8 @@ actor LoggedNotes {
     /// What the log says of notes, for somebody who may read them.
     func heads(_ request: LoggedHeadsRequest, for handle: Handle) async throws -> LoggedHeadsAnswer {
         await keepUp()
-        guard let place = try directory.notesRootPlace(in: request.size), let version = version(place.version),
+        guard let place = try directory.newestRecord(under: .notes, in: request.size),
+            let version = version(place.version),
             version.root.time + interval > clock()
         else { return .anotherEpoch }
         let found = try await store.heads(of: request.notes, at: version.mark, for: handle)
@@ -94,7 +97,7 @@ actor LoggedNotes {
             guard case .stood(let head) = search else { return nil }
             return LoggedHeadProof(head: head, proof: version.map.proof(of: LoggedHead.key(of: note)).encoded)
         }
-        return .heads(place.proof(of: version.root), proofs)
+        return .heads(NotesRootProof(root: version.root, place: place), proofs)
     }
 
     /// The comments and stars that a note had when a root was taken.

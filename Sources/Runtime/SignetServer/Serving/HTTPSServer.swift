@@ -4,7 +4,6 @@ public import KeyDirectory
 public import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import ServiceLifecycle
 public import SignalBroker
 import UnixSignals
@@ -35,7 +34,7 @@ public struct HTTPSServer: Sendable {
     private let directory: any DirectoryAnswering
     private let parts: PartTable
     private let signals: SignalHub?
-    private let tls: NIOSSLContext
+    private let tls: ServerTLS
     private let configuration: Configuration
     private let logger: Logger
 
@@ -59,12 +58,22 @@ public struct HTTPSServer: Sendable {
         answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [], signals: SignalHub? = nil,
         identity: TLSIdentity, configuration: Configuration, logger: Logger
     ) throws(TLSIdentityError) {
+        self.init(
+            answering: directory, and: parts, signals: signals, as: try ServerTLS(identity),
+            configuration: configuration, logger: logger)
+    }
+
+    /// The same as a server whose key and certificate can change while it runs.
+    package init(
+        answering directory: any DirectoryAnswering, and parts: [any PartAnswering], signals: SignalHub? = nil,
+        as tls: ServerTLS, configuration: Configuration, logger: Logger
+    ) {
         self.directory = directory
         self.signals = signals
         self.parts = PartTable(parts)
         self.configuration = configuration
         self.logger = logger
-        tls = try identity.context()
+        self.tls = tls
     }
 
     /// Serves until told to stop; requests in progress get ``ServerLimits/drain`` to end.

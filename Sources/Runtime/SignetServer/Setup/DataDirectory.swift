@@ -25,6 +25,10 @@ public struct DataDirectory: Hashable, Sendable {
     /// The private key that takes the place of the server's one day, PEM, mode 0600; the server never reads it: move it
     /// away.
     public var backupKey: String { path + "/tls/backup.key" }
+    /// The newest ``SignetAPI/DirectoryPins``, their text: what the server logs and shows its clients.
+    public var pins: String { path + "/tls/pins" }
+    /// Those before, for clients whose epoch is older.
+    public var formerPins: String { path + "/tls/pins.before" }
     /// The root certificate made by the setup, PEM.
     public var root: String { path + "/tls/ca.pem" }
     /// The root's private key, PEM, mode 0600; the server never reads it: move it away.

@@ -88,9 +88,14 @@ extension KeyRotation {
     private func inheritPins(
         _ made: DirectoryProfile, _ draft: DataDirectory
     ) throws(KeyRotationError) -> DirectoryProfile {
-        let profile = DirectoryProfile(
-            url: made.url, tlsRoot: made.tlsRoot, pins: try profile().pins, trust: made.trust)
+        guard let log = made.trust.policy.logs.first else { throw .stored(.noLog) }
+        let (own, first): (ServerTrust, DirectoryPins?) = (try profile().server, try? StoredPins.read(draft.pins))
+        let pins = DirectoryPins(
+            origin: log.name, version: 1, time: first?.time ?? 0,
+            server: ServerTrust(root: made.tlsRoot, pins: own.pins, recoveryKey: own.recoveryKey))
+        let profile = made.following(pins)
         do throws(FileFailure) {
+            try PrivateFile.replace(draft.pins, with: pins.text, mode: 0o644)
             if access(data.backupKey, F_OK) == 0 {
                 try PrivateFile.replace(draft.backupKey, with: PrivateFile.read(data.backupKey))
             } else {

@@ -20,6 +20,8 @@ public struct DirectorySetup: Sendable {
     /// Lines of a policy that name witnesses, groups and a quorum (C2SP tlog-policy); empty for no witnesses. They may
     /// name `clock`, the server's own cosigner.
     public let witnesses: [UInt8]
+    /// The key that names other TLS keys when all are lost; it is kept away from the server. nil for none.
+    public let recoveryKey: VerifierKey?
     private let logger: Logger
 
     /// Where the TLS key and certificates come from.
@@ -31,8 +33,12 @@ public struct DirectorySetup: Sendable {
     }
 
     /// A setup; nothing is made yet.
-    public init(origin: KeyName, url: String, tls: TLSSource, witnesses: [UInt8] = [], logger: Logger) {
+    public init(
+        origin: KeyName, url: String, tls: TLSSource, witnesses: [UInt8] = [], recoveryKey: VerifierKey? = nil,
+        logger: Logger
+    ) {
         self.witnesses = witnesses
+        self.recoveryKey = recoveryKey
         self.logger = logger
         self.origin = origin
         self.url = url
@@ -73,11 +79,15 @@ public struct DirectorySetup: Sendable {
         ]
         let keys: DirectoryKeys
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
-        let profile = try profile(keys, root: root, pins: pins)
+        let first = DirectoryPins(
+            origin: origin, version: 1, time: now,
+            server: ServerTrust(root: root, pins: pins, recoveryKey: recoveryKey))
+        let profile = try profile(keys, first)
         do {
             try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)
         } catch { throw .directory(error) }
         try setupFile { () throws(FileFailure) in
+            try PrivateFile.write(first.text, to: draft.pins, mode: 0o644)
             try PrivateFile.write(profile.encoded, to: draft.profile, mode: 0o644)
             for folder in [draft.path + "/tls", draft.records, draft.keys, draft.path] {
                 try PrivateFile.synchronize(folder: folder)
@@ -107,7 +117,7 @@ public struct DirectorySetup: Sendable {
 
     /// Trust in the log's key, and in the witnesses given or, without any, in the server's own cosigner.
     private func profile(
-        _ keys: DirectoryKeys, root: [UInt8], pins: [Pin]
+        _ keys: DirectoryKeys, _ pins: DirectoryPins
     ) throws(SetupError) -> DirectoryProfile {
         let policy: Policy
         do {
@@ -115,7 +125,7 @@ public struct DirectorySetup: Sendable {
                 log: Policy.Log(key: keys.log.verifierKey), cosigners: keys.cosigners, witnesses: witnesses)
         } catch { throw .policy(error) }
         return DirectoryProfile(
-            url: url, tlsRoot: root, pins: pins,
+            url: url, server: pins.server, mark: pins.mark,
             trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
     }
 

@@ -101,9 +101,8 @@ public struct KeyRotation: Sendable {
         to policy: Policy, _ profile: DirectoryProfile
     ) async throws(KeyRotationError) -> DirectoryProfile {
         let trust = profile.trust
-        let changed = DirectoryProfile(
-            url: profile.url, tlsRoot: profile.tlsRoot, pins: profile.pins,
-            trust: DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
+        let changed = profile.trusting(
+            DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
         try await log(.keys, changed.trust)
         do throws(FileFailure) { try PrivateFile.replace(data.profile, with: changed.encoded, mode: 0o644) } catch {
             throw .file(error)

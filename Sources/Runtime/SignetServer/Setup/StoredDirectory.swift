@@ -33,6 +33,7 @@ public struct StoredDirectory: Sendable {
         _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero,
         heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [], logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
+        do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }

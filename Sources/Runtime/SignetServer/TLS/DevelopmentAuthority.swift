@@ -34,7 +34,8 @@ struct DevelopmentAuthority {
             CommonName("Signet local authority")
         }
         let root = try Self.root(rootName, rootKey, start)
-        let server = try Self.server(hosts, serverKey, rootName, rootKey, start)
+        let server = try Self.server(
+            SubjectAlternativeNames(hosts.map(\.generalName)), serverKey, rootName, rootKey, start)
         var serializer = DER.Serializer()
         try serializer.serialize(root)
         self.root = serializer.serializedBytes
@@ -42,6 +43,25 @@ struct DevelopmentAuthority {
         rootKeyPEM = rootKey.pemRepresentation + "\n"
         serverPEM = try server.serializeAsPEM().pemString + "\n"
         serverKeyPEM = serverKey.pemRepresentation + "\n"
+    }
+
+    /// Another server certificate of an authority, for the names of an earlier one.
+    ///
+    /// - Parameters:
+    ///   - server: the earlier one, PEM.
+    ///   - root: the authority's certificate, PEM.
+    ///   - rootKey: its key, PEM.
+    /// - Returns: PEM.
+    static func certificate(
+        for key: P256.Signing.PrivateKey, like server: [UInt8], by root: [UInt8], _ rootKey: String, at now: UInt64
+    ) throws -> [UInt8] {
+        let earlier = try Certificate(pemEncoded: String(decoding: server, as: UTF8.self))
+        let authority = try Certificate(pemEncoded: String(decoding: root, as: UTF8.self))
+        guard let names = try earlier.extensions.subjectAlternativeNames else { throw CocoaError(.coderValueNotFound) }
+        let certificate = try Self.server(
+            names, key, authority.subject, P256.Signing.PrivateKey(pemRepresentation: rootKey),
+            Date(timeIntervalSince1970: Double(now) - 3600))
+        return Array((try certificate.serializeAsPEM().pemString + "\n").utf8)
     }
 
     private static func root(
@@ -60,7 +80,7 @@ struct DevelopmentAuthority {
     }
 
     private static func server(
-        _ hosts: [ServerHost], _ key: P256.Signing.PrivateKey, _ issuer: DistinguishedName,
+        _ names: SubjectAlternativeNames, _ key: P256.Signing.PrivateKey, _ issuer: DistinguishedName,
         _ issuerKey: P256.Signing.PrivateKey, _ start: Date
     ) throws -> Certificate {
         let identifier = SubjectKeyIdentifier(hash: Certificate.PublicKey(issuerKey.publicKey))
@@ -72,7 +92,7 @@ struct DevelopmentAuthority {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
                 try ExtendedKeyUsage([.serverAuth])
-                SubjectAlternativeNames(hosts.map(\.generalName))
+                names
                 AuthorityKeyIdentifier(keyIdentifier: identifier.keyIdentifier)
             },
             issuerPrivateKey: .init(issuerKey))

@@ -1,7 +1,7 @@
 import NIOSSL
 
 /// The server's private key and its certificates, PEM, the server's own certificate first.
-public struct TLSIdentity: Sendable {
+public struct TLSIdentity: Hashable, Sendable {
     /// Certificates from the server's own to the one below the root, PEM.
     public let certificateChain: [UInt8]
     /// PKCS#8 or SEC 1, PEM.

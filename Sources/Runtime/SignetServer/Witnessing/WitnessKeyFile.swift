@@ -3,12 +3,16 @@ import Foundation
 import KeyDirectory
 import TransparencyLog
 
-/// The file of a witness's secret key, mode 0600. Three lines: `signet-witness-key/v1`, the key's name, and the base64
-/// of the 32 bytes of an Ed25519 seed.
+/// The file of the secret key of a witness, or of a directory's recovery, mode 0600. Three lines: `signet-witness-key/v1` or
+/// `signet-recovery-key/v1`, the key's name, and the base64 of the 32 bytes of an Ed25519 seed.
 enum WitnessKeyFile {
     /// The first line of a key's file, by the key's type.
     private static func format(_ algorithm: VerifierKey.Algorithm) -> [UInt8] {
-        Array((algorithm == .mlDSA44 ? "signet-witness-key-ml-dsa-44/v1" : "signet-witness-key/v1").utf8)
+        switch algorithm {
+        case .mlDSA44: Array("signet-witness-key-ml-dsa-44/v1".utf8)
+        case .ed25519: Array("signet-recovery-key/v1".utf8)
+        default: Array("signet-witness-key/v1".utf8)
+        }
     }
 
     /// Makes a new key in a new file.

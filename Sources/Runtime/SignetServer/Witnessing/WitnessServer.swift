@@ -35,7 +35,7 @@ public struct WitnessServer: Sendable {
     }
 
     private let witness: Witness
-    private let tls: NIOSSLContext?
+    private let tls: ServerTLS?
     private let configuration: Configuration
     private let logger: Logger
 
@@ -49,7 +49,7 @@ public struct WitnessServer: Sendable {
         self.witness = witness
         self.configuration = configuration
         self.logger = logger
-        tls = try identity?.context()
+        tls = if let identity { try ServerTLS(identity) } else { nil }
     }
 
     /// Serves until told to stop; requests in progress get ``ServerLimits/drain`` to end.

@@ -17,7 +17,13 @@ package enum LookupVectorSet {
     /// Every recovery.
     package static func recoveryDelays() throws -> [RecoveryDelayVector] { try RecoveryDelayCases.all() }
 
-    /// The sets by the names of their files: a JSON list each, one case a line.
+    /// Pins of a directory's server.
+    package static func pins() throws -> [PinsVector] { try PinsCases.all() }
+
+    /// The file of ``pins()``, of the same form.
+    package static func pinsFile() throws -> [UInt8] { try text(pins()) }
+
+    /// The sets of lookups by the names of their files: a JSON list each, one case a line.
     package static func files() throws -> [(name: String, bytes: [UInt8])] {
         [
             ("lookup.json", try text(cases())), ("milestones.json", try text(milestones())),

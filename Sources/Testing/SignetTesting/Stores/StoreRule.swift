@@ -231,9 +231,10 @@ package enum StoreRule: String, CaseIterable, Sendable {
             try expect(await store.shownKeys(in: origin) == [all[0], all[1], all[3]])
         case .theLastLookAtEachPersonCounts:
             try expect(await store.lastLook(at: alice) == nil)
-            for time in [5, .max, 3] as [UInt64] {
-                try await store.keep(PeerLook(handle: alice, epochTime: time))
-                try expect(await store.lastLook(at: alice)?.epochTime == time)
+            for (time, seen) in [(5, 7), (.max, nil), (3, .max)] as [(UInt64, UInt64?)] {
+                let look = PeerLook(handle: alice, epochTime: time, seenAt: seen)
+                try await store.keep(look)
+                try expect(await store.lastLook(at: alice) == look)
                 try expect(await store.lastLook(at: bob) == nil)
             }
         case .deviceKeysOfEachPersonAreReplaced:

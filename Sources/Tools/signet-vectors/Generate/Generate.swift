@@ -6,7 +6,7 @@ import KeyTransparencyTesting
 struct Generate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Make Signet's own vectors; two runs give identical bytes.",
-        subcommands: [GenerateTlogProof.self, GenerateLookup.self])
+        subcommands: [GenerateTlogProof.self, GenerateLookup.self, GeneratePins.self, GenerateCallDigests.self])
 }
 
 /// Writes the tlog-proof set into a folder.
@@ -43,5 +43,35 @@ struct GenerateLookup: ParsableCommand {
         for (name, bytes) in try LookupVectorSet.files() {
             try Data(bytes).write(to: folder.appending(path: name))
         }
+    }
+}
+
+/// Writes the set of pins into a folder.
+struct GeneratePins: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pins", abstract: "Pins of a directory's server that a client takes, and ones with one fault each."
+    )
+
+    @Argument(help: "The folder, made when missing. pins.json is replaced.") var path: String
+
+    func run() throws {
+        let folder = URL(filePath: path)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(LookupVectorSet.pinsFile()).write(to: folder.appending(path: "pins.json"))
+    }
+}
+
+/// Writes the set of digests of a call's frames into a folder.
+struct GenerateCallDigests: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "call-digests",
+        abstract: "Good digests of a call's frames, bad ones with one fault each, and what follows from them.")
+
+    @Argument(help: "The folder, made when missing. digests.json is replaced.") var path: String
+
+    func run() throws {
+        let folder = URL(filePath: path)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try CallDigestSet.file().write(to: folder.appending(path: "digests.json"))
     }
 }

@@ -28,12 +28,16 @@ struct LookupSuite: VectorSuite {
     }
 
     private func add(_ cases: [some DirectoryVector], to report: inout VectorReport) {
-        for test in cases { report.add(test.name, failure: failure(of: test)) }
+        for test in cases { report.add(test) }
     }
+}
 
-    /// How our verifier disagrees; nil when it does not.
-    private func failure(of test: some DirectoryVector) -> String? {
-        do { return try test.disagreement().map { "\($0) (\(test.why))" } } catch { return "not a case: \(error)" }
+extension VectorReport {
+    /// Puts a case to our verifier.
+    mutating func add(_ test: some DirectoryVector) {
+        do { add(test.name, failure: try test.disagreement().map { "\($0) (\(test.why))" }) } catch {
+            add(test.name, failure: "not a case: \(error)")
+        }
     }
 }
 

@@ -17,10 +17,7 @@ extension Account {
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
     ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool, lock: HomeLock) {
         let home = options.folder
-        let profile: DirectoryProfile
-        do { profile = try HomeFolder.profile(in: DurableFile(path: directory)) } catch {
-            throw CommandFailure(error, path: directory)
-        }
+        let profile = try Self.profile(in: directory)
         let lock = try Self.lock(home)
         if let keystore = try Session.keystore(home) {
             let (session, secrets) = try resume(options, keystore, handle, profile, withIdentity: withIdentity)
@@ -40,15 +37,31 @@ extension Account {
         return (try Session(options, isBeginning: true), secrets, true, lock)
     }
 
+    private static func profile(in path: String) throws -> DirectoryProfile {
+        do { return try HomeFolder.profile(in: DurableFile(path: path)) } catch {
+            throw CommandFailure(error, path: path)
+        }
+    }
+
     /// Makes a further device's keys, and its card in a file.
     static func makeCard(
         _ options: HomeOptions, _ handle: Handle, directory: String, at path: String
     ) async throws -> (card: LinkCard, session: Session) {
+        // Interrupted after that? The same command again may put a newer card in its place, never in that of another account's.
+        let policy = try Self.profile(in: directory).trust.policy
+        let isOwn = { (found: [UInt8]) in
+            (try? LinkCard(decoding: found, policy: policy))?.device.request.handle == handle
+        }
+        try OutputFile.checkRoom(path, outside: options.folder, replacing: isOwn)
         let (session, secrets, _, lock) = try prepareHome(options, handle, directory: directory, withIdentity: false)
         defer { withExtendedLifetime(lock) {} }
         let card = try await session.run { client throws(ClientError) in try await client.linkCard(secrets) }
-        do { try DurableFile(path: path).replace(with: card.encoded) } catch {
-            throw CommandFailure(error, path: path)
+        do { try OutputFile.write(card.encoded, to: path, outside: session.home, replacing: isOwn) } catch let failure
+            as CommandFailure
+        {
+            throw CommandFailure(
+                failure.status, failure.sentence.what,
+                "\(failure.sentence.remedy) The keys are made: give the same command again with another --card.")
         }
         return (card, session)
     }
@@ -72,9 +85,17 @@ extension Account {
         withIdentity: Bool
     ) throws -> (session: Session, secrets: DeviceSecrets) {
         let session = try Session(options, isBeginning: true)
-        guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity,
-            session.profile == profile
-        else {
+        guard keystore.handle != handle || session.profile == profile else {
+            throw CommandFailure(
+                .usage, "\(session.home.path) goes by another directory file: a newer one, or another directory's.",
+                "Give its own, --directory \(session.home.directory.path), or choose another folder with --home.")
+        }
+        guard keystore.handle != handle || keystore.identityKey != nil || !withIdentity else {
+            throw CommandFailure(
+                .usage, "\(session.home.path) holds a device that was linked to \(handle), or waits for that.",
+                "'signet account show' shows it. To recover the identity, choose another folder with --home.")
+        }
+        guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity else {
             throw CommandFailure(
                 .usage, "\(session.home.path) holds the account of \(keystore.handle) already.",
                 "Choose another folder with --home.")

@@ -31,12 +31,12 @@ struct DirectoryUpdate: AsyncParsableCommand {
             try await client.succession()
         }
         guard let succession = found else {
-            OwnAccountWatch.arm(session.client)
+            OwnAccountWatch.arm(session)
             return try finish([], needsWord: false, policy: session.profile.trust.policy)
         }
         let holdsEvidence = try await session.holdsEvidence()
         let needsWord = (succession.weakensQuorum || holdsEvidence) && !accept
-        if !needsWord { OwnAccountWatch.arm(try await session.adopt(succession).client) }
+        if !needsWord { OwnAccountWatch.arm(try await session.adopt(succession)) }
         if holdsEvidence {
             Output.error("You hold evidence against the log of before: 'signet evidence list'.")
         }

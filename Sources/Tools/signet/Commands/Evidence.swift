@@ -5,14 +5,6 @@ import SignetAPI
 import SignetClient
 import TransparencyLog
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// `signet evidence`
 struct Evidence: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -95,17 +87,8 @@ extension Evidence {
 
         func run() async throws {
             let kept = try await KeptEvidence.all(in: home.folder)
-            guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-                throw CommandFailure(
-                    .badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
-            }
             let files = kept.flatMap(\.files)
-            for (name, bytes) in files {
-                let path = "\(folder)/\(name)"
-                do { try DurableFile(path: path).replace(with: bytes) } catch {
-                    throw CommandFailure(error, path: path)
-                }
-            }
+            try OutputFile.write(files.map { (name: $0.0, bytes: $0.1) }, into: folder, outside: home.folder)
             output.emit(
                 ["files": .array(files.map { .string($0.0) })],
                 "\(Moment.count(UInt64(kept.reduce(0) { $0 + $1.evidence.count + $1.forks.count }), "contradiction")) in \(folder)."

@@ -1,16 +1,9 @@
 import ArgumentParser
+import CanonicalCoding
 import KeyTransparency
 import SignetAPI
 import SignetClient
 import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// `signet lookup`
 struct Lookup: AsyncParsableCommand {
@@ -28,13 +21,28 @@ struct Lookup: AsyncParsableCommand {
         help: ArgumentHelp(
             "Write an offline proof into this folder, for 'signet proof verify'.", valueName: "dir"))
     var saveProof: String?
+    @Flag(
+        name: .customLong("ecall"),
+        help: "Ask and check as the eCall guide does, which proves less; nothing is compared or pinned.")
+    var isECall = false
+    @Option(
+        help: ArgumentHelp("With --ecall: the log's raw key, if not the directory file's.", valueName: "base64"))
+    var logKey: String?
     @OptionGroup var other: DirectoryOptions
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if isECall && (explain || saveProof != nil) {
+            throw ValidationError("--ecall has no page to explain and no proof to save.")
+        }
+        if logKey != nil && !isECall { throw ValidationError("--log-key goes with --ecall.") }
+    }
+
     func run() async throws {
         let handle = try Handle.typed(handle)
         var session = try Session(home, directory: other.directory)
+        if isECall { return try await eCallPage(of: handle, session).show(output) }
         let comparison = try await session.comparison(with: handle)
         var attempt = await session.answer(about: handle)
         if case .failure(let error) = attempt, let caughtUp = try await session.caughtUp(after: error) {
@@ -46,16 +54,29 @@ struct Lookup: AsyncParsableCommand {
             guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
             return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
         }
-        OwnAccountWatch.arm(session.client)
+        OwnAccountWatch.arm(session)
         if let saveProof, case .registered(let verdict) = answer { try save(verdict.lookup, saveProof, session) }
         try LookupPage(answer: answer, comparison, session: session).finish(output, isExplained: explain)
     }
 
-    private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
-        guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-            throw CommandFailure(
-                .badFile, "The folder \(folder) cannot be made.", "Check its name and permissions.")
+    private func eCallPage(of handle: Handle, _ session: Session) async throws -> ECallPage {
+        do throws(ClientError) {
+            var key: [UInt8]?
+            if let logKey {
+                do { key = try Base64.decode(Array(logKey.utf8)) } catch { throw .misuse(.notALogKey) }
+            }
+            return ECallPage(handle: handle, keys: try await session.client.eCallKeys(of: handle, logKey: key))
+        } catch {
+            if case .withheld = error {
+                throw CommandFailure(
+                    .notProven, "The directory names no device of \(handle), which proves nothing.",
+                    "Without --ecall it is proven whether anybody has registered this handle.")
+            }
+            throw CommandFailure(error, session: session)
         }
+    }
+
+    private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
         guard let proof = try? lookup.tlogProof() else {
             throw CommandFailure(.bug, "The proof cannot be written down.", CommandFailure.bugRemedy)
         }
@@ -63,12 +84,7 @@ struct Lookup: AsyncParsableCommand {
             ("policy", session.profile.trust.policy.encoded), ("account.tlog-proof", proof.encoded),
             ("account.entry", lookup.record.entry),
         ]
-        for (name, bytes) in files {
-            let path = "\(folder)/\(name)"
-            do { try DurableFile(path: path).replace(with: bytes) } catch {
-                throw CommandFailure(error, path: path)
-            }
-        }
+        try OutputFile.write(files.map { (name: $0.0, bytes: $0.1) }, into: folder, outside: session.home)
     }
 }
 

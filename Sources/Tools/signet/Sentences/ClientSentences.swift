@@ -60,6 +60,7 @@ extension ClientError {
             Sentence(
                 "The directory proves which devices \(handle) has, and does not show all of their keys.",
                 "An honest directory shows them. Check its version, and ask whoever runs it.")
+        case .eCall(let error): error.sentence
         case .notRegistered(let absence): absence.sentence
         case .accountClosed(let closure): closure.sentence(isOwn: false)
         case .notWhatWasSent:
@@ -81,6 +82,7 @@ extension ClientError {
         case .contradicted(let contradiction): contradiction.sentence
         case .log(let error): error.sentence(alarm)
         case .succession(let error): error.sentence
+        case .pins(let error): error.sentence
         case .former(let handle, let fault): fault.sentence(handle, alarm)
         case .viewKeepsMoving:
             Sentence("Other signets on this machine were faster eight times in a row.", "Try again.")
@@ -209,6 +211,8 @@ extension ClientMisuse {
             Sentence(
                 "There is no account on this device.",
                 "Make one with 'signet account create HANDLE --directory FILE'.")
+        case .notALogKey:
+            Sentence("That is not the key of a log.", "Give the 32 bytes of an Ed25519 key, in base64.")
         case .profileNeedsOneLog:
             Sentence("The directory file does not name exactly one log.", "Get the directory file again.")
         case .identityKeyElsewhere:

@@ -73,6 +73,7 @@ extension DirectoryProfileError {
         case .unknownFormat: Sentence("\(path) is not a directory file.", remedy)
         case .tooLong: Sentence("\(path) is too long for a directory file.", remedy)
         case .invalidLine(let name): Sentence("In \(path) the line '\(name)' is missing or wrong.", remedy)
+        case .bytesLeft: Sentence("\(path) goes on where it should end.", remedy)
         case .policyMissing: Sentence("\(path) ends before it says whom to believe.", remedy)
         case .policy: Sentence("In \(path) the part that says whom to believe (the policy) is wrong.", remedy)
         }

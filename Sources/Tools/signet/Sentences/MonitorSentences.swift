@@ -11,6 +11,7 @@ extension MonitorAlarm {
         case .withheldVersion: "withheld-version"
         case .reset: "reset"
         case .recovery: "recovery"
+        case .formerRecovery: "former-recovery"
         case .recovered: "recovered"
         case .rushed: "rushed-recovery"
         case .closed: "closed"
@@ -46,6 +47,11 @@ extension MonitorAlarm {
             Sentence(
                 "A recovery of your account was begun with version \(version).",
                 "If you did not ask your guardians for it, stop it now from one of your devices: signet recover stop. Then ask them who called."
+            )
+        case .formerRecovery(let version):
+            Sentence(
+                "A recovery of your account was begun with version \(version); it is over.",
+                "If you did not ask your guardians for it, ask them who called. Then: signet monitor --accept."
             )
         case .recovered(let version):
             Sentence(

@@ -9,6 +9,7 @@ extension CommandFailure {
     init(_ error: NotesError, session: Session) {
         switch error {
         case .client(let error): self.init(error, session: session)
+        case .store(.damaged): self.init(.badFile, error.sentence)
         case .store(let error): self.init(error, path: session.home.notesPath)
         default: self.init(error.status, error.sentence)
         }
@@ -30,6 +31,11 @@ extension NotesError {
     var sentence: Sentence {
         switch self {
         case .client(let error): error.sentence("")
+        case .store(.damaged):
+            Sentence(
+                "notes.sqlite is damaged, or another program's. It holds your notes as they came, and what waits to be sent.",
+                "Put back a copy if you have one. Otherwise move it away and run 'signet notes sync': what the directory "
+                    + "hides from then on, this device cannot tell.")
         case .store(let error): error.sentence("notes.sqlite")
         case .sealed(.tooLong):
             Sentence(
@@ -182,7 +188,7 @@ extension HeadDoubt {
             Sentence(
                 "What the log says of the note is dated ahead of this device's clock.",
                 "Check the clock, and sync again.")
-        case .root(.index), .root(.history), .head:
+        case .root(.record), .head:
             Sentence(
                 "What the server shows as logged of the note is not in the directory's log.",
                 "Nothing is sent to it. Ask whoever runs the server.")

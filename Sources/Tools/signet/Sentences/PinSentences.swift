@@ -3,6 +3,8 @@ import KeyPinning
 extension ChainRefusal {
     func sentence(_ server: String) -> Sentence {
         let between = "Nothing was sent. If the operator has not announced a change, somebody sits in between."
+        let remedy =
+            " Get a new directory file from the operator, or one for 'signet pins accept', not over this connection."
         return switch reason {
         case .unknownHost:
             Self.unknownHostSentence(server)
@@ -15,9 +17,9 @@ extension ChainRefusal {
         case .noPinMatched:
             Sentence(
                 "The server at \(server) is certified, but not with a key that you expect.",
-                between + " Get a new directory file from the operator, not over this connection.")
+                between + remedy)
         case .untrusted:
-            Sentence("Nobody you trust has certified the server at \(server).", between)
+            Sentence("Nobody you trust has certified the server at \(server).", between + remedy)
         case .path(.otherName), .path(.noNames):
             Sentence("The server at \(server) shows a certificate of another name.", between)
         case .path(.expired), .path(.notYetValid):

@@ -1,3 +1,4 @@
+import KeyTransparency
 import TransparencyLog
 
 extension TlogProofError {
@@ -44,6 +45,19 @@ extension CheckpointVerificationError {
         case .logSignatureInvalid: Sentence("The log's signature is wrong.", remedy)
         case .cosignatureInvalid: Sentence("A witness's signature is wrong.", remedy)
         case .quorumNotMet: Sentence("Too few of the policy's witnesses signed the checkpoint.", remedy)
+        }
+    }
+}
+
+extension ECallError {
+    var sentence: Sentence {
+        let remedy = "Do not call them. Without --ecall the lookup says more, and keeps evidence."
+        return switch self {
+        case .invalidNoteFormat: Sentence("The answer's proof is not a proof in a log.", remedy)
+        case .invalidBase64: Sentence("The answer has a field that is not plain base64.", remedy)
+        case .signatureVerificationFailed: Sentence("The log's key did not sign the checkpoint in the answer.", remedy)
+        case .invalidInclusionProof:
+            Sentence("The key in the answer is not in the signed log: somebody may be listening in.", remedy)
         }
     }
 }

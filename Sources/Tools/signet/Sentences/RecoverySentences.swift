@@ -9,6 +9,7 @@ extension CommandFailure {
         switch error {
         case .client(let error): self.init(error, session: session)
         case .file(let fault): self.init(fault, path: session.home.path)
+        case .damaged(let name): self.init(error.status, Sentence.damaged(name, "\(session.home.path)/\(name)"))
         default: self.init(error.status, error.sentence)
         }
     }
@@ -21,9 +22,11 @@ extension RecoveryClientError {
         case .file, .tooEarly: .environment
         case .damaged, .anotherVersion: .badFile
         case .malformedAnswer, .stopped, .journal, .guardedThingsLost, .guardedThingsUnreadable,
-            .attempt(.notCommitted), .attempt(.bundle), .guardianCase(.notLogged):
+            .attempt(.notCommitted), .attempt(.bundle), .guardianCase(.notLogged), .guardianCase(.wrongCode),
+            .anotherAsks, .frozen, .ownRequestLost:
             .notProven
-        case .notAccepted, .guardedByRemovedDevices, .anotherAsks, .frozen, .guardianCase(.wrongCode): .needsDecision
+        case .notAccepted, .guardedByRemovedDevices, .guardiansElsewhere, .removedDevice:
+            .needsDecision
         case .request, .account: .bug
         default: .usage
         }
@@ -33,8 +36,7 @@ extension RecoveryClientError {
         switch self {
         case .client(let error): error.sentence("")
         case .file: Sentence("A file of the home folder cannot be used.", "Check the disk and its permissions.")
-        case .damaged:
-            Sentence("A file about guardians in the home folder is damaged.", "Restore the folder from a backup.")
+        case .damaged(let name): Sentence.damaged(name, name)
         case .anotherVersion:
             Sentence(
                 "Your guardians were chosen with an older version of signet, and can no longer help with what they have.",
@@ -56,6 +58,25 @@ extension RecoveryClientError {
         case .boxFull(let handle):
             Sentence("\(handle) has too many letters waiting.", "Ask them to run 'signet guardian', then try again.")
         case .noGuardians: Sentence("You have no guardians.", "Choose them: signet guardians add …")
+        case .chosenElsewhere(let hasIdentity):
+            Sentence(
+                "Your guardians were chosen on another device of yours; this one knows nothing of them.",
+                hasIdentity
+                    ? "Give this command there. Is that device lost? Choose them anew: signet guardians add …"
+                    : "Give this command on the device that holds your identity.")
+        case .notInForceYet:
+            Sentence(
+                "Too few of the guardians whom you ask have answered: they are not in force yet.",
+                "Each has to run 'signet guardian' once. Then, here: signet guardians")
+        case .nobodyToRemind:
+            Sentence(
+                "There is nobody to remind: whoever is asked has answered.",
+                "'signet guardians' shows who keeps their part, and puts those in force who do not guard you yet.")
+        case .removedDevice:
+            Sentence(
+                "The account does not list this device any more: nothing that it signs counts for anybody.",
+                "Was that you? Then delete its home folder. If not, somebody has your identity: tell your guardians and friends."
+            )
         case .nobodyAsked:
             Sentence(
                 "You are asking nobody to guard you, or enough of them have answered.",
@@ -68,12 +89,29 @@ extension RecoveryClientError {
             Sentence(
                 "Your guardians changed a short while ago. Until \(Moment.date(end)) those from before can still help you.",
                 "Change them again after that.")
+        case .guardiansElsewhere:
+            Sentence(
+                "The log names other guardians than this device chose: they were changed elsewhere, or this folder is an older copy.",
+                "Was it none of your devices? Then somebody has one: signet devices. Choose yours anew: signet guardians replace …"
+            )
+        case .somebodyAsks:
+            Sentence(
+                "Somebody asks for your identity. Your guardians do not change before that has ended.",
+                "If it is not you, stop it: signet recover stop. If it is you, let it come to its end.")
+        case .listedDevice:
+            Sentence(
+                "This device belongs to the account: there is nothing to recover here.",
+                "Is somebody else asking for it? signet recover stop")
         case .setup(let error): error.sentence
         case .notTheirGuardian(let handle):
             Sentence("You keep nothing for \(handle).", "'signet guardian' shows for whom you do.")
         case .nobodyAsks(let handle):
             Sentence(
                 "Nobody asks for the identity of \(handle).", "If they say so, ask them to run 'signet recover start'.")
+        case .noSuchNumber(let handle):
+            Sentence(
+                "No request for the identity of \(handle) has that number.",
+                "Ask them to read it once more: 'signet recover' on the new device shows it.")
         case .notRevealed:
             Sentence("There is no code yet.", "Ask them to run 'signet recover' on the new device; it shows one then.")
         case .guardianCase(let error): error.sentence
@@ -86,6 +124,11 @@ extension RecoveryClientError {
             Sentence(
                 "Another device asks for this identity, until \(Moment.date(end)).",
                 "If that is not you, 'signet recover stop' on one of your devices ends it.")
+        case .ownRequestLost(let end):
+            Sentence(
+                "The log shows the request of this device, until \(Moment.date(end)), and the file with which it would go on is damaged.",
+                "Put the file 'recovery' back from a copy of the folder. Without one: 'signet recover stop' on a device that is left ends the request; or begin again after that time."
+            )
         case .frozen(let device, let end):
             Sentence(
                 "Device \(device) of the account stopped a recovery. Nothing new begins before \(Moment.date(end)).",
@@ -159,6 +202,31 @@ extension RecoverySetupError {
     }
 }
 
+extension Sentence {
+    /// A file about guardians that cannot be read.
+    fileprivate static func damaged(_ name: String, _ path: String) -> Sentence {
+        let copy = "Put it back from a copy of the folder"
+        return switch name {
+        case "recovery":
+            Sentence(
+                "\(path) is damaged: what this device kept of the recovery under way.",
+                "\(copy), or begin anew: signet recover start HANDLE --directory FILE")
+        case "guardian-duties":
+            Sentence("\(path) is damaged: what you keep for others.", "\(copy), or ask them to choose guardians anew.")
+        case "guardian-cases", "guardian-objections":
+            Sentence("\(path) is damaged: which requests you saw, and who objected.", "\(copy).")
+        default: Sentence("\(path) is damaged: what this device keeps of your guardians.", "\(copy).")
+        }
+    }
+
+    /// What was typed as a code is none.
+    static var incompleteCode: Sentence {
+        Sentence(
+            "That is no code: a code is three words of the list and two digits.",
+            "Nothing was compared. Ask them to read it once more: --code \"word word word 42\"")
+    }
+}
+
 extension GuardianCaseError {
     fileprivate var sentence: Sentence {
         switch self {
@@ -166,6 +234,7 @@ extension GuardianCaseError {
             Sentence(
                 "That is not the code. You do not help with this request any more.",
                 "Either it was read or typed wrongly, or somebody pretends to be them. Call them in another way.")
+        case .incompleteCode: Sentence.incompleteCode
         case .notTheCommittedNumber:
             Sentence(
                 "The device that asks changed its mind about its number.", "Somebody may be in between. Do not help.")

@@ -18,9 +18,21 @@ struct HomeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the passphrase from the first line of this file.", valueName: "file"))
     var passphraseFile: String?
 
-    var folder: HomeFolder {
-        HomeFolder(
-            path: home ?? Environment.value("SIGNET_HOME") ?? (Environment.value("HOME") ?? ".") + "/.signet")
+    var folder: HomeFolder { home.map { HomeFolder(path: $0) } ?? .standard }
+}
+
+/// Where the account lives, for commands that only keep out of it.
+struct HomePlace: ParsableArguments {
+    @Option(help: ArgumentHelp("The home folder of the account; nothing is written into it.", valueName: "dir"))
+    var home: String?
+
+    var folder: HomeFolder { home.map { HomeFolder(path: $0) } ?? .standard }
+}
+
+extension HomeFolder {
+    /// The one that a command without `--home` uses.
+    static var standard: HomeFolder {
+        HomeFolder(path: Environment.value("SIGNET_HOME") ?? (Environment.value("HOME") ?? ".") + "/.signet")
     }
 }
 

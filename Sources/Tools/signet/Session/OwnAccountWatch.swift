@@ -2,18 +2,20 @@ import SignetAPI
 import SignetClient
 import Synchronization
 
-/// A look at the own account, and at the keys of others that were used, when a command that asked the directory has ended, if one is due.
+/// A look at the own account, at the keys of others that were used, and at the pins of the directory's server, when a command that
+/// asked the directory has ended, if one is due.
 ///
 /// An alarm goes to standard error; the command's own answer and status stay as they are.
 enum OwnAccountWatch {
-    private static let client = Mutex<Client<SQLiteStore>?>(nil)
+    private static let session = Mutex<Session?>(nil)
 
     /// Lets ``finish()`` look.
-    static func arm(_ client: Client<SQLiteStore>) { Self.client.withLock { $0 = client } }
+    static func arm(_ session: Session) { Self.session.withLock { $0 = session } }
 
     /// Looks, if a command armed the watch.
     static func finish() async {
-        guard let client = client.withLock({ $0 }) else { return }
+        guard let session = session.withLock({ $0 }) else { return }
+        let client = session.client
         do throws(ClientError) { guard try await client.isCheckDue() else { return } } catch {
             return complain(error, client, of: "your own account")
         }
@@ -24,6 +26,9 @@ enum OwnAccountWatch {
         do throws(ClientError) {
             for alarm in try await client.checkShownKeys() { sound(alarm.sentence) }
         } catch { complain(error, client, of: "what you were shown of others") }
+        do throws(ClientError) {
+            try session.keep(try await client.newestPins())
+        } catch { complain(error, client, of: "the server's pins") }
     }
 
     private static func sound(_ alarm: Sentence) {

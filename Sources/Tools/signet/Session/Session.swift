@@ -90,7 +90,7 @@ struct Session {
         }
         switch attempt {
         case .success(let value):
-            if isWatching { OwnAccountWatch.arm(session.client) }
+            if isWatching { OwnAccountWatch.arm(session) }
             return value
         case .failure(let error): throw CommandFailure(error, session: session)
         }
@@ -180,7 +180,7 @@ struct Session {
         do { try file.replace(with: profile.encoded) } catch { throw CommandFailure(error, path: file.path) }
     }
 
-    private static func client(
+    static func client(
         _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?, reports: DurableFile
     ) throws -> Client<SQLiteStore> {
         let store: SQLiteStore

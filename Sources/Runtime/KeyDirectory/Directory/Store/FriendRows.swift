@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
@@ -12,7 +13,8 @@ enum FriendRows {
 
     /// Asks for a friendship; asking who has asked me is accepting. Returns the event, or nil if nothing changed.
     ///
-    /// When too many wait for whoever is asked, the oldest goes of the network that brought the most, never a bystander's.
+    /// When too many wait for whoever is asked, the oldest goes of the network that brought the most, never a bystander's. Many networks
+    /// of one provider are one network.
     static func add(
         _ other: Int64, by account: Int64, from network: [UInt8], at now: UInt64, in database: Database
     ) throws -> AuditEvent? {
@@ -31,13 +33,18 @@ enum FriendRows {
         let waiting = "FROM friends WHERE invitee = ?1 AND accepted = 0"
         let count = try database.row("SELECT COUNT(*) \(waiting)", [account])?.integer(0) ?? 0
         for _ in 0..<max(0, count - Int64(maximumWaitingCount)) {
+            var (greediest, arguments) = (waiting, [account] as [any DatabaseValueConvertible])
+            for network in NetworkGroups.columns {
+                let most = "SELECT \(network) \(greediest) GROUP BY 1 ORDER BY COUNT(*) DESC, MIN(asked_at) LIMIT 1"
+                guard let found = try database.row(most, StatementArguments(arguments)) else { return }
+                arguments.append(Data(try found.bytes(0)))
+                greediest += " AND \(network) = ?\(arguments.count)"
+            }
             try database.run(
                 """
                 DELETE FROM friends WHERE invitee = ?1 AND requester = (
-                    SELECT requester \(waiting) AND network = (
-                        SELECT network \(waiting) GROUP BY network ORDER BY COUNT(*) DESC, MIN(asked_at) LIMIT 1
-                    ) ORDER BY asked_at, requester LIMIT 1)
-                """, [account])
+                    SELECT requester \(greediest) ORDER BY asked_at, requester LIMIT 1)
+                """, StatementArguments(arguments))
         }
     }
 

@@ -27,6 +27,7 @@ struct Audit: AsyncParsableCommand {
 
         @Argument(help: "The key's name, such as auditor.example/map.") var name: String
         @Option(help: ArgumentHelp("The file to make, with FILE.memory beside it.", valueName: "file")) var out: String
+        @OptionGroup var home: HomePlace
         @OptionGroup var output: OutputOptions
 
         func run() throws {
@@ -34,6 +35,7 @@ struct Audit: AsyncParsableCommand {
                 throw CommandFailure(
                     .usage, "That is not a key's name.", "Use a name without spaces and plus signs.")
             }
+            for path in [out, out + ".memory"] { try OutputFile.checkRoom(path, outside: home.folder) }
             let key: VerifierKey
             do { key = try AuditorKey.create(name, at: out) } catch { throw CommandFailure(error) }
             output.emit(

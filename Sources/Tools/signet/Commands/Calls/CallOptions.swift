@@ -32,6 +32,12 @@ struct CallOptions: ParsableArguments {
             valueName: "seconds", visibility: .hidden))
     var outageForTests: UInt32 = 0
 
+    @Option(
+        help: ArgumentHelp(
+            "For tests and demonstrations only: send frames in the name of this person, by way of a relay that helps.",
+            valueName: "handle", visibility: .hidden))
+    var forgeForTests: String?
+
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 }

@@ -67,6 +67,12 @@ struct CallPage: Sendable {
         if output.json, case .rung(let handle, let outcome) = notice {
             Output.json(["outcome": .string(outcome.name), "rung": .string("\(handle)")])
         }
+        if output.json, case .denied(let count, let device, let holders) = notice {
+            Output.json([
+                "deniedBy": .string(name(device)), "frames": .number(UInt64(count)),
+                "keyHolders": holders.map { .array($0.map { .string(name($0)) }) } ?? .null,
+            ])
+        }
         guard !output.json, let line = sentence(notice) else { return }
         if case .code(let digits) = notice { code.set(Self.grouped(digits)) }
         block.say(line)
@@ -84,6 +90,16 @@ struct CallPage: Sendable {
         case .forged(let device, let forger):
             Paint.output.bad(
                 "  \(name(forger)) sends frames in the name of \(device.map(name) ?? "somebody"): they are not opened")
+        case .denied(let count, let device, let holders):
+            Paint.output.bad(
+                "  ALARM: forged in the name of \(name(device)): \(Self.frames(count)). \(forgers(of: device, holders))"
+            )
+        case .unconfirmed(let count, let device):
+            Paint.output.warning(
+                "  not confirmed: \(Self.frames(count)) of \(name(device)); what it signs of them does not arrive")
+        case .contradicted(let device):
+            Paint.output.bad(
+                "  \(name(device)) signs two frames with one number: what it signs of its own proves nothing")
         case .recovered(let milliseconds): "  a missing key is there, after \(milliseconds) ms"
         case .stranger: "  somebody whom you did not name asks to come in, and does not"
         case .revoked(let devices):
@@ -92,6 +108,8 @@ struct CallPage: Sendable {
         case .rung(let handle, let outcome): outcome.sentence(handle)
         case .rang(let event): event.sentence
         case .outside(.removed): "  the host has removed this device"
+        case .cutOff:
+            "  the directory no longer serves this device in this call: by what it says, the device was removed"
         case .outside(.rejoining): "  lost touch with the host; joining again"
         case .met(.fork(_), let device):
             Paint.output.bad(
@@ -114,6 +132,8 @@ struct CallPage: Sendable {
             "  \(name(device))  epoch \(member.epoch.map { Self.text($0.generation, $0.step) } ?? "-")"
                 + "  frames \(member.frames)  lost \(member.lost)  held \(member.held)"
                 + "  not opened \(member.undecryptable)"
+                + (member.denied > 0 ? "  forged \(member.denied)" : "")
+                + (member.unconfirmed > 0 ? "  unconfirmed \(member.unconfirmed)" : "")
         }
         let end =
             isOver
@@ -141,16 +161,29 @@ struct CallPage: Sendable {
     private func json(_ device: CallDevice, _ member: MemberTally) -> JSONValue {
         [
             "compared": .bool(people[device].flatMap { compared[$0.handle]?.comparison } != nil),
+            "denied": .number(UInt64(member.denied)),
             "epoch": member.epoch.map { JSONValue.string(Self.text($0.generation, $0.step)) } ?? .null,
             "frames": .number(UInt64(member.frames)), "held": .number(UInt64(member.held)),
             "forged": .number(UInt64(member.forged)), "lost": .number(UInt64(member.lost)),
             "notEntitled": .number(UInt64(member.notEntitled)),
-            "participant": .string(name(device)), "undecryptable": .number(UInt64(member.undecryptable)),
+            "participant": .string(name(device)), "unconfirmed": .number(UInt64(member.unconfirmed)),
+            "undecryptable": .number(UInt64(member.undecryptable)),
         ]
     }
 
     private func name(_ device: CallDevice) -> String {
         people[device].map { "\($0.handle)/\($0.deviceNumber)" } ?? "somebody"
+    }
+
+    private static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
+
+    /// What a signature proves: who did not send it. The rest is who else could.
+    private func forgers(of device: CallDevice, _ holders: [CallDevice]?) -> String {
+        let otherwise = "\(name(device)) denies what it sent"
+        if let holders, holders.isEmpty { return "Nobody else here has the key: \(otherwise), or a key got out" }
+        let names = holders.map { $0.map(name) } ?? ["somebody with the key"]
+        let forgers = names.count == 1 ? names[0] : "one of \(names.joined(separator: ", "))"
+        return "By \(forgers) and the relay, or \(otherwise)"
     }
 
     private static func text(_ generation: UInt32, _ step: UInt8) -> String { "\(generation).\(step)" }

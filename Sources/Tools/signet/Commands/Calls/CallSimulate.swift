@@ -1,6 +1,7 @@
 import ArgumentParser
 import CallSimulation
 import Foundation
+import SignetClient
 
 extension Call {
     /// `signet call simulate`
@@ -14,7 +15,7 @@ extension Call {
 
         @Option(help: "Devices in the call, 2 to 100.") var participants: Int?
         @Option(help: "How often the key is replaced, 1 to 100000.") var rotations = 20
-        @Option(help: "The chance that a packet is lost, 0 to 0.9.") var loss = 0.05
+        @Option(help: "The chance that a packet is lost, 0 to 0.9; 0.05 unless told.") var loss: Double?
         @Option(help: ArgumentHelp("How much longer than the latency a packet takes at most.", valueName: "ms"))
         var jitter: UInt64 = 200
         @Option(help: ArgumentHelp("How long a packet takes at least.", valueName: "ms")) var latency: UInt64 = 50
@@ -28,8 +29,14 @@ extension Call {
         @Option(help: ArgumentHelp("For how long, with --split; up to 600000.", valueName: "ms")) var cut: UInt64 = 6000
         @Flag(help: "Compare with other systems under several conditions, and print a Markdown table.")
         var compare = false
-        @Flag(help: "Play a leave, a join, a crash and a partition with each of --seeds, and print a Markdown table.")
+        @Flag(
+            help: """
+                Play rotations, a leave, a join, a crash and a partition with each of --seeds, 1-40 unless told, and print a \
+                Markdown table: calls of 3, 5, 8 and 20 devices at 0, 5 and 30 % loss, or those of --participants and --loss.
+                """)
         var events = false
+        @Flag(help: "Play by the call guide as written: its three keys, messages and wraps.")
+        var legacy = false
         @Option(help: ArgumentHelp("Write the comparison as a chart to this file.", valueName: "file"))
         var svg: String?
         @OptionGroup var output: OutputOptions
@@ -37,9 +44,16 @@ extension Call {
         func validate() throws {
             guard (2...100).contains(count) else { throw ValidationError("--participants goes from 2 to 100.") }
             guard (1...100_000).contains(rotations) else { throw ValidationError("--rotations goes from 1 to 100000.") }
-            guard (0...0.9).contains(loss) else { throw ValidationError("--loss goes from 0 to 0.9.") }
+            guard (0...0.9).contains(loss ?? 0) else { throw ValidationError("--loss goes from 0 to 0.9.") }
             if let split, let participants, participants != split.withHost + split.without {
                 throw ValidationError("The two numbers of --split add up to --participants.")
+            }
+            if legacy && (compare || events || svg != nil || split != nil) {
+                throw ValidationError("--legacy goes with one call or with --seeds: the guide knows no leave.")
+            }
+            if events && (count < 3 || split != nil || svg != nil || compare) {
+                throw ValidationError(
+                    "--events goes with at least 3 --participants, and not with --split, --compare or --svg.")
             }
             guard cut <= 600_000 else { throw ValidationError("--cut goes up to 600000.") }
             guard jitter <= 10_000, latency <= 10_000 else {
@@ -49,24 +63,27 @@ extension Call {
 
         func run() async throws {
             if compare || svg != nil { return try runComparison() }
-            if events { return runEvents() }
+            if events { return await runEvents() }
             seeds == nil && split == nil ? runOne() : runSeries()
         }
 
         private var count: Int { split.map { $0.withHost + $0.without } ?? participants ?? 5 }
 
+        private var policy: Policy { legacy ? .seed : .signet }
+
         private var scenario: Scenario {
             var scenario = Scenario()
-            (scenario.participants, scenario.rotations, scenario.loss) = (count, rotations, loss)
+            (scenario.participants, scenario.rotations, scenario.loss) = (count, rotations, loss ?? 0.05)
             (scenario.jitter, scenario.latency, scenario.seed) = (jitter, latency, seed)
             return split.map { scenario.split(withHost: $0.withHost, cut: cut) } ?? scenario
         }
 
         /// Sums over many seeds, or one call that falls apart.
         private func runSeries() {
-            let series = Series(scenario, seeds: seeds?.range ?? seed...seed)
+            let series = Series(scenario, seeds: seeds?.range ?? seed...seed, policy)
             var json: [String: JSONValue] = [
                 "frames": .number(UInt64(series.frames)), "messages": .number(UInt64(series.messages)),
+                "policy": .string(policy.name),
                 "rotations": .number(UInt64(series.rotations)), "seedsWithLoss": .number(UInt64(series.seedsWithLoss)),
                 "undecryptable": .number(UInt64(series.undecryptable)), "withheld": .number(UInt64(series.withheld)),
                 "worstSeed": .number(series.worstSeed),
@@ -78,15 +95,15 @@ extension Call {
             output.emit(
                 .object(json),
                 """
-                \(count) devices, \(series.rotations) rotations\(reunion.map { ", \($0)" } ?? "")
+                \(policy.name): \(count) devices, \(series.rotations) rotations\(reunion.map { ", \($0)" } ?? "")
                   \(series.undecryptable) of \(series.frames) frames that arrived could not be opened, \(series.withheld) were not sent
                   the worst seed is \(series.worstSeed)
                 """)
         }
 
         private func runOne() {
-            let outcome = scenario.run()
-            let missed = scenario.withMissedRotations.run()
+            let outcome = scenario.run(policy)
+            let missed = scenario.withMissedRotations.run(policy)
             let times = [0.5, 0.99].map { Outcome.percentile(missed.recoveries, $0) ?? 0 }
             let change = Outcome.percentile(outcome.switches, 0.5) ?? 0
             output.emit(
@@ -94,12 +111,13 @@ extension Call {
                     "frames": .number(UInt64(outcome.frames)), "messages": .number(UInt64(outcome.messages)),
                     "missedRotations": .number(UInt64(missed.recoveries.count)),
                     "recoveryMs": .number(times[0]), "recoveryP99Ms": .number(times[1]),
-                    "rotations": .number(UInt64(outcome.rotations)), "seed": .number(seed), "switchMs": .number(change),
+                    "policy": .string(policy.name), "rotations": .number(UInt64(outcome.rotations)),
+                    "seed": .number(seed), "switchMs": .number(change),
                     "undecryptable": .number(UInt64(outcome.undecryptable)),
                     "undecryptableAfterMissedRotations": .number(UInt64(missed.undecryptable)),
                 ],
                 """
-                \(count) devices, \(outcome.rotations) rotations, seed \(seed)
+                \(policy.name): \(count) devices, \(outcome.rotations) rotations, seed \(seed)
                   \(outcome.undecryptable) of \(outcome.frames) frames that arrived could not be opened
                   half of the rotations were over within \(change) ms
                 With each new key kept from one device:
@@ -109,13 +127,19 @@ extension Call {
                 """)
         }
 
-        private func runEvents() {
-            let table = EventTable(seeds: seeds?.range ?? 1...40) { Output.progress("playing \($0)") }
+        private func runEvents() async {
+            let table = await EventTable(
+                devices: participants.map { [$0] } ?? EventTable.allDevices,
+                losses: loss.map { [$0] } ?? EventTable.allLosses,
+                seeds: seeds?.range ?? 1...40
+            ) { Output.progress("playing \($0)") }
             Output.progress(nil)
             let rows: [JSONValue] = table.rows.map { row in
                 [
-                    "event": .string(row.event.rawValue), "frames": .number(UInt64(row.series.frames)),
-                    "lossPercent": .number(UInt64(row.loss * 100)),
+                    "devices": .number(UInt64(row.devices)), "event": .string(row.event.name(devices: row.devices)),
+                    "frames": .number(UInt64(row.series.frames)), "lossPercent": .number(UInt64(row.loss * 100)),
+                    "missed": .array(row.missed.map { .string($0.rawValue) }),
+                    "sent": .number(UInt64(row.series.sent)),
                     "undecryptable": .number(UInt64(row.series.undecryptable)),
                     "withheld": .number(UInt64(row.series.withheld)), "worstSeed": .number(row.series.worstSeed),
                 ]
@@ -147,10 +171,8 @@ extension Call {
         }
 
         private func write(_ text: String, to path: String) throws {
-            do { try text.write(toFile: path, atomically: true, encoding: .utf8) } catch {
-                throw CommandFailure(
-                    .environment, "Cannot write \(JSONValue.printable(path)).",
-                    "Give --svg a file in a folder that is yours.")
+            try OutputFile.write(Array(text.utf8), to: path, outside: HomeFolder.standard) {
+                $0.starts(with: "<svg".utf8)
             }
         }
     }

@@ -129,7 +129,7 @@ extension RingEvent {
     fileprivate var isEnd: Bool {
         switch self {
         case .stopped, .missed: true
-        case .ringing, .busy, .refused, .unproven, .contradicted: false
+        case .ringing, .busy, .refused, .unproven, .contradicted, .forkMet: false
         }
     }
 }

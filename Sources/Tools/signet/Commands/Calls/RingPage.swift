@@ -40,7 +40,7 @@ struct RingPage: Sendable {
         case .stopped(let call, .over): hook?.run("missed", call)
         case .stopped(let call, _): hook?.run("stopped", call)
         case .missed(let caller): hook?.missed("\(caller)")
-        case .busy, .refused, .unproven, .contradicted: break
+        case .busy, .refused, .unproven, .contradicted, .forkMet: break
         }
     }
 }
@@ -68,6 +68,10 @@ extension RingEvent {
         case .contradicted(let caller):
             Paint.output.bad(
                 "  ALARM: somebody rings as \(caller), of whom the directory contradicts what it proved before")
+        case .forkMet(let caller):
+            Paint.output.bad(
+                "  ALARM: \(caller) calls, and the directory showed them another log than you: it does not ring. "
+                    + "'signet evidence list' shows the proof")
         }
     }
 
@@ -85,6 +89,7 @@ extension RingEvent {
         case .busy(let caller, _): ["caller": .string("\(caller)"), "ring": "busy"]
         case .unproven(let caller, _): ["caller": .string("\(caller)"), "ring": "unproven"]
         case .contradicted(let caller): ["caller": .string("\(caller)"), "ring": "contradicted"]
+        case .forkMet(let caller): ["caller": .string("\(caller)"), "ring": "forkMet"]
         case .refused(.tooOften, let caller?): ["caller": .string("\(caller)"), "ring": "tooOften"]
         case .refused: nil
         }

@@ -91,6 +91,17 @@ struct RunningCall {
         }
     }
 
+    /// Once a second, a frame that another did not send.
+    private func forge(_ call: GroupCall, _ page: CallPage) async {
+        guard let victim = options.forgeForTests else { return }
+        var number: UInt64 = 500
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            let devices = await call.members.filter { page.people[$0]?.handle.description == victim }
+            guard let device = devices.first else { continue }
+            if await call.forge([6, 6, 6], as: device, number: number) { number += 1 }
+        }
+    }
+
     /// Sends, listens and reports until it is time to go, then leaves.
     private func take(
         part call: GroupCall, _ entry: Entry, as handle: Handle, _ source: SoundSource, _ recorder: SoundRecorder?,
@@ -101,7 +112,8 @@ struct RunningCall {
         if entry.isStart { await call.start() } else { await call.join() }
         if case .ring(let seconds) = entry { await call.ring(as: handle, for: seconds) }
         let watches = [
-            Task { await watchForOutages() }, Task { if options.source != "-" { await Self.obey(call, page) } },
+            Task { await watchForOutages() }, Task { await forge(call, page) },
+            Task { if options.source != "-" { await Self.obey(call, page) } },
         ]
         defer { for watch in watches { watch.cancel() } }
         await withTaskGroup(of: Void.self) { group in
@@ -153,7 +165,7 @@ struct RunningCall {
         for await notice in call.notices {
             switch notice {
             case .heard(let sound, let device): recorder?.keep(sound, of: device, page.people)
-            case .outside(.removed): return page.tell(notice)
+            case .outside(.removed), .cutOff: return page.tell(notice)
             case .rung:
                 page.tell(notice)
                 if await call.isUnanswered { return }

@@ -51,7 +51,9 @@ struct NotesSession {
     ) async throws -> (NoteBook<SQLiteStore>, NotesStore) {
         let path = session.home.notesPath
         let store: NotesStore
-        do { store = try NotesStore.open(at: path) } catch { throw CommandFailure(error, path: path) }
+        do { store = try NotesStore.open(at: path) } catch {
+            throw CommandFailure(NotesError.store(error), session: session)
+        }
         do {
             let book = try await NoteBook(
                 session.client, secrets: secrets, store: store, isUnlocking: isUnlocking)
@@ -73,7 +75,7 @@ struct NotesSession {
         }
         switch attempt {
         case .success(let value):
-            if isWatching { OwnAccountWatch.arm(session.client) }
+            if isWatching { OwnAccountWatch.arm(session) }
             return value
         case .failure(let error): throw CommandFailure(error, session: session)
         }

@@ -26,6 +26,7 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
+            try OutputFile.check(markdown ? target + "/note" : target, outside: home.folder)
             let all = await (try await NotesSession(home)).book.notes()
             let notes = all.filter { $0.document != nil }
             var failed = 0

@@ -71,6 +71,7 @@ extension Notes {
                     }
                 }
             }
+            try OutputFile.check(target, outside: home.folder)
             let sink = try TargetFile(target)
             try await notes.run { book throws(NotesError) in
                 try await book.fetch(manifest, of: found.note) { sink.write($0) }

@@ -69,11 +69,12 @@ extension People {
             let secrets = try session.secrets()
             let card = try await session.run { client throws(ClientError) in try await client.contactCard(by: secrets) }
             if let out {
-                do { try DurableFile(path: out).replace(with: card.encoded) } catch {
-                    throw CommandFailure(error, path: out)
+                let policy = session.profile.trust.policy
+                try OutputFile.write(card.encoded, to: out, outside: session.home) {
+                    (try? ContactCard(decoding: $0, policy: policy))?.handle == card.handle
                 }
             }
-            if let picture { try QRSymbol.write(card.encoded, as: picture) }
+            if let picture { try QRSymbol.write(card.encoded, as: picture, outside: session.home) }
             let places = [out, picture].compactMap { $0 }
             output.emit(
                 [

@@ -47,7 +47,7 @@ extension People {
             let identities = try await session.run { client throws(ClientError) in
                 try await client.identities(with: handle)
             }
-            if let picture { try identities.code.drawn(in: picture) }
+            if let picture { try QRSymbol.write(identities.code.encoded, as: picture, outside: session.home) }
             if let scan {
                 try compare(identities, scan)
                 return try await keep(identities, .code, metOn, session)
@@ -55,6 +55,11 @@ extension People {
             if let typed = try matches ?? ask(identities) {
                 try compare(identities, typed: typed)
                 return try await keep(identities, .number, metOn, session)
+            }
+            guard metOn == nil else {
+                throw CommandFailure(
+                    .usage, "Nothing was compared: --met alone says nothing.",
+                    "Give what they read to you as well, --matches DIGITS, or their code: --scan PICTURE")
             }
             let state = try await session.comparison(with: handle)
             output.emit(json(identities, state), page(identities, state))
@@ -144,18 +149,13 @@ extension People {
     }
 }
 
-extension IdentityCode {
-    /// Writes the code as a picture.
-    fileprivate func drawn(in path: String) throws { try QRSymbol.write(encoded, as: path) }
-}
-
 extension QRSymbol {
     /// Writes bytes as a picture of their code.
-    static func write(_ bytes: [UInt8], as path: String) throws {
+    static func write(_ bytes: [UInt8], as path: String, outside home: HomeFolder) throws {
         guard let symbol = QRSymbol(bytes) else {
             throw CommandFailure(.usage, "That is too much for a QR code.", "Use a file instead.")
         }
-        do { try DurableFile(path: path).replace(with: symbol.png()) } catch { throw CommandFailure(error, path: path) }
+        try OutputFile.write(symbol.png(), to: path, outside: home)
     }
 }
 

@@ -8,11 +8,14 @@ struct Pins: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The keys that servers are expected to have.",
         discussion: """
-            Every connection of signet is pinned by the directory file. These commands are for whoever runs servers, and \
-            for clients of other kinds: they make, check and convert pins, and rehearse what breaks them.
+            Every connection of signet is pinned by the directory file, which follows what the directory's log says: update \
+            and accept. The others are for whoever runs servers, and for clients of other kinds: they make, check and \
+            convert pins, and rehearse what breaks them.
             """,
         subcommands: [
-            Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self, Attack.self, Reports.self,
+            Update.self, Accept.self, Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self,
+            Attack.self,
+            Reports.self,
         ])
 }
 

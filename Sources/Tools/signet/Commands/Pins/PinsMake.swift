@@ -12,6 +12,7 @@ extension Pins {
 
         @Argument(help: ArgumentHelp("The server's names and addresses.", valueName: "host")) var hosts: [String]
         @Option(help: ArgumentHelp("Write NAME.key and NAME.csr.", valueName: "name")) var out: String
+        @OptionGroup var home: HomePlace
         @OptionGroup var output: OutputOptions
 
         func run() throws {
@@ -20,10 +21,10 @@ extension Pins {
             do { key = try BackupKey(for: names) } catch {
                 throw CommandFailure(.usage, "No key was made.", "Name at least one host.")
             }
-            for (suffix, text) in [(".key", key.privateKeyPEM), (".csr", key.requestPEM)] {
-                do { try DurableFile(path: out + suffix).create(Array(text.utf8)) } catch {
-                    throw CommandFailure(error, path: out + suffix)
-                }
+            let files = [(".key", key.privateKeyPEM), (".csr", key.requestPEM)]
+            for (suffix, _) in files { try OutputFile.checkRoom(out + suffix, outside: home.folder) }
+            for (suffix, text) in files {
+                try OutputFile.write(Array(text.utf8), to: out + suffix, outside: home.folder)
             }
             output.emit(["pin": .string(key.pin.words)], "backup leaf \(key.pin.words)")
         }

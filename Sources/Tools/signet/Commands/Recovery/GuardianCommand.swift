@@ -67,8 +67,11 @@ extension GuardianCommand {
 
         func run() async throws {
             let owner = try Handle.typed(handle)
-            let session = try Session(home)
             let number = try request.map(Self.number)
+            if let code, !SpokenCode.isWhole(typed: Array(code.utf8)) {
+                throw CommandFailure(.usage, .incompleteCode)
+            }
+            let session = try Session(home)
             guard let code else { return try await look(at: number, for: owner, session) }
             let request = try await session.granted(.confirmRecovery(of: owner)) { opened, grant in
                 do throws(RecoveryClientError) {
@@ -177,6 +180,7 @@ extension GuardianNotice {
     fileprivate var json: JSONValue {
         switch self {
         case .failed(let owner, _): ["handle": .string(owner.description), "notice": "failed"]
+        case .changed(let owner): ["handle": .string(owner.description), "notice": "changed"]
         case .replaced(let owner, let since, let until):
             [
                 "handle": .string(owner.description), "notice": "replaced", "since": .number(since),
@@ -190,6 +194,11 @@ extension GuardianNotice {
         switch self {
         case .failed(let owner, let error):
             return "\(mark) \(owner): \(CommandFailure(error, session: session).sentence.what)"
+        case .changed(let owner):
+            return """
+                \(mark) \(owner) sent you something, and changed since you accepted them: it waits.
+                  Look at the change: signet people trust \(owner). Then run 'signet guardian' again.
+                """
         case .replaced(let owner, let since, let until):
             return """
                 \(mark) \(owner) has other guardians since \(Moment.date(since)); your part still helps until \(Moment.date(until)).
@@ -248,7 +257,10 @@ extension GuardianRequest {
             ]
         case .confirmed:
             guard let notBefore = guardianCase.notBefore else {
-                return ["Confirmed. Ask \(owner) to look at 'signet recover': the wait begins then."]
+                return [
+                    "Confirmed. Ask \(owner) to run 'signet recover'; then run 'signet guardian' here:",
+                    "the wait of \(Moment.span(UInt64(guardianCase.commitment.delay))) begins when this device sees it in the log.",
+                ]
             }
             return [
                 "Confirmed. Your part is sent after \(Moment.date(notBefore)): run 'signet guardian' then."

@@ -77,23 +77,30 @@ extension Guardians {
 
     private static func ask(
         _ home: HomeOptions, _ output: OutputOptions,
+        checking check: (OwnerSide<SQLiteStore>) async throws(RecoveryClientError) -> Void = { _ in },
         _ body: (OwnerSide<SQLiteStore>, [JournalEntry]) async throws(RecoveryClientError) -> RecoverySetup
     ) async throws {
         let session = try Session(home)
         let setup = try await session.granted(.setUpGuardians) { opened, _ in
-            let things = try await GuardedThings(session, opened.secrets, opened.passphrase)
             let side = session.ownerSide(opened.secrets)
+            try await session.recovering { () throws(RecoveryClientError) in try await check(side) }
+            let things = try await GuardedThings(session, opened.secrets, opened.passphrase)
             return try await session.recovering { () throws(RecoveryClientError) in
                 try await body(side, things.entries)
             }
         }
         let asked = setup.guardians.map(\.key.handle.description)
+        let isShort = UInt64(setup.bundle.delay) <= RecoveryDelay.tolerance
+        let warning = """
+
+              \(Paint.output.warning("!")) Friends cannot tell a wait of \(Moment.span(UInt64(setup.bundle.delay))) from none: choose more than 15 minutes.
+            """
         output.emit(
             ["asked": .array(asked.map { .string($0) }), "needed": .number(UInt64(setup.threshold))],
             """
             \(Paint.output.good("✓")) Asked \(asked.joined(separator: ", ")).
               Any \(setup.threshold) of these \(asked.count) will be able to give you your identity back.
-              Each has to run 'signet guardian' once. Then, here: signet guardians
+              Each has to run 'signet guardian' once. Then, here: signet guardians\(isShort ? warning : "")
             """)
     }
 
@@ -136,7 +143,9 @@ extension Guardians {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await ask(home, output) { side, entries throws(RecoveryClientError) in
+            try await ask(home, output) { side throws(RecoveryClientError) in
+                try await side.checkChosenHere()
+            } _: { side, entries throws(RecoveryClientError) in
                 try await side.refresh(bringingBack: entries)
             }
         }
@@ -156,9 +165,12 @@ extension Guardians {
             let opened = try await session.ownerKeys()
             let (secrets, passphrase) = (opened.secrets, opened.passphrase)
             let side = session.ownerSide(secrets)
-            try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
+            let refusal = try await session.recovering { () throws(RecoveryClientError) in
+                try await Self.advance(side)
+            }
             let (current, next, check) = try await session.recovering { () throws(RecoveryClientError) in
-                (try side.current(), try side.next(), try side.check())
+                let next = try side.next()
+                return (next == nil ? try side.current() : try await Self.inForce(side), next, try side.check())
             }
             var things = try await GuardedThings(session, secrets, passphrase)
             let turned = next == nil ? try await things.turn(session, secrets) : (areNotesTurned: false, sites: [])
@@ -170,9 +182,30 @@ extension Guardians {
             let due = turned.sites.map(\.words)
             let compared = try await Self.comparisons(with: [current, next], session)
             output.emit(
-                Self.json(current, next, guarded, due, compared).adding(["notesTurned": .bool(turned.areNotesTurned)]),
-                ([Self.text(current, next, check, guarded, compared)]
-                    + Self.turning(turned.areNotesTurned, due) + Self.mending(news)).joined(separator: "\n"))
+                Self.json(current, next, guarded, due, compared).adding([
+                    "notesTurned": .bool(turned.areNotesTurned),
+                    "refused": refusal?.nameOfRefusal.map { .string($0) } ?? .null,
+                ]),
+                ([Self.text(current, next, check, guarded, compared)] + Self.turning(turned.areNotesTurned, due)
+                    + Self.mending(news) + Self.warning(refusal, session)).joined(separator: "\n"))
+        }
+
+        /// - Returns: why those whom the person asked do not take the place of those in force, although enough have answered:
+        ///   nothing that keeps them from seeing who guards.
+        private static func advance<Store>(
+            _ side: OwnerSide<Store>
+        ) async throws(RecoveryClientError) -> RecoveryClientError? {
+            do throws(RecoveryClientError) { try await side.advance() } catch {
+                guard error.nameOfRefusal != nil else { throw error }
+                return error
+            }
+            return nil
+        }
+
+        private static func warning(_ refusal: RecoveryClientError?, _ session: Session) -> [String] {
+            guard let refusal else { return [] }
+            let sentence = CommandFailure(refusal, session: session).sentence
+            return ["\(Paint.output.warning("!")) \(sentence.what)", "  \(sentence.remedy)"]
         }
 
         /// That the directory had nothing which a new device could have read.
@@ -231,6 +264,12 @@ extension Guardians {
             ]
         }
 
+        /// - Returns: nil if those in force are of another device of the person's.
+        private static func inForce<Store>(_ side: OwnerSide<Store>) async throws(RecoveryClientError) -> RecoverySetup?
+        {
+            do { return try await side.inForce() } catch .guardiansElsewhere { return nil }
+        }
+
         private static func text(
             _ current: RecoverySetup?, _ next: RecoverySetup?, _ check: GuardianCheckRecord?,
             _ guarded: (people: Int, sites: Int)?, _ compared: [Handle: ComparisonState]
@@ -260,12 +299,17 @@ extension Guardians {
             var lines = [
                 isInForce
                     ? "\(paint.good("✓")) Your guardians are in force: \(count), any \(setup.threshold) recover you."
-                    : "\(paint.warning("…")) Asked, not in force yet: \(count), \(setup.neededCount) needed to begin."
+                    : "\(paint.warning("…")) Asked, in force once \(setup.neededCount) keep their part: \(count)."
             ]
             lines += setup.guardians.map { guardian in
                 "  \(paint.strong(guardian.key.handle.description))  "
                     + (guardian.isKept ? "keeps their part" : paint.warning("has not answered yet"))
                     + ", \((compared[guardian.key.handle] ?? .none).brief)"
+            }
+            if !isInForce, setup.guardians.contains(where: { !$0.isKept }) {
+                lines.append(
+                    "  Did you add a device? Whoever has not answered has to accept that first: signet people trust, there."
+                )
             }
             lines.append("  A recovery can be stopped for \(Moment.span(UInt64(setup.bundle.delay))).")
             return lines
@@ -305,6 +349,7 @@ extension Guardians {
             try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
             let check = try await session.recovering { () throws(RecoveryClientError) in try side.check() }
             guard let standing = check?.standing else {
+                try await session.recovering { () throws(RecoveryClientError) in try await side.checkInForce() }
                 throw CommandFailure(.usage, "Nobody was asked yet.", "Ask them with 'signet guardians check'.")
             }
             let silent = standing.silent.map(\.description)
@@ -318,7 +363,7 @@ extension Guardians {
                     .joined(separator: "\n"))
             guard standing.isRecoverable else {
                 throw CommandFailure(
-                    .needsDecision, "Those who answered would not be enough to recover you.",
+                    .notProven, "Those who answered would not be enough to recover you.",
                     "Ask the others to run 'signet guardian', or choose new guardians: signet guardians replace")
             }
         }
@@ -384,9 +429,20 @@ extension Guardians {
         func run() async throws {
             let session = try Session(home)
             let side = session.ownerSide(try await session.secrets(for: .showPaperShare))
-            let paper = try await session.recovering { () throws(RecoveryClientError) in try side.paper() }
+            let paper = try await session.recovering { () throws(RecoveryClientError) in try await side.paper() }
             let text = String(decoding: paper, as: UTF8.self)
             output.emit(["paper": .string(text)], String(text.dropLast()))
+        }
+    }
+}
+
+extension RecoveryClientError {
+    /// Why a new set does not come into force yet, by a name that scripts may rely on; nil for any other error.
+    fileprivate var nameOfRefusal: String? {
+        switch self {
+        case .somebodyAsks: "somebody-asks"
+        case .changedTooSoon: "changed-too-soon"
+        default: nil
         }
     }
 }

@@ -54,11 +54,13 @@ extension Recover {
             do throws(RecoveryClientError) {
                 let progress = try await side.start(
                     calling: Array(name.utf8), with: askKey, naming: guardians, withFormer: before)
-                OwnAccountWatch.arm(session.client)
+                OwnAccountWatch.arm(session)
                 output.emit(progress.json, progress.beginning(handle))
             } catch {
-                // A slip of the pen does not bind the folder to an account that nobody has.
-                if isNew, case .client(.notRegistered) = error { try? session.home.removeUnusedKeys() }
+                // Nothing was asked: the folder is not bound to an account that nobody has, or that cannot be recovered now.
+                if isNew, !error.isWorthARetry, (try? side.isUnderWay) == false {
+                    try? session.home.removeUnusedKeys()
+                }
                 throw CommandFailure(error, session: session)
             }
         }
@@ -183,15 +185,15 @@ extension Recover {
                 let objection = try await session.recovering { () throws(RecoveryClientError) in
                     try await side.objection()
                 }
-                do { try DurableFile(path: out).replace(with: objection.encoded) } catch {
-                    throw CommandFailure(error, path: out)
+                try OutputFile.write(objection.encoded, to: out, outside: session.home) {
+                    (try? GuardianObjection(decoding: $0))?.owner == objection.owner
                 }
             }
             do throws(RecoveryClientError) { _ = try await side.stopRecovery() } catch {
                 if case .nothingToStop = error, let out { return sayWritten(out) }
                 throw Self.refused(error, session, isWritten: out != nil)
             }
-            OwnAccountWatch.arm(session.client)
+            OwnAccountWatch.arm(session)
             output.emit(
                 ["outcome": "stopped"],
                 """
@@ -215,7 +217,10 @@ extension Recover {
         private static func refused(_ error: RecoveryClientError, _ session: Session, isWritten: Bool) -> CommandFailure
         {
             let failure = CommandFailure(error, session: session)
-            if case .nothingToStop = error { return failure }
+            switch error {
+            case .nothingToStop, .removedDevice: return failure
+            default: break
+            }
             let way =
                 isWritten
                 ? "The objection is written: give it to your guardians yourself."
@@ -253,6 +258,7 @@ extension RecoveryProgress {
 
     fileprivate var deadline: String {
         guard let start else { return "No guardian has confirmed yet." }
+        guard !isWaitOver else { return "The wait is over; until \(Moment.date(start.expires)) it can be finished." }
         return
             "Until \(Moment.date(start.notBefore)) your other devices can stop this; until \(Moment.date(start.expires)) it can be finished."
     }
@@ -306,7 +312,7 @@ extension RecoveryProgress {
         }
         lines += strangers
         if start != nil && standing.missing == 0 {
-            lines.append("  Finish, when the wait is over: signet recover finish")
+            lines.append("  Finish\(isWaitOver ? "" : ", when the wait is over"): signet recover finish")
         }
         return lines.joined(separator: "\n")
     }

@@ -10,11 +10,24 @@ extension Session {
     func recovering<Value>(
         _ body: () async throws(RecoveryClientError) -> Value
     ) async throws -> Value {
+        let turn = try await turn()
+        defer { withExtendedLifetime(turn) {} }
         do throws(RecoveryClientError) {
             let value = try await body()
-            OwnAccountWatch.arm(client)
+            OwnAccountWatch.arm(self)
             return value
         } catch { throw CommandFailure(error, session: self) }
+    }
+
+    /// Takes turns with the other commands in this home folder: a step reads what is kept, changes it and writes it back.
+    private func turn() async throws -> HomeLock {
+        for _ in 0..<400 {
+            do { if let lock = try home.lock() { return lock } } catch { throw CommandFailure(error, path: home.path) }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw CommandFailure(
+            .environment, "Another signet has been at work in \(home.path) for twenty seconds.",
+            "Wait until it has ended, and give the command again. Nothing was changed.")
     }
 
     /// For a command that puts guardians in force once enough of those who were asked have answered: while some are asked,

@@ -1,0 +1,14 @@
+package import CallSignalling
+import SFrame
+
+extension CallParticipant {
+    /// A frame in the name of another member, as whoever has the secret can make it: for tests and demonstrations of what becomes of it.
+    package func forge(
+        _ plaintext: [UInt8], as member: CallDevice, _ context: MediaContext, number: UInt64
+    ) -> [UInt8]? {
+        guard member != device, let sending, let index = roster?.index(of: member),
+            let key = ring.frameKey(index, context, sending)
+        else { return nil }
+        return try? FrameSealer(key: key, firstCounter: number).seal(plaintext)
+    }
+}

@@ -1,0 +1,45 @@
+public import KeyTransparency
+import TransparencyLog
+
+/// Decides whether a directory's pins take the place of those in use.
+public struct PinsVerifier: Sendable {
+    /// What is in use.
+    public let profile: DirectoryProfile
+
+    /// A verifier for what is in use.
+    public init(_ profile: DirectoryProfile) { self.profile = profile }
+
+    /// Checks, in this order: signature and form, log, version, memory.
+    ///
+    /// - Parameter epoch: one that was shown to be recent, by a lookup.
+    /// - Throws: ``DirectoryPinsError``.
+    ///
+    /// Security: what is accepted stands in the log that the quorum has signed, and was the newest in this epoch; everybody who
+    /// asks is shown the same. That the operator meant it is not shown: whoever has the log's key and a quorum can log others.
+    public func verify(_ answer: LoggedPins, in epoch: VerifiedEpoch) throws(DirectoryPinsError) -> DirectoryPins {
+        let logs = profile.trust.policy.logs
+        let pins = try DirectoryPins(answer.note, signedByOneOf: logs)
+        guard logs.contains(where: { $0.name == pins.origin }) else { throw .otherOrigin }
+        do { try answer.place.verify(pins.text, under: .pins, in: epoch) } catch { throw .notLogged(error) }
+        guard pins.version == answer.place.version else {
+            throw .otherVersion(logged: answer.place.version, stated: pins.version)
+        }
+        guard let mark = profile.mark else { return pins }
+        guard pins.version >= mark.version else { throw .older(known: mark.version, shown: pins.version) }
+        guard pins.version > mark.version || pins.mark == mark else { throw .replaced(version: mark.version) }
+        return pins
+    }
+
+    /// Checks pins that came as a file, because no server is reached by those in use: signature of the recovery key, form, version.
+    ///
+    /// - Throws: ``DirectoryPinsError``.
+    ///
+    /// Security: they may only be used to ask the directory whether they are the newest in its log.
+    public func verify(file note: [UInt8]) throws(DirectoryPinsError) -> DirectoryPins {
+        guard let key = profile.server.recoveryKey else { throw .noRecoveryKey }
+        let pins = try DirectoryPins(note, signedByOneOf: [key])
+        guard profile.trust.policy.logs.contains(where: { $0.name == pins.origin }) else { throw .otherOrigin }
+        guard pins.version > profile.mark?.version ?? 0 else { throw .known(version: pins.version) }
+        return pins
+    }
+}

@@ -1,0 +1,44 @@
+import KeyTransparency
+public import SignetAPI
+
+extension Client {
+    /// Asks by which TLS keys the directory's server is to be known, and verifies that its log says so to everybody.
+    ///
+    /// Nothing is stored but the log's view: whoever calls this keeps ``SignetAPI/DirectoryProfile/following(_:)-(DirectoryPins)`` for
+    /// the next connections.
+    ///
+    /// - Returns: the newest, which may be those in use.
+    /// - Throws: ``ClientError``; ``ClientError/pins(_:)``: what the directory shows, or keeps back, is not what its log says.
+    public func newestPins() async throws(ClientError) -> DirectoryPins {
+        guard let owner else { throw .misuse(.noAccount) }
+        for delay in [0, 100, 400, 1600] {
+            if delay > 0 { await surroundings.wait(.milliseconds(delay)) }
+            let epoch = try await verifiedAnswer(owner.handle).answer.epoch
+            guard let logged = try await loggedPins(in: epoch) else { continue }
+            do throws(DirectoryPinsError) {
+                let pins = try PinsVerifier(profile).verify(logged, in: epoch)
+                guard (try? profile.following(pins).connector()) != nil else { throw .unusable }
+                return pins
+            } catch { throw .pins(error) }
+        }
+        throw .pins(.withheld)
+    }
+
+    /// - Returns: nil when a newer epoch should be asked about.
+    private func loggedPins(in epoch: VerifiedEpoch) async throws(ClientError) -> LoggedPins? {
+        let bytes: [UInt8]
+        do {
+            let request = PinsRequest(size: epoch.size)
+            bytes = try await calls.call(PinsRoute.pins, body: request.encoded, signedBy: nil, mayRepeat: true)
+        } catch {
+            // Whoever says that there are none keeps them back: every directory has some.
+            guard error.family == .environment else { throw .pins(.withheld) }
+            throw error
+        }
+        switch try? PinsAnswer(decoding: bytes) {
+        case .pins(let pins): return pins
+        case .anotherEpoch: return nil
+        case nil: throw .pins(.withheld)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import KeyDirectory
+import KeyTransparency
+package import Logging
+package import SignetAPI
+package import TransparencyLog
+
+/// Says by which TLS keys the server is known, and has the log say it too.
+///
+/// The files are read again at every interval: what ``TLSRotation`` puts there is logged and shown without a restart.
+package actor PinsAnswering: PartAnswering {
+    private let data: DataDirectory
+    private let profile: DirectoryProfile
+    private let directory: Directory
+    private let signer: NoteSigner
+    private let clock: @Sendable () -> UInt64
+    private let logger: Logger
+    private let tls: ServerTLS?
+    /// By version.
+    private var notes: [UInt64: LoggedText] = [:]
+
+    private struct LoggedText {
+        let text: [UInt8]
+        let note: [UInt8]
+    }
+
+    /// Answers from the files of a data directory.
+    ///
+    /// - Parameter tls: gets the key and certificate that are there; nil: the server has its own.
+    /// - Throws: ``StoredDirectoryError``: the log's key cannot be read.
+    package init(
+        _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
+        clock: @escaping @Sendable () -> UInt64, logger: Logger
+    ) throws(StoredDirectoryError) {
+        self.data = data
+        self.tls = tls
+        self.clock = clock
+        self.logger = logger
+        profile = stored.profile
+        directory = stored.directory
+        signer = try StoredDirectory.readKeys(data, stored.profile).log
+    }
+
+    package nonisolated var routes: [any PartRoute] { PinsRoute.allCases }
+
+    package func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] {
+        let size: UInt64
+        do { size = try PinsRequest(decoding: request.body).size } catch { throw PartRefusal(.badRequest) }
+        do throws(DirectoryError) {
+            guard let place = try directory.newestRecord(under: .pins, in: size), let known = notes[place.version]
+            else { return PinsAnswer.anotherEpoch.encoded }
+            return PinsAnswer.pins(LoggedPins(note: known.note, place: place)).encoded
+        } catch { throw PartRefusal(.unavailable) }
+    }
+
+    /// Reads the files: serves with what is there now, and logs what is newer than the log.
+    package func keepUp() async {
+        do {
+            try switchIdentity()
+            try load()
+            try await log()
+        } catch DirectoryError.refused(.unwitnessed) {
+            // Published as soon as the quorum has cosigned.
+        } catch {
+            logger.error("pins: the newest were not read, or not logged; trying again later")
+        }
+    }
+
+    package func close() async {}
+
+    /// Pins as they are served; nil if they are not at hand.
+    package func note(version: UInt64) -> [UInt8]? { notes[version]?.note }
+
+    /// Before the log tells clients to forget the key of before.
+    private func switchIdentity() throws {
+        _ = try TLSRotation(data).complete()
+        guard let tls,
+            try tls.replace(with: TLSIdentity(certificate: data.certificate, key: data.certificateKey))
+        else { return }
+        logger.notice("new connections get another certificate")
+    }
+
+    private func load() throws {
+        for pins in try StoredPins.all(in: data, of: profile, at: clock()) {
+            let text = pins.text
+            guard notes[pins.version]?.text != text else { continue }
+            notes[pins.version] = LoggedText(text: text, note: try pins.note(by: signer))
+        }
+    }
+
+    private func log() async throws {
+        let next = directory.version(of: .pins) + 1
+        guard !directory.hasEnded, let newest = notes[next] else { return }
+        try await directory.log(newest.text, under: .pins, version: next)
+    }
+}

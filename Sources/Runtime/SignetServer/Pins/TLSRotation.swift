@@ -1,0 +1,202 @@
+import Crypto
+import KeyPinning
+package import SignetAPI
+package import TransparencyLog
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Moves a server from its TLS key to the one in reserve, beside the running server, which takes the files at the next interval
+/// (``PinsAnswering``): new connections get the new certificate, and then the next version of the pins is logged.
+///
+/// All files are made in a folder of their own first. Whatever interrupts it, the same again completes it.
+package struct TLSRotation: Sendable {
+    /// For how long the reserve must have been known, in seconds: 30 days. Who was away for longer needs a new directory file only
+    /// if the server moved on twice meanwhile.
+    package static let patience: UInt64 = 30 * 86_400
+
+    private let data: DataDirectory
+    private var staging: String { data.path + "/tls.next" }
+    private var places: [(name: String, path: String)] {
+        [
+            ("server.key", data.certificateKey), ("server.pem", data.certificate), ("backup.key", data.backupKey),
+            ("ca.key", data.rootKey), ("ca.pem", data.root), ("pins.before", data.formerPins), ("pins", data.pins),
+            ("directory.signet", data.profile),
+        ]
+    }
+
+    /// A rotation in a data directory, the server of which may be running.
+    package init(_ data: DataDirectory) { self.data = data }
+
+    /// Puts the key in reserve to use, and makes another one in reserve.
+    ///
+    /// - Parameters:
+    ///   - chain: certificates of the key in reserve, PEM, the server's first; nil: one is made, by the authority that the setup made.
+    ///   - isUrgent: whether not to wait until clients know the key in reserve: the one in use was stolen.
+    ///   - now: seconds since 1970.
+    /// - Throws: ``TLSRotationError``: nothing has changed.
+    package func rotate(
+        to chain: [UInt8]? = nil, isUrgent: Bool = false, at now: UInt64
+    ) throws(TLSRotationError) -> DirectoryPins {
+        let old = try begin()
+        guard isUrgent || now >= old.time + Self.patience else { throw .tooEarly(until: old.time + Self.patience) }
+        let key = try reserve()
+        let pin = SPKIPin(hashing: Array(key.publicKey.derRepresentation))
+        guard old.server.pins.contains(where: { $0.key == pin }) else { throw .reserveNotPinned }
+        let certificates = if let chain { chain } else { try certificate(for: key, at: now) }
+        let identity = TLSIdentity(
+            certificateChain: certificates, privateKey: Array((key.pemRepresentation + "\n").utf8))
+        do { _ = try identity.context() } catch { throw .tls(error) }
+        return try publish(old, using: pin, identity, recoveryKey: old.server.recoveryKey, at: now)
+    }
+
+    /// Makes everything anew, the authority too, when all TLS keys are lost. Clients reach the server again with a file that the recovery
+    /// key has signed (``RecoveryKey``).
+    ///
+    /// - Throws: ``TLSRotationError``: nothing has changed.
+    package func replaceAll(for hosts: [ServerHost], at now: UInt64) throws(TLSRotationError) -> DirectoryPins {
+        let old = try begin()
+        guard let authority = try? DevelopmentAuthority(hosts: hosts, at: now) else { throw .tls(.invalidCertificate) }
+        let identity = TLSIdentity(
+            certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
+        return try publish(
+            old, using: Self.pin(of: identity), identity, under: authority, recoveryKey: old.server.recoveryKey,
+            at: now)
+    }
+
+    /// Puts another key in reserve and forgets the one before, which was published by mistake, lost or stolen.
+    ///
+    /// - Parameter recoveryKey: names another one; nil: that of before.
+    /// - Throws: ``TLSRotationError``: nothing has changed.
+    package func replaceReserve(
+        recoveryKey: VerifierKey? = nil, at now: UInt64
+    ) throws(TLSRotationError) -> DirectoryPins {
+        let old = try begin()
+        let identity = try file { () throws(FileFailure) in
+            TLSIdentity(
+                certificateChain: try PrivateFile.read(data.certificate),
+                privateKey: try PrivateFile.read(data.certificateKey))
+        }
+        return try publish(
+            old, using: Self.pin(of: identity), identity, recoveryKey: recoveryKey ?? old.server.recoveryKey, at: now)
+    }
+
+    /// Puts files in place that an interrupted rotation had ready.
+    ///
+    /// - Returns: whether there were any.
+    /// - Throws: ``FileFailure``.
+    package func complete() throws(FileFailure) -> Bool {
+        guard access(staging, F_OK) == 0 else { return false }
+        for (name, path) in places {
+            // The server may be doing the same.
+            guard systemRename("\(staging)/\(name)", path) == 0 || errno == ENOENT else { throw FileFailure(path) }
+        }
+        for folder in [data.path + "/tls", data.path] { try PrivateFile.synchronize(folder: folder) }
+        guard rmdir(staging) == 0 || errno == ENOENT else { throw FileFailure(staging) }
+        return true
+    }
+
+    private static func pin(of identity: TLSIdentity) throws(TLSRotationError) -> SPKIPin {
+        guard let leaf = try? PEMBlock.certificates(in: identity.certificateChain).first,
+            let fields = try? CertificateFields(leaf)
+        else { throw .tls(.invalidCertificate) }
+        return fields.pin
+    }
+
+    private func begin() throws(TLSRotationError) -> DirectoryPins {
+        guard try !file({ () throws(FileFailure) in try complete() }) else { throw .completed }
+        do { return try StoredPins.read(data.pins) } catch { throw .pins(error) }
+    }
+
+    private func reserve() throws(TLSRotationError) -> P256.Signing.PrivateKey {
+        let text = try file { () throws(FileFailure) in try PrivateFile.read(data.backupKey) }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: text, as: UTF8.self)) else {
+            throw .tls(.invalidKey)
+        }
+        return key
+    }
+
+    private func certificate(for key: P256.Signing.PrivateKey, at now: UInt64) throws(TLSRotationError) -> [UInt8] {
+        guard access(data.rootKey, F_OK) == 0 else { throw .certificateNeeded }
+        let (root, rootKey, server) = try file { () throws(FileFailure) in
+            (
+                try PrivateFile.read(data.root), try PrivateFile.read(data.rootKey),
+                try PrivateFile.read(data.certificate)
+            )
+        }
+        do {
+            return try DevelopmentAuthority.certificate(
+                for: key, like: server, by: root, String(decoding: rootKey, as: UTF8.self), at: now)
+        } catch { throw .tls(.invalidCertificate) }
+    }
+
+    /// Writes everything beside, then puts it in place.
+    private func publish(
+        _ old: DirectoryPins, using pin: SPKIPin, _ identity: TLSIdentity, under authority: DevelopmentAuthority? = nil,
+        recoveryKey: VerifierKey?, at now: UInt64
+    ) throws(TLSRotationError) -> DirectoryPins {
+        let spare = P256.Signing.PrivateKey()
+        let leaves = [
+            Pin(pin, tier: .leaf),
+            Pin(SPKIPin(hashing: Array(spare.publicKey.derRepresentation)), tier: .leaf, isBackup: true),
+        ]
+        let next = DirectoryPins(
+            origin: old.origin, version: old.version + 1, time: now,
+            server: ServerTrust(
+                root: authority?.root ?? old.server.root,
+                pins: leaves + (authority == nil ? old.server.pins.filter { $0.tier != .leaf } : []),
+                recoveryKey: recoveryKey))
+        let profile: DirectoryProfile
+        do { profile = try StoredDirectory.readProfile(data).following(next) } catch { throw .stored(error) }
+        let draft = staging + ".new"
+        try file { () throws(FileFailure) in
+            for (name, _) in places { unlink("\(draft)/\(name)") }
+            guard rmdir(draft) == 0 || errno == ENOENT else { throw FileFailure(draft) }
+            try PrivateFile.makeFolder(draft)
+            try PrivateFile.write(identity.privateKey, to: draft + "/server.key")
+            try PrivateFile.write(identity.certificateChain, to: draft + "/server.pem", mode: 0o644)
+            try PrivateFile.write((spare.pemRepresentation + "\n").utf8, to: draft + "/backup.key")
+            if let authority {
+                try PrivateFile.write(authority.rootPEM.utf8, to: draft + "/ca.pem", mode: 0o644)
+                try PrivateFile.write(authority.rootKeyPEM.utf8, to: draft + "/ca.key")
+            }
+            try PrivateFile.write(old.text, to: draft + "/pins.before", mode: 0o644)
+            try PrivateFile.write(next.text, to: draft + "/pins", mode: 0o644)
+            try PrivateFile.write(profile.encoded, to: draft + "/directory.signet", mode: 0o644)
+            try PrivateFile.synchronize(folder: draft)
+            guard systemRename(draft, staging) == 0 else { throw FileFailure(staging) }
+            try PrivateFile.synchronize(folder: data.path)
+        }
+        _ = try file { () throws(FileFailure) in try complete() }
+        return next
+    }
+
+    private func file<Value>(_ body: () throws(FileFailure) -> Value) throws(TLSRotationError) -> Value {
+        do { return try body() } catch { throw .file(error) }
+    }
+}
+
+/// Why TLS keys did not change.
+package enum TLSRotationError: Error, Sendable {
+    /// An interrupted rotation was completed instead; nothing else was done.
+    case completed
+    /// Clients have not had the time to learn of the key in reserve; at this time, in seconds since 1970, they have.
+    case tooEarly(until: UInt64)
+    /// The key in `tls/backup.key` is not one that clients accept.
+    case reserveNotPinned
+    /// The authority's key is not here: a certificate for the key in reserve has to be given.
+    case certificateNeeded
+    /// Key and certificate do not go together.
+    case tls(TLSIdentityError)
+    /// The pins of now were not read.
+    case pins(StoredPinsError)
+    /// The data directory was not read.
+    case stored(StoredDirectoryError)
+    /// The storage failed.
+    case file(FileFailure)
+}
+
+private func systemRename(_ old: String, _ new: String) -> Int32 { rename(old, new) }

@@ -1,0 +1,33 @@
+package import NIOSSL
+import Synchronization
+
+/// The certificate and key that new connections get; both can change while the server runs.
+package final class ServerTLS: Sendable {
+    private struct Current: Sendable {
+        var identity: TLSIdentity
+        var context: NIOSSLContext
+    }
+
+    private let current: Mutex<Current>
+
+    /// Begins with an identity.
+    ///
+    /// - Throws: ``TLSIdentityError``.
+    package init(_ identity: TLSIdentity) throws(TLSIdentityError) {
+        current = Mutex(Current(identity: identity, context: try identity.context()))
+    }
+
+    /// What a connection that begins now gets.
+    var context: NIOSSLContext { current.withLock { $0.context } }
+
+    /// Gives connections that begin from now on another identity. Those that stand keep theirs.
+    ///
+    /// - Returns: whether it is another one.
+    /// - Throws: ``TLSIdentityError``: the one before stays.
+    package func replace(with identity: TLSIdentity) throws(TLSIdentityError) -> Bool {
+        guard current.withLock({ $0.identity != identity }) else { return false }
+        let context = try identity.context()
+        current.withLock { $0 = Current(identity: identity, context: context) }
+        return true
+    }
+}

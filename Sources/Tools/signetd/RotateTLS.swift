@@ -1,0 +1,123 @@
+import ArgumentParser
+import Foundation
+import SignetAPI
+import SignetServer
+import TransparencyLog
+
+extension Rotate {
+    /// `signetd rotate tls`
+    struct TLS: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "tls", abstract: "Give the server its TLS key in reserve, and publish another one in reserve.",
+            discussion: """
+                The server may be running: within the interval of --republish new connections get the new certificate, and then its \
+                log says to everybody which keys count from now on. Clients that ask within 30 days always know the key that comes \
+                next; so this waits until the one in reserve is 30 days old. Put tls/backup.key back for it, and move the new one \
+                away afterwards.
+
+                --new-reserve forgets the key in reserve and publishes another one. --lost makes everything anew; then clients \
+                need the file that `signetd recovery-key sign` writes.
+                """)
+
+        @OptionGroup var data: DataOption
+
+        @Option(
+            help: ArgumentHelp(
+                "Certificates of the key in reserve, PEM, the server's first. Default: one made with tls/ca.key.",
+                valueName: "file"))
+        var certificate: String?
+
+        @Flag(help: "Do not wait: the key in use was stolen.")
+        var now = false
+
+        @Flag(help: "Keep the key in use, and put another one in reserve.")
+        var newReserve = false
+
+        @Option(help: ArgumentHelp("With --new-reserve: the recovery key that counts from now on.", valueName: "vkey"))
+        var recoveryKey: String?
+
+        @Flag(help: "Make authority, key and reserve anew: all of them are lost.")
+        var lost = false
+
+        func validate() throws {
+            guard !(newReserve && lost), recoveryKey == nil || newReserve else {
+                throw ValidationError("--new-reserve, with --recovery-key or without, or --lost")
+            }
+        }
+
+        func run() async throws {
+            let folder = DataDirectory(path: data.data)
+            let rotation = TLSRotation(folder)
+            let pins: DirectoryPins
+            do {
+                if lost {
+                    let profile = try StoredDirectory.readProfile(folder)
+                    guard let host = ServerHost(try ServerURL(profile.url).host) else { throw ValidationError("url") }
+                    pins = try rotation.replaceAll(for: [host], at: Diagnostics.now())
+                } else if newReserve {
+                    pins = try rotation.replaceReserve(
+                        recoveryKey: try recoveryKey.map(Self.recoveryKey), at: Diagnostics.now())
+                } else {
+                    let chain = try certificate.map { try OptionFile.read($0, "--certificate") }
+                    pins = try rotation.rotate(to: chain, isUrgent: now, at: Diagnostics.now())
+                }
+            } catch let error as ValidationError { throw error } catch { throw Diagnostics.exit(error) }
+            print("version \(pins.version) of the pins: the running server takes it, or the next that starts")
+            print("for new clients: \(folder.profile)")
+            print("move this away from the server: \(folder.backupKey)")
+        }
+
+        static func recoveryKey(_ text: String) throws -> VerifierKey {
+            guard let key = try? VerifierKey(decoding: Array(text.utf8)), key.algorithm == .ed25519 else {
+                throw ValidationError("--recovery-key: what `signetd recovery-key make` prints")
+            }
+            return key
+        }
+    }
+}
+
+/// `signetd recovery-key`
+struct RecoveryKeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recovery-key",
+        abstract: "The key that brings clients new pins when the server lost its TLS keys.",
+        discussion: "Make it, and sign with it, on another machine than the server.",
+        subcommands: [Make.self, Sign.self])
+
+    /// `signetd recovery-key make`
+    struct Make: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a key, and print its public half for `init --recovery-key`.")
+
+        @Option(help: ArgumentHelp("The name of the log, such as example.org/signet.", valueName: "name"))
+        var origin: String
+
+        @Argument(help: ArgumentHelp("Where the secret key goes.", valueName: "file"))
+        var file: String
+
+        func run() async throws {
+            guard let name = try? KeyName(Array(origin.utf8)) else { throw ValidationError("--origin: no name") }
+            do { print(String(decoding: try RecoveryKey.make(for: name, at: file).encoded, as: UTF8.self)) } catch {
+                throw Diagnostics.exit(error)
+            }
+        }
+    }
+
+    /// `signetd recovery-key sign`
+    struct Sign: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Sign the server's pins, for `signet pins accept`. Prints the file for clients.")
+
+        @Argument(help: ArgumentHelp("tls/pins of the data directory.", valueName: "pins"))
+        var pins: String
+
+        @Option(help: ArgumentHelp("The secret key.", valueName: "file"))
+        var key: String
+
+        func run() async throws {
+            do { FileHandle.standardOutput.write(Data(try RecoveryKey.sign(pins, with: key))) } catch {
+                throw Diagnostics.exit(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import SignetServer
+
+extension Verdict {
+    static func of(_ error: TLSRotationError) -> Verdict {
+        switch error {
+        case .completed:
+            Verdict(.tryAgain, "an interrupted change of the TLS key was completed; the same again makes another one")
+        case .tooEarly(let time):
+            Verdict(
+                .tryAgain,
+                "clients have not had 30 days to learn of the key in reserve; they will have on \(day(time)). "
+                    + "If the key in use was stolen, add --now"
+            )
+        case .reserveNotPinned:
+            Verdict(
+                .damaged, "the key in tls/backup.key is not the one in reserve that clients know; nothing has changed")
+        case .certificateNeeded:
+            Verdict(
+                .damaged,
+                "a certificate for the key in reserve is needed: put tls/ca.key back, or give one with --certificate")
+        case .tls(let error): of(error)
+        case .pins(let error): of(error)
+        case .stored(let error): of(error)
+        case .file(let failure): Verdict(.diskFailed, sentence(failure))
+        }
+    }
+
+    static func of(_ error: RecoveryKeyError) -> Verdict {
+        switch error {
+        case .invalidName: Verdict(.notMade, "the log's name cannot begin the name of a key")
+        case .file(let failure): Verdict(.notMade, sentence(failure))
+        case .key(.file(let failure)): Verdict(.damaged, sentence(failure))
+        case .key: Verdict(.damaged, "the recovery key's file is not one, or others than you may read it")
+        case .pins(let error): of(error)
+        }
+    }
+
+    private static func of(_ error: StoredPinsError) -> Verdict {
+        switch error {
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .malformed(let path, _): Verdict(.damaged, "\(path) does not hold the pins of a directory's server")
+        }
+    }
+
+    private static func day(_ time: UInt64) -> String {
+        Date(timeIntervalSince1970: Double(time)).formatted(.iso8601.year().month().day())
+    }
+}

@@ -1,0 +1,55 @@
+import CallSignalling
+import Synchronization
+import Testing
+
+@testable import CallClient
+
+/// A member sends frames in the name of another, with real signatures and boxes.
+struct ForgeryTests {
+    private struct Named: Equatable {
+        let sender: CallDevice
+        let holders: [CallDevice]?
+    }
+
+    /// Three in a call, of whom the third forges what the second hears of the first.
+    private func forging(_ room: CallRoom) async throws -> [RoomDevice] {
+        let devices = try (0..<3).map { try room.enter($0, knowing: 0..<3) }
+        try await room.begin(devices)
+        #expect(await room.hears(devices[1], devices[0]))
+        #expect(await room.hears(devices[1], devices[2]))
+        return devices
+    }
+
+    @Test(.timeLimit(.minutes(2))) func whoeverHasTheKeyIsNamed_ifTheRelayHelped() async throws {
+        let room = CallRoom()
+        let devices = try await forging(room)
+        let victim = devices[0].identity.device
+        room.connives.withLock { $0 = true }
+        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 500))
+        let named = await devices[1].log.first {
+            if case .denied(1, let sender, let holders) = $0 { Named(sender: sender, holders: holders) } else { nil }
+        }
+        #expect(named == Named(sender: victim, holders: [devices[2].identity.device]))
+        let heard = await devices[1].log.first {
+            if case .heard(let frame, victim) = $0, frame.sound == [6, 6, 6] { true } else { nil }
+        }
+        #expect(heard == true)
+        let tallies = [await devices[1].call.tally, await devices[2].call.tally]
+        #expect(tallies[0].members[victim]?.denied == 1 && tallies[1].members[victim]?.denied ?? 0 == 0)
+        for device in devices { await device.call.leave() }
+    }
+
+    /// Without the relay's help, the same goes nowhere.
+    @Test(.timeLimit(.minutes(2))) func anHonestRelayHandsNothingOnInAnothersName() async throws {
+        let room = CallRoom()
+        let devices = try await forging(room)
+        let victim = devices[0].identity.device
+        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 500))
+        await devices[0].call.send([4])
+        let sound = await devices[1].log.first {
+            if case .heard(let frame, victim) = $0, frame.sound != [1, 2, 3] { frame.sound } else { nil }
+        }
+        #expect(sound == [4])
+        for device in devices { await device.call.leave() }
+    }
+}

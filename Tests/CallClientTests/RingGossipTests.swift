@@ -1,0 +1,111 @@
+import CallSignalling
+import KeyTransparency
+import SignetClient
+import Synchronization
+import Testing
+import TransparencyLog
+
+@testable import CallClient
+
+/// A directory that shows the caller another log than the one who is called: rings and answers carry what each of them saw.
+struct RingGossipTests {
+    private let room = CallRoom()
+    private let callID: CallID
+    private let fork: MetCheckpoint
+
+    init() throws {
+        callID = room.callID
+        let line = NoteSignature(name: try KeyName("example.org/log".utf8), keyID: KeyID(rawValue: 0), blob: [1])
+        let note = try SignedNote(text: Array("example.org/log\n".utf8), signatures: [line])
+        fork = MetCheckpoint.fork(ForkEvidence(first: note, second: note))
+    }
+
+    private func signal(_ body: SignalBody, _ checkpoint: [UInt8], from number: Int, to other: Int) throws -> Signal {
+        let (sender, recipient) = (room.people[number], room.people[other])
+        let now = CallClock().now
+        let content = Signal.Content(
+            callID: callID, sender: try #require(CallDevice(sender.keys.signing)),
+            recipient: CallDevice(recipient.keys.signing), term: 0, sequence: now, sentAt: now, checkpoint: checkpoint,
+            body: body)
+        return try Signal(signing: content, with: sender.sign)
+    }
+
+    private func ring() throws -> Ring {
+        try Ring(
+            id: try #require(SignalNonce([UInt8](repeating: 6, count: 16))), duration: 45,
+            caller: room.people[0].handle.bytes, others: [room.people[1].handle.bytes])
+    }
+
+    /// Judges a ring of the first at the second, to whom `meet` says what came of its checkpoint.
+    private func judge(
+        _ signal: Signal, _ meet: MetCheckpoint
+    ) async throws -> (RingEvent?, asked: [[UInt8]], ringing: Int) {
+        let devices: Set<CallDevice> = [try #require(CallDevice(room.people[0].keys.signing))]
+        let asked = Mutex<[[UInt8]]>([])
+        let people = RingPeople { _ in
+            devices
+        } find: { _ in
+            .success(RingPeople.Found(devices: devices, hasChanged: false))
+        } meet: { bytes in
+            asked.withLock { $0.append(bytes) }
+            return meet
+        }
+        let judge = RingJudge(
+            for: try #require(CallIdentity(room.people[1])), of: room.people[1].handle, among: people,
+            remembering: RingMemory(), isBusy: false
+        ) { _ in }
+        let event = await judge.judge(signal)
+        return (event, asked.withLock { $0 }, await judge.ringing.count)
+    }
+
+    @Test func aRingFromAnotherLogDoesNotRing() async throws {
+        let caller = room.people[0].handle
+        let theirs = try signal(.ring(ring()), [1, 2, 3], from: 0, to: 1)
+        let met = try await judge(theirs, fork)
+        #expect(met.0 == .forkMet(caller))
+        #expect(met.asked == [[1, 2, 3]] && met.ringing == 0)
+        let same = try await judge(theirs, .oneHistory)
+        guard case .ringing = same.0 else { return #expect(Bool(false), "\(String(describing: same.0))") }
+        #expect(same.ringing == 1)
+        let silent = try await judge(signal(.ring(ring()), [], from: 0, to: 1), fork)
+        guard case .ringing = silent.0 else { return #expect(Bool(false), "\(String(describing: silent.0))") }
+        #expect(silent.asked.isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anAnswerFromAnotherLogEndsWhatIsSent() async throws {
+        let fork = fork
+        let caller = try room.enter(0, knowing: 0..<2, gossip: CallGossip(own: []) { $0 == [9] ? fork : .oneHistory })
+        await caller.call.start()
+        let nonce = try #require(SignalNonce([UInt8](repeating: 6, count: 16)))
+        let answer = try signal(.ringAnswer(RingAnswer(.busy, to: nonce)), [9], from: 1, to: 0)
+        room.bring(answer, from: try #require(CallDevice(room.people[1].keys.signing)))
+        let met = await caller.log.first { notice in
+            if case .met(.fork, _) = notice { true } else { nil as Bool? }
+        }
+        #expect(met == true)
+        #expect(await caller.call.tally.isForked)
+        await caller.call.leave()
+    }
+
+    /// A ring of another call, while this one lasts.
+    @Test(.timeLimit(.minutes(1))) func aRingFromAnotherLogEndsWhatIsSentInThisCall() async throws {
+        let device = try room.enter(0, knowing: 0..<2)
+        await device.call.start()
+        await device.call.hear(.forkMet(room.people[1].handle))
+        #expect(await device.call.tally.isForked)
+        await device.call.leave()
+    }
+
+    /// What a device answers goes with its own checkpoint.
+    @Test func anAnswerCarriesTheCheckpoint() throws {
+        var rings = IncomingRings(
+            of: try #require(CallDevice(room.people[1].keys.signing)), room.people[1].handle.bytes,
+            remembering: RingMemory())
+        let ring = try ring()
+        let screened = try rings.screen(
+            signal(.ring(ring), [], from: 0, to: 1), ring,
+            accepted: [try #require(CallDevice(room.people[0].keys.signing))], at: CallClock().now)
+        let answer = try #require(CallIdentity(room.people[1])?.answer(.busy, to: screened, telling: [7]))
+        #expect(answer.content.checkpoint == [7])
+    }
+}

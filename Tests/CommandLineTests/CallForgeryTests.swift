@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// A member of a call and the relay send frames in the name of another: each in a process of its own.
+struct CallForgeryTests {
+    @Test(.timeLimit(.minutes(3))) func whoeverForgesIsNamedToWhoeverHearsIt() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in try await town.befriendCarol() }
+            let server = try await RunningServer.start(
+                .lyingServer, ["calls", "--data", "server", "--port", "0"], in: town.folder)
+            try town.point(to: server.port)
+            do { try await Self.forge(town) } catch {
+                try await server.stop(SIGKILL)
+                throw error
+            }
+            try await server.stop()
+        }
+    }
+
+    private static func forge(_ town: Town) async throws {
+        let alice = try await CallProcess.start(town, "alice", with: ["bob", "carol"])
+        let name = try #require(try await alice.first { $0["call"] as? String })
+        let bob = try await CallProcess.join(name, town, "bob", with: ["alice", "carol"])
+        let carol = try await CallProcess.join(
+            name, town, "carol", with: ["alice", "bob"], "--forge-for-tests", "alice@example.org")
+        defer { for call in [alice, bob, carol] { call.kill() } }
+        let holders = try await bob.first { line -> [String]? in
+            line["deniedBy"] as? String == "alice@example.org/1" ? line["keyHolders"] as? [String] : nil
+        }
+        #expect(holders == ["carol@example.org/1"])
+        let end = try await bob.leave()
+        let denied = end.participants.filter { $0["denied"] as? Int ?? 0 > 0 }
+        #expect(denied.compactMap { $0["participant"] as? String } == ["alice@example.org/1"])
+        #expect(end["undecryptable"] as? Int == 0, "\(end)")
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// What the commands about guardians say of how it stands, where a shorter answer would not be true.
+@Suite struct GuardianAnswerTests {
+    /// A device that was linked knows nothing of the guardians that another one chose; removed, it is none of the account's.
+    @Test func aLinkedDeviceIsToldWhereTheGuardiansWereChosen() async throws {
+        try await Circle.with { circle in
+            try await circle.setGuardians()
+            try await circle.run("ming", "guardians")
+            let alone = try await circle.attempt("ming", "guardians", "remind")
+            expect(64, alone)
+            #expect(alone.complaint == "There is nobody to remind: whoever is asked has answered.")
+            try await circle.town.link("phone", to: "ming", code: circle.town.makeCard("phone", Circle.ming))
+            for command in ["refresh", "check", "rehearse", "remind", "paper"] {
+                let exit = try await circle.attempt("phone", "guardians", command)
+                expect(64, exit, command)
+                #expect(
+                    exit.complaint
+                        == "Your guardians were chosen on another device of yours; this one knows nothing of them.",
+                    "\(command)")
+                #expect(exit.errors.contains("on the device that holds your identity"))
+            }
+            try await circle.run("ming", "devices", "revoke", "2")
+            for options in [[], ["--out", "objection"]] {
+                let exit = try await circle.town.signet(["recover", "stop", "--home", "phone"] + options)
+                expect(2, exit)
+                #expect(exit.complaint.hasPrefix("The account does not list this device any more"))
+                #expect(!exit.errors.contains("Tell your guardians yourself"))
+            }
+            #expect(!circle.town.exists("objection"), "nobody would take it")
+        }
+    }
+
+    /// A file that nobody can read is named, with what it was for and what to do.
+    @Test func theDamagedFileIsNamed() async throws {
+        try await Circle.with { circle in
+            try await circle.setGuardians()
+            try await circle.run("ming", "guardians")
+            try circle.makeNewDevice("new")
+            let start = ["recover", "start", Circle.ming, "--directory", circle.town.profile.path(), "--home", "new"]
+            expect(0, try await circle.town.signet(start))
+            for path in [
+                "new/recovery", "new/recovery-copy", "ana/guardian-duties", "ben/guardian-cases", "ming/guardians",
+            ] {
+                try circle.town.write([], to: path)
+            }
+            for (home, command, path) in [
+                ("new", ["recover"], "new/recovery"), ("new", ["recover", "finish"], "new/recovery"),
+                ("ana", ["guardian"], "ana/guardian-duties"), ("ben", ["guardian"], "ben/guardian-cases"),
+                ("ming", ["guardians"], "ming/guardians"),
+            ] {
+                let exit = try await circle.town.signet(command + ["--home", home])
+                expect(65, exit, "\(command)")
+                #expect(exit.complaint.hasPrefix("\(path) is damaged"), "\(command)")
+                #expect(exit.errors.contains("Put it back from a copy of the folder"))
+            }
+            #expect(try await circle.attempt("new", "recover").errors.contains("signet recover start"))
+            expect(0, try await circle.town.signet(start), "it goes on")
+            try circle.town.write(circle.town.bytes("eva/store.sqlite").prefix(3000), to: "eva/notes.sqlite")
+            let notes = try await circle.attempt("eva", "guardians", "add", Circle.ming, "--json")
+            expect(65, notes)
+            #expect(notes.complaint.hasPrefix("notes.sqlite is damaged, or another program's. It holds your notes"))
+        }
+    }
+
+    /// A start that is refused leaves the folder as it was, however often; a device that was linked is not told that it is somebody's.
+    @Test func aRefusedStartLeavesNothing() async throws {
+        try await Town.withServer { town, _ in
+            let start = { (handle: String, home: String) in
+                try await town.signet(home, "recover", "start", handle, "--directory", town.profile.path())
+            }
+            for _ in 0..<3 { expect(4, try await start("nobody@example.org", "typo")) }
+            #expect(!town.exists("typo/keystore"))
+            #expect(!town.exists("typo/store-earlier-1.sqlite"))
+            let linked = try await start(Town.bob, "phone")
+            expect(64, linked)
+            #expect(linked.complaint == "phone holds a device that was linked to bob@example.org, or waits for that.")
+            let join = try await town.signet(
+                "pad", "account", "join", Town.bob, "--directory", town.profile.path(), "--card", "nowhere/card")
+            #expect(join.status != 0 && town.exists("pad/keystore"))
+            #expect(join.errors.contains("The keys are made: give the same command again with another --card."))
+        }
+    }
+
+    /// Enough have answered for a new set, and somebody asks for the identity: those in force stay, and are shown.
+    @Test func whileSomebodyAsksItIsShownWhoGuards() async throws {
+        try await Circle.with { circle in
+            try await circle.setGuardians()
+            try await circle.run("ming", "guardians")
+            let paper = try await circle.run("ming", "guardians", "paper")
+            try circle.town.write(Array(paper.output.utf8), to: "paper")
+            try await circle.run("ming", "guardians", "refresh")
+            for name in Circle.guardians { try await circle.run(name, "guardian") }
+            try circle.makeNewDevice("new")
+            try await circle.run(
+                "new", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), "--paper", "paper")
+            let list = try await circle.attempt("ming", "guardians")
+            expect(0, list)
+            #expect(list.output.contains("Your guardians are in force: 5 of 5 kept"))
+            #expect(list.output.contains("Asked, in force once 4 keep their part: 5 of 5 kept."))
+            #expect(list.output.contains("ana@example.org  keeps their part"))
+            #expect(list.output.contains("! Somebody asks for your identity. Your guardians do not change before"))
+            #expect(list.output.contains("signet recover stop"))
+            let object = try await circle.attempt("ming", "guardians", "--json").object()
+            #expect(object["refused"] as? String == "somebody-asks")
+            #expect(object["inForce"] as? Bool == false && object["kept"] as? Int == 5)
+            try await circle.run("ming", "recover", "stop")
+            let after = try await circle.run("ming", "guardians", "--json").object()
+            #expect(after["inForce"] as? Bool == true && after["refused"] is NSNull)
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import KeyPinning
+import SignetAPI
+import SignetClient
+import Testing
+import TransparencyLog
+
+/// A server that changes its TLS key while it runs, and one that lost them all, as processes.
+@Suite(.serialized) struct TLSRotationTests {
+    private static let options = [
+        "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0", "--republish", "1",
+    ]
+
+    private static func profile(_ town: Town, _ home: String) throws -> DirectoryProfile {
+        try DirectoryProfile(decoding: town.bytes("\(home)/directory"))
+    }
+
+    /// A client that accepts this key alone.
+    private static func transport(_ town: Town, accepting pin: Pin) throws -> NIOTransport {
+        let profile = try profile(town, "alice")
+        let pins = [Pin(pin.key, tier: .leaf), Pin(SPKIPin(hashing: [1]), tier: .leaf, isBackup: true)]
+        return try NIOTransport(
+            to: DirectoryProfile(url: profile.url, tlsRoot: profile.tlsRoot, pins: pins, trust: profile.trust))
+    }
+
+    private static func isServed(_ transport: NIOTransport) async throws -> Bool {
+        let limit = ResponseLimit(maximumByteCount: 65_536, mediaType: nil)
+        let request = DirectoryRequest(method: "GET", path: Route.health.path, limit: limit)
+        do { return try await transport.send(request).status == 200 } catch {
+            guard case .refused = error else { throw error }
+            return false
+        }
+    }
+
+    /// Asks until the server has logged a version, which it does within its interval.
+    private static func learn(_ version: UInt64, _ town: Town, _ home: String) async throws {
+        for _ in 0..<200 where try profile(town, home).mark?.version != version {
+            expect(0, try await town.signet(home, "pins", "update"), home)
+        }
+        #expect(try profile(town, home).mark?.version == version)
+    }
+
+    @Test func aRunningServerChangesItsKeyAndNobodyWhoAsksIsLockedOut() async throws {
+        try await Town.with { town in
+            let early = try await town.signetd("rotate", "tls", "--data", "server")
+            expect(75, early)
+            #expect(early.complaint.contains("have not had 30 days"), "\(early.errors)")
+            let pins = try Self.profile(town, "alice").pins
+            try await town.serving(.signetd, Self.options) { _ in
+                let established = try Self.transport(town, accepting: pins[0])
+                #expect(try await Self.isServed(established))
+                #expect(try await !Self.isServed(Self.transport(town, accepting: pins[1])))
+
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+                try await Self.learn(2, town, "alice")
+                #expect(try await Self.isServed(established), "a connection that stands goes on")
+                #expect(try await !Self.isServed(Self.transport(town, accepting: pins[0])))
+                #expect(try await Self.isServed(Self.transport(town, accepting: pins[1])))
+                #expect(try Self.profile(town, "alice").pins[0] == Pin(pins[1].key, tier: .leaf))
+
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+                try await Self.learn(3, town, "alice")
+                let late = try await town.signet("bob", "pins", "update")
+                expect(1, late, "bob slept through both")
+                #expect(late.errors.contains("new directory file"), "\(late.errors)")
+            }
+        }
+    }
+
+    /// As an ACME client with a kept key renews: another certificate of the same key in the same place.
+    @Test(.timeLimit(.minutes(3))) func aRenewedCertificateOfTheSameKeyIsServedWithoutAStart() async throws {
+        try await Town.with { town in
+            let pins = try Self.profile(town, "alice").pins
+            try await town.serving(.signetd, Self.options) { server in
+                let established = try Self.transport(town, accepting: pins[0])
+                #expect(try await Self.isServed(established))
+                let first = try await Self.serial(server, town)
+                try await Self.renew(town, serial: 4711)
+                // A file that is half copied is not served, and what was served before still is.
+                try town.write(town.bytes("renewed.pem").prefix(300), to: "server/tls/server.pem")
+                expect(0, try await town.signet("bob", "pins", "update"))
+                #expect(try await Self.serial(server, town) == first)
+                try town.write(town.bytes("renewed.pem"), to: "server/tls/server.pem")
+                while try await Self.serial(server, town) == first { try Task.checkCancellation() }
+                #expect(try await Self.serial(server, town) == "serial=1267")
+                #expect(try await Self.isServed(established), "a connection that stands goes on")
+                #expect(try await Self.isServed(Self.transport(town, accepting: pins[0])))
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+                #expect(try Self.profile(town, "alice").pins == pins)
+            }
+        }
+    }
+
+    /// Has the directory's own authority sign the server's key again.
+    private static func renew(_ town: Town, serial: Int) async throws {
+        let script = """
+            set -e
+            printf '%s\\n' basicConstraints=critical,CA:FALSE keyUsage=critical,digitalSignature \
+                extendedKeyUsage=serverAuth subjectAltName=DNS:localhost authorityKeyIdentifier=keyid >extensions
+            openssl req -new -key server/tls/server.key -subj /CN=localhost -out request
+            openssl x509 -req -in request -CA server/tls/ca.pem -CAkey server/tls/ca.key -set_serial \(serial) -days 90 \
+                -extfile extensions -out renewed.pem
+            """
+        let made = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", script], in: town.folder)
+        try #require(made.status == 0, "\(made.errors)")
+    }
+
+    /// The number of the certificate that a new connection gets.
+    private static func serial(_ server: RunningServer, _ town: Town) async throws -> String {
+        let script = "openssl s_client -connect localhost:\(server.port) 2>/dev/null | openssl x509 -noout -serial"
+        let shown = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", script], in: town.folder)
+        return try #require(shown.lines.first, "\(shown.errors)")
+    }
+
+    @Test func aReserveThatWasPublishedByMistakeIsWithdrawn() async throws {
+        try await Town.with { town in
+            let pins = try Self.profile(town, "alice").pins
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve"))
+            try await town.serving(.signetd, Self.options) { _ in
+                try await Self.learn(2, town, "alice")
+                let now = try Self.profile(town, "alice").pins
+                #expect(now[0] == pins[0])
+                #expect(!now.contains { $0.key == pins[1].key })
+            }
+        }
+    }
+
+    /// Puts the files of an interrupted rotation where the next start finds them.
+    @Test func anInterruptedChangeIsCompletedByTheNextStart() async throws {
+        try await Town.with { town in
+            let before = try town.contents("server/tls")
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+            let after = try town.contents("server/tls")
+            try FileManager.default.createDirectory(at: town["server/tls.next"], withIntermediateDirectories: false)
+            for (name, bytes) in before { try town.write(bytes, to: "server/tls/\(name)") }
+            // The key is in place, and the certificate is not.
+            for name in ["server.pem", "backup.key", "pins", "pins.before"] {
+                try town.write(try #require(after[name]), to: "server/tls.next/\(name)")
+            }
+            try town.write(try #require(after["server.key"]), to: "server/tls/server.key")
+            try await town.serving(.signetd, Self.options) { _ in try await Self.learn(2, town, "alice") }
+            #expect(try town.contents("server/tls") == after)
+            #expect(!town.exists("server/tls.next"))
+        }
+    }
+
+    @Test func aServerThatLostItsKeysIsReachedAgainByTheRecoveryKey() async throws {
+        try await Town.with { town in
+            let made = try await town.signetd("recovery-key", "make", "offline.key", "--origin", "example.org/signet")
+            expect(0, made)
+            let key = try #require(made.lines.first)
+            expect(
+                0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve", "--recovery-key", key))
+            try await town.serving(.signetd, Self.options) { _ in try await Self.learn(2, town, "alice") }
+
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--lost"))
+            try await Self.sign("server/tls/pins", town)
+            try await town.serving(.signetd, Self.options) { _ in
+                expect(1, try await town.signet("alice", "pins", "update"), "by what she has nobody is reached")
+                for _ in 0..<50 where try Self.profile(town, "alice").mark?.version != 3 {
+                    _ = try await town.signet("alice", "pins", "accept", "pins.signed")
+                }
+                #expect(try Self.profile(town, "alice").mark?.version == 3)
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+                let again = try await town.signet("alice", "pins", "accept", "pins.signed")
+                expect(1, again)
+                #expect(again.complaint.contains("no newer than the pins in use"), "\(again.errors)")
+
+                let stranger = try await town.signet("bob", "pins", "accept", "pins.signed")
+                expect(1, stranger, "bob was never told of a recovery key")
+                #expect(stranger.complaint.contains("named no recovery key"), "\(stranger.errors)")
+                try await Self.useStolenKey(town)
+            }
+        }
+    }
+
+    private static func sign(_ pins: String, _ town: Town) async throws {
+        let signed = try await town.signetd("recovery-key", "sign", pins, "--key", "offline.key")
+        expect(0, signed)
+        try town.write(signed.output.utf8, to: "pins.signed")
+    }
+
+    /// Whoever has the recovery key alone adds a key of their own to the server's.
+    private static func useStolenKey(_ town: Town) async throws {
+        let newest = try DirectoryPins(decoding: town.bytes("server/tls/pins"))
+        let own = Pin(SPKIPin(hashing: [66]), tier: .leaf, isBackup: true)
+        let forged = DirectoryPins(
+            origin: newest.origin, version: newest.version + 1, time: newest.time,
+            server: ServerTrust(root: newest.server.root, pins: newest.server.pins + [own]))
+        try town.write(forged.text, to: "forged")
+        try await sign("forged", town)
+        let before = try town.bytes("alice/directory")
+        let refused = try await town.signet("alice", "pins", "accept", "pins.signed")
+        expect(1, refused)
+        #expect(refused.complaint.contains("an old version of its server's pins"), "\(refused.errors)")
+        #expect(try town.bytes("alice/directory") == before)
+    }
+}

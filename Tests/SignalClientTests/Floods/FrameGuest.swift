@@ -1,0 +1,93 @@
+import CallSignalling
+import NIOCore
+import NIOPosix
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Synchronization
+
+/// A device at the relay of frames that says what it is told to.
+final class FrameGuest: Sendable {
+    /// What a relay says to a hello.
+    enum Reception: Hashable, Sendable {
+        case welcome(stay: UInt64)
+        case refused
+    }
+
+    private let channel: any Channel
+    private let received = ReceivedPackets()
+    let key: RelayKey
+    private let ticket: [UInt8]
+
+    struct NotAdmitted: Error {}
+
+    /// Asks the directory for a ticket, and opens a socket to the relay.
+    init(_ call: CallID, _ client: Client<InMemoryStore>, as person: TestDevice) async throws {
+        let bytes = try await client.call(CallRoute.relay, call.bytes, signedBy: person.secrets, mayRepeat: true)
+        guard case .admitted(let port, let key, let ticket) = try RelayAdmission(decoding: bytes),
+            let key = RelayKey(key)
+        else { throw NotAdmitted() }
+        (self.key, self.ticket) = (key, ticket)
+        let received = received
+        channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(PacketReader(received))
+                }
+            }
+            .connect(host: "127.0.0.1", port: Int(port)).get()
+    }
+
+    /// Says hello until it is heard.
+    func enter() async throws -> Reception {
+        var cookie: UInt64 = 0
+        while !Task.isCancelled {
+            try await send(key.hello(cookie: cookie, ticket: ticket))
+            switch await next(within: .milliseconds(300)) {
+            case .challenge(let number): cookie = number
+            case .welcome(let stay, _): return .welcome(stay: stay)
+            case .refused: return .refused
+            default: continue
+            }
+        }
+        throw CancellationError()
+    }
+
+    func send(_ packet: RelayPacket) async throws {
+        guard let address = channel.remoteAddress else { throw ChannelError.eof }
+        try await channel.writeAndFlush(
+            AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: packet.encoded)))
+    }
+
+    /// What comes next, if it comes in time: a datagram may be lost.
+    func next(within time: Duration) async -> RelayPacket? {
+        let end = ContinuousClock.now + time
+        while ContinuousClock.now < end, !Task.isCancelled {
+            if let packet = received.first() { return packet }
+            try? await Task.sleep(for: .milliseconds(2))
+        }
+        return nil
+    }
+
+    func close() { channel.close(promise: nil) }
+}
+
+/// Packets in the order in which they came: nobody who stops waiting for one ends them, as with a stream.
+private final class ReceivedPackets: Sendable {
+    private let packets = Mutex<[RelayPacket]>([])
+
+    func append(_ packet: RelayPacket) { packets.withLock { $0.append(packet) } }
+
+    func first() -> RelayPacket? { packets.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}
+
+private final class PacketReader: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    private let packets: ReceivedPackets
+
+    init(_ packets: ReceivedPackets) { self.packets = packets }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        RelayPacket(decoding: Array(unwrapInboundIn(data).data.readableBytesView)).map { packets.append($0) }
+    }
+}
