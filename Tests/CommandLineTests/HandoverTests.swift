@@ -190,7 +190,8 @@ import Testing
         }
     }
 
-    /// Guardians set, the log handed over, all devices lost: the identity comes back.
+    /// Guardians set, the log handed over, all devices lost: the identity comes back, and a friend who has not looked since
+    /// before the guardians were chosen is told what it is.
     @Test func whoLosesEverythingAfterAHandoverIsRecovered() async throws {
         try await Circle.withoutServer { circle in
             let heard = Transcript()
@@ -220,6 +221,10 @@ import Testing
                 }
                 let done = try await circle.run("new", "recover", "finish")
                 #expect(done.output.contains("friend@example.org"))
+                let seen = try await circle.attempt("friend", "lookup", Circle.ming)
+                expect(2, seen)
+                #expect(seen.output.contains("! recovered"), "\(seen.output)")
+                #expect(seen.complaint.contains(/recovered their identity on \d{4}-\d\d-\d\d/), "\(seen.complaint)")
             }
         }
     }

@@ -12,12 +12,7 @@ import TransparencyLog
 
     /// Alice as one of her states has her.
     private func person(_ state: AccountState, kind: StateKind = .set) -> PaperPerson {
-        var person = account.alice
-        person.encodedState = state.encoded
-        person.version = state.version
-        person.devices = state.devices
-        person.kind = kind
-        return person
+        account.person(state, kind: kind)
     }
 
     /// A directory that logged each state at a time; a request and its end when they say so, unless given by version.
@@ -43,26 +38,9 @@ import TransparencyLog
         of people: [PaperPerson], in directory: PaperDirectory, hiding hidden: UInt64? = nil, withSteps: Bool = true,
         at now: UInt64 = PaperDirectory.now
     ) throws -> VerifiedHistory {
-        let label = try directory.label(account.alice.handle).hash
-        var (entries, steps) = ([HistoryResponse.Entry](), [LoggedStep]())
-        for (place, bytes) in directory.entries.enumerated() {
-            switch try LogEntry(decoding: bytes) {
-            case .device(let leaf) where leaf.label == label: entries.append(.device(leaf.publicKey))
-            case .state(let record) where record.label == LabelIndex(label):
-                let person = try #require(people.first { $0.version == record.version })
-                entries.append(
-                    record.version == hidden
-                        ? .withheld(record.kind, version: record.version, record.commitment)
-                        : .state(record.kind, opening: person.opening, encoded: person.encodedState))
-                guard withSteps, record.version != hidden, record.version > 2 else { continue }
-                steps.append(try directory.step(UInt64(entries.count), at: UInt64(place)))
-            default: continue
-            }
-        }
-        let answer = try directory.answer(about: people[people.count - 1]).response.encoded
+        let bytes = try directory.history(of: people, hiding: hidden, withSteps: withSteps)
         return try HistoryVerifier(trust: directory.trust()).verify(
-            HistoryResponse(lookup: answer, steps: steps, entries: entries.dropLast()).encoded,
-            for: account.alice.handle, knowing: nil, since: MerkleFrontier(), at: now)
+            bytes, for: account.alice.handle, knowing: nil, since: MerkleFrontier(), at: now)
     }
 
     /// The decision about the last of these states, by somebody who pinned one of them.
@@ -118,19 +96,7 @@ import TransparencyLog
 
     /// Other guardians, named in version 3 with a date that says when; they ask in version 4 and take over in version 5.
     private func replaced(claiming since: UInt64) throws -> [PaperPerson] {
-        let named = try RecoveryCommitment(
-            epoch: 2, delay: RecoverableAccount.delay, recoveryKey: account.recoveryKey.publicBytes, bundle: [4],
-            askKey: account.askKey.publicBytes)
-        let changed = try AccountState(
-            signing: account.committed.next(
-                committingTo: named.hash, leaving: FormerRecovery(account.commitment, since: since)),
-            with: account.alice.identity.raw)
-        let start = try account.start(commitment: named)
-        let asked = try AccountState(
-            starting: start, superseding: nil, after: changed, with: account.newIdentity.raw)
-        let taken = try RecoverableAccount.recovered(
-            after: asked, start, account.newIdentity, account.recoveryKey)
-        return [account.first, account.committed, changed, asked, taken].map { person($0) }
+        try account.replaced(claiming: since).map { person($0) }
     }
 
     /// The attack: whoever has a device and the server names guardians of their own, and dates the change back, so that those

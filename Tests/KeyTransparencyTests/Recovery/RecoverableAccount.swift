@@ -116,4 +116,61 @@ struct RecoverableAccount {
         bytes += [UInt8(base.encoded.count >> 8), UInt8(base.encoded.count & 255)] + base.encoded
         return bytes + AccountSignature.low(try newIdentity.raw(bytes))
     }
+
+    /// Alice as one of her states has her.
+    func person(_ state: AccountState, kind: StateKind = .set) -> PaperPerson {
+        var person = alice
+        person.encodedState = state.encoded
+        person.version = state.version
+        person.devices = state.devices
+        person.kind = kind
+        return person
+    }
+
+    /// Other guardians, named in version 3 with a date that says when; they ask in version 4 and take over in version 5.
+    func replaced(claiming since: UInt64) throws -> [AccountState] {
+        let named = try RecoveryCommitment(
+            epoch: 2, delay: Self.delay, recoveryKey: recoveryKey.publicBytes, bundle: [4],
+            askKey: askKey.publicBytes)
+        let changed = try AccountState(
+            signing: committed.next(committingTo: named.hash, leaving: FormerRecovery(commitment, since: since)),
+            with: alice.identity.raw)
+        let start = try start(commitment: named)
+        let asked = try AccountState(starting: start, superseding: nil, after: changed, with: newIdentity.raw)
+        let taken = try Self.recovered(after: asked, start, newIdentity, recoveryKey)
+        return [first, committed, changed, asked, taken]
+    }
+}
+
+extension PaperDirectory {
+    /// The whole history of somebody in this log, as the directory shows it: the states are theirs, by version.
+    ///
+    /// - Parameters:
+    ///   - hidden: the version that is not shown.
+    ///   - withSteps: whether it says in which epochs versions from 3 on were logged.
+    ///   - time: when the checkpoint was cosigned, in seconds since 1970.
+    func history(
+        of people: [PaperPerson], hiding hidden: UInt64? = nil, withSteps: Bool = true, at time: UInt64 = now
+    ) throws -> [UInt8] {
+        let last = try #require(people.last)
+        let label = try label(last.handle).hash
+        var (shown, steps) = ([HistoryResponse.Entry](), [LoggedStep]())
+        for (place, bytes) in entries.enumerated() {
+            switch try LogEntry(decoding: bytes) {
+            case .device(let leaf) where leaf.label == label: shown.append(.device(leaf.publicKey))
+            case .state(let record) where record.label == LabelIndex(label):
+                let person = try #require(people.first { $0.version == record.version })
+                shown.append(
+                    record.version == hidden
+                        ? .withheld(record.kind, version: record.version, record.commitment)
+                        : .state(record.kind, opening: person.opening, encoded: person.encodedState))
+                guard withSteps, record.version != hidden, record.version > 2 else { continue }
+                steps.append(try step(UInt64(shown.count), at: UInt64(place)))
+            default: continue
+            }
+        }
+        var answer = try answer(about: last)
+        answer.note = try note(at: time).encoded
+        return HistoryResponse(lookup: answer.response.encoded, steps: steps, entries: shown.dropLast()).encoded
+    }
 }

@@ -122,15 +122,15 @@ public struct MonitorDecision: Hashable, Sendable {
 
     private static func rushed(in history: VerifiedHistory) -> Set<UInt64> {
         var versions: Set<UInt64> = []
+        let joined = JoinedHistory(history)
         for (place, entry) in history.entries.enumerated() {
             guard case .state(let record, let state) = entry, case .recovered(let succession) = state.step else {
                 continue
             }
             // A request that was looked at before is not shown again, and cannot be compared here.
             let isShown = history.entries.prefix(place).contains { $0.start == succession.start }
-            let count = history.known.size + UInt64(place) + 1
             let isInTime =
-                history.showsDelay(of: succession, at: count) && history.showsTimeOfFormer(in: succession, at: count)
+                joined.showsDelay(of: succession, at: place) && joined.showsTimeOfFormer(in: succession, at: place)
             if isShown, !isInTime { versions.insert(record.version) }
         }
         return versions

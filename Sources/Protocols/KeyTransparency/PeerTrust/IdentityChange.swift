@@ -19,11 +19,11 @@ public enum IdentityChange: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - pinned: what was accepted.
-    ///   - history: everything under the label, from before the pinned state on; nil explains nothing.
+    ///   - history: everything of the handle, from before the pinned state on; nil explains nothing.
     ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
     ///   - now: this device's clock, in seconds since 1970; nil compares nothing with it.
     init(
-        from pinned: PinnedPeer, to state: AccountState, by history: VerifiedHistory?, lookedAt look: PeerLook?,
+        from pinned: PinnedPeer, to state: AccountState, by history: JoinedHistory?, lookedAt look: PeerLook?,
         at now: UInt64?
     ) {
         guard state.identityKey != pinned.identityKey else {
@@ -36,25 +36,25 @@ public enum IdentityChange: Hashable, Sendable {
         guard zip(steps, steps.dropFirst()).allSatisfy({ $0.state.isFollowed(by: $1.state) }) else { return }
         let takeovers = steps.dropFirst().compactMap(\.takeover)
         guard let last = takeovers.last?.succession.time,
-            takeovers.allSatisfy({ $0.succession.time <= history.epoch.record.time / 1000 })
+            takeovers.allSatisfy({ $0.succession.time <= history.epoch.time / 1000 })
         else { return }
         self = .rushed
-        guard takeovers.allSatisfy({ history.showsDelay(of: $0.succession, at: $0.count) }) else { return }
-        guard takeovers.allSatisfy({ history.showsTimeOfFormer(in: $0.succession, at: $0.count) }) else { return }
+        guard takeovers.allSatisfy({ history.showsDelay(of: $0.succession, at: $0.place) }) else { return }
+        guard takeovers.allSatisfy({ history.showsTimeOfFormer(in: $0.succession, at: $0.place) }) else { return }
         guard takeovers.allSatisfy({ $0.isNew(in: history, to: pinned, look) }) else { return }
         guard takeovers.allSatisfy({ $0.hadTime(since: look, of: pinned, at: now) }) else { return }
         self = .recovered(at: last)
     }
 
-    /// A state and which entry of the label it is, counted from 1.
+    /// A state and which of the entries it is.
     private struct Step {
-        let count: UInt64
+        let place: Int
         let state: AccountState
 
         /// How this step handed the account to another identity key, if it did.
         var takeover: Takeover? {
             if case .recovered(let succession) = state.step {
-                Takeover(count: count, succession: succession)
+                Takeover(place: place, succession: succession)
             } else {
                 nil
             }
@@ -62,13 +62,13 @@ public enum IdentityChange: Hashable, Sendable {
     }
 
     private struct Takeover {
-        let count: UInt64
+        let place: Int
         let succession: RecoverySuccession
 
         /// Whether what this contact has seen of the person leaves room for the request.
-        func isNew(in history: VerifiedHistory, to pinned: PinnedPeer, _ look: PeerLook?) -> Bool {
+        func isNew(in history: JoinedHistory, to pinned: PinnedPeer, _ look: PeerLook?) -> Bool {
             guard let look, look.handle == pinned.handle else { return true }
-            guard let asked = history.epoch(asking: succession.start, before: count) else { return false }
+            guard let asked = history.epoch(asking: succession.start, before: place) else { return false }
             return RecoveryDelay.isNew(succession.start, in: asked, sinceLookAt: look.epochTime)
         }
 
@@ -81,7 +81,7 @@ public enum IdentityChange: Hashable, Sendable {
 
     /// The states that are shown, from one to the other; nil when one of the two is not among them, or one is a reset.
     private static func steps(
-        from first: [UInt8], to last: [UInt8], in history: VerifiedHistory
+        from first: [UInt8], to last: [UInt8], in history: JoinedHistory
     ) -> [Step]? {
         var steps: [Step] = []
         for (place, entry) in history.entries.enumerated() {
@@ -91,7 +91,7 @@ public enum IdentityChange: Hashable, Sendable {
             case .state(let record, let state):
                 guard !steps.isEmpty || state.hash == first else { continue }
                 guard record.kind == .set else { return nil }
-                steps.append(Step(count: history.known.size + UInt64(place) + 1, state: state))
+                steps.append(Step(place: place, state: state))
             }
         }
         return steps.last?.state.hash == last ? steps : nil

@@ -96,19 +96,21 @@ public enum PeerTrustDecision: Hashable, Sendable {
     ///   - pinned: the record of the same handle, or nil.
     ///   - history: what the log holds of the handle from before the pinned state on, verified; nil when it was not
     ///     asked for. Only with it another identity key can turn out to be a recovery.
+    ///   - former: what the logs held that ended before that one, the oldest first, as far back as it is shown.
     ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
     ///   - now: this device's clock, in seconds since 1970; nil compares nothing with it.
     public init(
         _ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil,
-        lookedAt look: PeerLook? = nil, at now: UInt64? = nil
+        after former: [VerifiedHistory] = [], lookedAt look: PeerLook? = nil, at now: UInt64? = nil
     ) {
         guard let pinned, pinned.handle == lookup.handle else {
             self = .noCache
             return
         }
+        let joined = history.flatMap { JoinedHistory($0, after: former) }
         if let contradiction = PeerContradiction(lookup.state.authored, pinned) {
             self = .contradiction(contradiction)
-        } else if let change = PeerKeyChange(lookup.state, pinned, history, look, now) {
+        } else if let change = PeerKeyChange(lookup.state, pinned, joined, look, now) {
             self = .mismatch(change)
         } else {
             self = .match
@@ -130,7 +132,7 @@ public struct PeerKeyChange: Hashable, Sendable {
     public var identityKeyChanged: Bool { identity != .none }
 
     init?(
-        _ state: AccountState, _ pinned: PinnedPeer, _ history: VerifiedHistory?, _ look: PeerLook?,
+        _ state: AccountState, _ pinned: PinnedPeer, _ history: JoinedHistory?, _ look: PeerLook?,
         _ clock: UInt64? = nil
     ) {
         let before = pinned.devices.reduce(into: [:]) { $0[$1.signingKey] = $1.keysHash }

@@ -84,6 +84,22 @@ extension Client {
         return alarms
     }
 
+    /// What the logs before this one held of somebody, the oldest first, as far back as that is shown without a gap.
+    func formerHistories(of handle: Handle) async throws(ClientError) -> [VerifiedHistory] {
+        let logs = try await stored { () throws(StoreError) in try await store.formerLogs() }
+        var histories: [VerifiedHistory] = []
+        for log in logs.prefix(while: { $0.origin != origin }).reversed() {
+            let history: VerifiedHistory
+            do { history = try await past(of: handle, in: log, .known(LabelHead(.empty))) } catch {
+                guard case .former(_, .withheld) = error else { throw error }
+                break
+            }
+            guard case .registered = history.answer else { break }
+            histories.insert(history, at: 0)
+        }
+        return histories
+    }
+
     /// The whole history of a handle in a log that ended, and in those that ended after it.
     private func past(
         of handle: Handle, from origin: KeyName, beginning: FormerBeginning

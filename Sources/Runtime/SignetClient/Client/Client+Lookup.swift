@@ -159,7 +159,7 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// What another identity key means, by everything that the log holds under the label.
+    /// What another identity key means, by everything that the log holds under the label, and those that ended before it.
     private func explained(
         _ change: PeerKeyChange, _ found: StoredLookup, _ pinned: PinnedPeer?
     ) async throws(ClientError) -> LookupVerdict {
@@ -168,7 +168,8 @@ extension Client {
         guard let history = try await history(of: handle, since: OwnWatch.beginning.history),
             case .registered(let lookup) = history.answer,
             case .mismatch(let explained) = PeerTrustDecision(
-                lookup, comparedWith: pinned, by: history, lookedAt: look, at: surroundings.now())
+                lookup, comparedWith: pinned, by: history, after: try await formerHistories(of: handle), lookedAt: look,
+                at: surroundings.now())
         else { return verdict(found, .changed(change)) }
         return verdict(StoredLookup(lookup: lookup, known: found.known, response: found.response), .changed(explained))
     }
