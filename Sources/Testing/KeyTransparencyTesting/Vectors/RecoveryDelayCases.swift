@@ -5,7 +5,7 @@ import TransparencyLog
 enum RecoveryDelayCases {
     static func all() throws -> [RecoveryDelayVector] {
         let story = try RecoveryStory(recorded: LookupVectorSignatures.table())
-        return try good(story) + rushed(story) + steps(story) + unexplained(story)
+        return try good(story) + rushed(story) + replaced(story) + steps(story) + unexplained(story)
     }
 
     private static func make(
@@ -70,6 +70,35 @@ enum RecoveryDelayCases {
                 ($0.times[2], $0.times[3]) = (started + 1500, started + 2000)
                 $0.lookedAt = started + RecoveryDelay.tolerance + 1
             },
+        ]
+    }
+
+    /// Other guardians, named in version 3, ask in version 4 and take over in version 5. The change claims a time that leaves those
+    /// before them none of their delay.
+    private static func replaced(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        let started = RecoveryStory.started
+        let claimed = started - UInt64(RecoveryStory.delay)
+        func changed(_ outcome: String, _ name: String, _ why: String, at time: UInt64) throws -> RecoveryDelayVector {
+            try make(story, outcome, name, why) {
+                $0.states = try story.replaced(claiming: claimed)
+                $0.times.insert(time, at: 2)
+            }
+        }
+        return [
+            try changed(
+                "recovered", "after-a-change-of-guardians",
+                "those before had their delay, from the change to the request",
+                at: claimed),
+            try changed(
+                "recovered", "after-the-least-time-of-those-before",
+                "those before had less than their delay by what clocks may be apart", at: started - least),
+            try changed(
+                "rushed", "change-of-guardians-dated-back",
+                "the change was logged a second later than leaves those before their delay, and claims to be older",
+                at: started - least + 1),
+            try changed(
+                "rushed", "change-of-guardians-with-the-request",
+                "the change was logged in the second of the request, and claims to be older by the delay", at: started),
         ]
     }
 

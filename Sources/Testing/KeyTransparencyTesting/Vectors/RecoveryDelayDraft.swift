@@ -37,7 +37,16 @@ struct RecoveryStory {
         { try recorded.signature(of: $0, by: key) }
     }
 
-    func start(at time: UInt64 = started) throws -> RecoveryStart {
+    /// Guardians who replace the first ones.
+    private func later() throws -> RecoveryCommitment {
+        try RecoveryCommitment(
+            epoch: 2, delay: Self.delay, recoveryKey: Self.publicKey(61), bundle: [4, 5, 6],
+            askKey: Array(askKey.publicKey.rawRepresentation))
+    }
+
+    func start(at time: UInt64 = started) throws -> RecoveryStart { try start(by: commitment, at: time) }
+
+    private func start(by commitment: RecoveryCommitment, at time: UInt64) throws -> RecoveryStart {
         let (request, identityKey, expires) = ([UInt8](repeating: 9, count: 32), try Self.publicKey(60), time + 6000)
         let endorsement = try RecoveryEndorsement(
             of: request, identityKey: identityKey, commitment: commitment, expires: expires, at: time,
@@ -61,14 +70,32 @@ struct RecoveryStory {
     func recovered(
         after state: AccountState? = nil, started: UInt64 = started, at time: UInt64 = ended
     ) throws -> AccountState {
-        let state = try state ?? asked(at: started)
+        try recovered(after: state ?? asked(at: started), by: start(at: started), at: time)
+    }
+
+    private func recovered(
+        after state: AccountState, by start: RecoveryStart, at time: UInt64
+    ) throws -> AccountState {
         let body = AccountStateBody(
             handle: alice.handle, version: state.version + 1, previous: state.hash,
             identityKey: try Self.publicKey(60), recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil,
             devices: [try PaperPerson.device(3, seed: 50)])
         return try AccountState(
-            recovering: body, by: start(at: started), recoveryKey: Self.publicKey(61), at: time,
+            recovering: body, by: start, recoveryKey: Self.publicKey(61), at: time,
             authorizing: signer(Self.key(61)), accepting: signer(Self.key(60)))
+    }
+
+    /// Alice's states when other guardians take the place of the first ones and give her the account: the change says when it was
+    /// made, in seconds since 1970.
+    func replaced(claiming since: UInt64) throws -> [AccountState] {
+        let (committed, named) = (try committed(), try later())
+        let changed = try AccountState(
+            signing: committed.next(committingTo: named.hash, leaving: FormerRecovery(commitment, since: since)),
+            with: signer(alice.identity))
+        let start = try start(by: named, at: Self.started)
+        let asked = try AccountState(
+            starting: start, superseding: nil, after: changed, with: signer(Self.key(60)))
+        return [try alice.state(), committed, changed, asked, try recovered(after: asked, by: start, at: Self.ended)]
     }
 
     /// The whole story.
