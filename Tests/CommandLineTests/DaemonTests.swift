@@ -32,6 +32,28 @@ import Testing
         }
     }
 
+    @Test func howOldAnswersMayBeIsInTheFileForClients() async throws {
+        try await Town.with { town in
+            for (place, age) in [
+                (["--maximum-age", "6h"], "21600"), (["--maximum-age", "15m"], "900"), ([], "86400"),
+            ]
+            .enumerated() {
+                let data = "data-\(place)"
+                let exit = try await Program.signetd.run(
+                    ["init", "--data", data, "--origin", "example.org/signet", "--url", "https://localhost"] + age.0,
+                    in: town.folder)
+                expect(0, exit)
+                let profile = String(decoding: try town.bytes("\(data)/directory.signet"), as: UTF8.self)
+                #expect(profile.contains("\nmaximum-age \(age.1)\n"))
+            }
+            for age in ["25h", "899s", "6", "h", "-1h", "99999999999999999999d"] {
+                let exit = try await Self.initialize(town, "data", "--maximum-age=\(age)")
+                expect(64, exit, age)
+                #expect(!town.exists("data"))
+            }
+        }
+    }
+
     @Test func aFailedSetupLeavesNothing() async throws {
         try await Town.with { town in
             try town.write([1], to: "file")

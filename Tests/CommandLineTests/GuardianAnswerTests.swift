@@ -32,6 +32,27 @@ import Testing
         }
     }
 
+    /// A directory that shows a device nothing newer hides a request for as long as its answers may be old.
+    @Test func aWaitThatAFrozenViewCanHideIsPointedOutAndNotRefused() async throws {
+        try await Circle.with { circle in
+            try circle.town.edit("ming/directory") {
+                $0.replacing("\nmaximum-age 86400\n", with: "\nmaximum-age 21600\n")
+            }
+            for (wait, sentence) in [
+                ("6h", "may be 6 hours old, so that it could hide a whole wait of 6 hours"),
+                ("15m", "Friends cannot tell a wait of 15 minutes from none"), ("361m", nil),
+            ] {
+                let handles = Circle.guardians.map(Circle.handle)
+                let exit = try await circle.town.signet(
+                    ["guardians", "add"] + handles + ["--wait", wait, "--home", "ming"])
+                expect(0, exit, wait)
+                #expect(exit.output.contains("  ! ") == (sentence != nil), "\(exit.output)")
+                if let sentence { #expect(exit.output.contains(sentence), "\(exit.output)") }
+                try await circle.run("ming", "guardians", "withdraw")
+            }
+        }
+    }
+
     /// A file that nobody can read is named, with what it was for and what to do.
     @Test func theDamagedFileIsNamed() async throws {
         try await Circle.with { circle in

@@ -119,4 +119,20 @@ extension RecoveryClientTests {
             try await guardians[4].guardian.take(forged)
         }
     }
+
+    /// The attack: the server and its quorum are a day behind while the owner looks, and are right again afterwards. By the log's
+    /// epochs the takeover waited for two days; by the owner's clock a day has passed since nobody asked.
+    @Test func anOwnersOwnClockTellsThatThereWasNoTimeToObject() async throws {
+        try await family.setUp()
+        ming.lead.seconds = 86_000
+        #expect(try await ming.client.checkOwnAccount().alarms.isEmpty)
+        ming.lead.seconds = 0
+        let device = try Villager("ming", in: village, device: "-thief")
+        _ = try await device.newDevice.start(calling: [])
+        try await family.help(device)
+        _ = try await device.newDevice.finish()
+        let alarms = try await ming.client.checkOwnAccount().alarms
+        let isRushed = alarms.contains { if case .rushed = $0 { true } else { false } }
+        #expect(isRushed, "\(alarms)")
+    }
 }

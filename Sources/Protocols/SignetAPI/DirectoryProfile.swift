@@ -112,14 +112,10 @@ public struct DirectoryProfile: Hashable, Sendable {
         guard (try? reader.line(maximumLength: 0)) != nil else { throw .policyMissing }
         let policy: Policy
         do { policy = try Policy(decoding: Array(reader.rest())) } catch { throw .policy(error) }
-        let standard = FreshnessRule.standard
         self.init(
             url: url, server: server, mark: mark,
             trust: DirectoryTrust(
-                policy: policy, vrfKey: vrfKey,
-                freshness: FreshnessRule(
-                    maximumAge: maximumAge, warningAge: min(standard.warningAge, maximumAge),
-                    clockSkew: standard.clockSkew)))
+                policy: policy, vrfKey: vrfKey, freshness: FreshnessRule(maximumAge: maximumAge)))
     }
 
     private static let format = Array("signet-directory/v1\n".utf8)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeyDirectory
+import KeyTransparency
 import Logging
 import SignetAPI
 import SignetServer
@@ -59,11 +60,18 @@ struct Initialize: AsyncParsableCommand {
             valueName: "vkey"))
     var recoveryKey: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Clients take no older answers: 15m to 1d. So long, and not longer, can a view be frozen; and so long, and not longer, can your witnesses be away.",
+            valueName: "age"))
+    var maximumAge = AnswerAge(seconds: FreshnessRule.standard.maximumAge)
+
     func run() async throws {
         let data = DataDirectory(path: self.data.data)
         let setup = DirectorySetup(
             origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), witnesses: try witnessLines(),
-            recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), logger: Diagnostics.logger(.error))
+            recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), maximumAge: maximumAge.seconds,
+            logger: Diagnostics.logger(.error))
         do {
             _ = try await setup.make(data, at: Diagnostics.now())
         } catch { throw Diagnostics.exit(error) }

@@ -117,4 +117,19 @@ import VRF
         let past = try handOver(steps, after: 2, beginningWith: other)
         #expect(try identity(past, pinned: steps[0]) == .unexplained)
     }
+
+    /// The next log repeats the request as its first state. An owner who looked at it in the last one has seen it before.
+    @Test func aRequestThatTheOwnerHasSeenIsNotCountedFromTheNextLogsBeginning() throws {
+        let past = try handOver(steps, after: 3)
+        let watch = OwnWatch(
+            history: MerkleFrontier(), version: 3, stateHash: account.asked.hash, devices: [], milestone: nil)
+        let look = PaperDirectory.now + RecoveryDelay.tolerance + RecoveryDelay.lookAge
+        func alarms(since watch: OwnWatch) -> [MonitorAlarm] {
+            MonitorDecision(past.next, since: watch, acts: [], lookedAt: look, at: PaperDirectory.now).alarms
+        }
+        #expect(alarms(since: watch).contains(.recovered(version: 4)))
+        let unseen = OwnWatch(
+            history: MerkleFrontier(), version: 2, stateHash: account.committed.hash, devices: [], milestone: nil)
+        #expect(alarms(since: unseen).contains(.rushed(version: 4)))
+    }
 }

@@ -191,6 +191,24 @@ import TransparencyLog
         }
     }
 
+    /// The quorum is the server's: by the log's epochs the delay passed, by the owner's clock it cannot have since the last look.
+    @Test func theOwnersMonitorCountsByThisDevicesClockToo() throws {
+        let history = try history(of: steps, in: directory(steps))
+        func alarms(_ look: UInt64?, _ now: UInt64?) -> [MonitorAlarm] {
+            MonitorDecision(history, since: .beginning, acts: [], lookedAt: look, at: now).alarms
+        }
+        let allowed = RecoveryDelay.tolerance + RecoveryDelay.lookAge
+        let now = PaperDirectory.now
+        let early = now + allowed - UInt64(RecoverableAccount.delay)
+        for (look, time, isRushed) in [
+            (early + 1, now, true), (early, now, false), (nil, now, false), (early + 1, nil, false),
+        ] as [(UInt64?, UInt64?, Bool)] {
+            let alarms = alarms(look, time)
+            #expect(alarms.contains(.rushed(version: 4)) == isRushed)
+            #expect(alarms.contains(.recovered(version: 4)) == !isRushed)
+        }
+    }
+
     // MARK: The steps
 
     @Test func aRecoveryUnderWayChangesNothingYet() throws {

@@ -35,6 +35,15 @@ final class Flag: Sendable {
     }
 }
 
+/// By how much a device's clock is ahead of the village's, in seconds.
+final class Lead: Sendable {
+    private let state = Mutex<UInt64>(0)
+    var seconds: UInt64 {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
 /// A directory with its mailbox, without sockets, at a time that the test decides.
 final class Village: Sendable {
     let folder: String
@@ -143,6 +152,7 @@ struct Villager: Sendable {
     let secrets: DeviceSecrets
     let transport: VillageTransport
     let files: RecoveryFiles
+    let lead = Lead()
     private let village: Village
     private let store = InMemoryStore()
 
@@ -158,12 +168,12 @@ struct Villager: Sendable {
 
     var client: Client<InMemoryStore> {
         get throws {
-            let clock = village.clock
+            let (clock, lead) = (village.clock, lead)
             return try Client(
                 of: village.profile, over: transport, remembering: store,
                 owner: .init(handle: handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey),
                 in: Surroundings(
-                    now: { clock.now }, wait: { _ in },
+                    now: { clock.now + lead.seconds }, wait: { _ in },
                     randomBytes: { count in (0..<count).map { _ in .random(in: .min ... .max) } }))
         }
     }

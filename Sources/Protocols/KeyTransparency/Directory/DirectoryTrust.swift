@@ -31,6 +31,13 @@ public struct FreshnessRule: Hashable, Sendable {
     /// One day at most, a remark from one hour on, five minutes of skew.
     public static let standard = FreshnessRule(maximumAge: 86_400, warningAge: 3_600, clockSkew: 300)
 
+    /// The standard rule with another greatest age, in seconds.
+    public init(maximumAge: UInt64) {
+        let standard = Self.standard
+        self.init(
+            maximumAge: maximumAge, warningAge: min(standard.warningAge, maximumAge), clockSkew: standard.clockSkew)
+    }
+
     /// A rule; ages in seconds.
     public init(maximumAge: UInt64, warningAge: UInt64, clockSkew: UInt64) {
         self.maximumAge = maximumAge

@@ -92,7 +92,8 @@ extension VerifiedHistory {
 }
 
 extension HistoryEntry {
-    fileprivate var state: AccountState? { if case .state(_, let state) = self { state } else { nil } }
+    /// The state that this entry shows, if it does.
+    var state: AccountState? { if case .state(_, let state) = self { state } else { nil } }
 
     /// The request that this entry logs, if it does.
     var start: RecoveryStart? {

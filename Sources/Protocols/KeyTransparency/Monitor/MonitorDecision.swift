@@ -16,7 +16,8 @@ public enum MonitorAlarm: Hashable, Sendable {
     case formerRecovery(version: UInt64)
     /// Guardians gave the identity to another device.
     case recovered(version: UInt64)
-    /// Guardians gave the identity to another device, and the log does not show that the delay for objections passed.
+    /// Guardians gave the identity to another device, and the log does not show that the delay for objections passed, or less
+    /// than the delay has passed on this device since the last look, which did not show the request.
     case rushed(version: UInt64)
     /// The account was closed.
     case closed(version: UInt64)
@@ -51,20 +52,27 @@ public struct MonitorDecision: Hashable, Sendable {
     private var underWay: [UInt8]?
     /// Whether the next state is the first in a log that goes on where another one ended: it repeats the last one there.
     private var isFirstInLog: Bool
-    /// Versions by which the identity was taken over without the delay, although the request is among the entries.
+    /// Versions by which the identity was taken over without the delay, although the request is among the new entries.
     private let rushed: Set<UInt64>
     /// Device keys logged since the last state.
     private var pending: [[UInt8]] = []
 
     /// Decides about the entries since `watch`.
-    public init(_ history: VerifiedHistory, since watch: OwnWatch, acts: [OwnAct]) {
+    ///
+    /// - Parameters:
+    ///   - look: when the look ended that `watch` is of, by this device's clock, in seconds since 1970; nil if that is not known.
+    ///   - now: the same clock; nil compares nothing with it.
+    public init(
+        _ history: VerifiedHistory, since watch: OwnWatch, acts: [OwnAct], lookedAt look: UInt64? = nil,
+        at now: UInt64? = nil
+    ) {
         self.watch = watch
         self.acts = acts
         version = watch.version
         stateHash = watch.stateHash
         devices = watch.devices
         isFirstInLog = history.known.size == 0 && watch.version > 0
-        rushed = Self.rushed(in: history)
+        rushed = Self.rushed(in: history, since: watch, lookedAt: look, at: now)
         for entry in history.entries { take(entry) }
         self.watch = OwnWatch(
             history: history.frontier, version: version, stateHash: stateHash, devices: devices,
@@ -120,20 +128,32 @@ public struct MonitorDecision: Hashable, Sendable {
         settle(state.version, hash: state.hash, state: state)
     }
 
-    private static func rushed(in history: VerifiedHistory) -> Set<UInt64> {
+    private static func rushed(
+        in history: VerifiedHistory, since watch: OwnWatch, lookedAt look: UInt64?, at now: UInt64?
+    ) -> Set<UInt64> {
         var versions: Set<UInt64> = []
         let joined = JoinedHistory(history)
         for (place, entry) in history.entries.enumerated() {
             guard case .state(let record, let state) = entry, case .recovered(let succession) = state.step else {
                 continue
             }
-            // A request that was looked at before is not shown again, and cannot be compared here.
-            let isShown = history.entries.prefix(place).contains { $0.start == succession.start }
+            // A request that was looked at before is not shown again, but as the first state of a log that goes on, and cannot
+            // be compared here.
+            let isNew = history.entries.prefix(place).contains {
+                $0.start == succession.start && $0.state?.hash != watch.stateHash
+            }
             let isInTime =
                 joined.showsDelay(of: succession, at: place) && joined.showsTimeOfFormer(in: succession, at: place)
-            if isShown, !isInTime { versions.insert(record.version) }
+                && hadTime(succession.start, since: look, at: now)
+            if isNew, !isInTime { versions.insert(record.version) }
         }
         return versions
+    }
+
+    /// Whether this device's clock leaves room for the delay.
+    private static func hadTime(_ start: RecoveryStart, since look: UInt64?, at now: UInt64?) -> Bool {
+        guard let look, let now else { return true }
+        return RecoveryDelay.couldHavePassed(start.commitment.delay, sinceLookAt: look, at: now)
     }
 
     private func alarm(about record: StateRecord, _ state: AccountState) -> MonitorAlarm {

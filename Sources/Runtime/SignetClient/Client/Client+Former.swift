@@ -71,7 +71,7 @@ extension Client {
             of: owner.handle, from: found.origin, beginning: .known(LabelHead(found.watch.history.head)))
         var (watch, alarms): (OwnWatch, [MonitorAlarm]) = (found.watch, [])
         for history in histories {
-            let decision = MonitorDecision(history.since(watch.history), since: watch, acts: record.acts)
+            let decision = try await decide(history.since(watch.history), since: watch, acts: record.acts)
             alarms += decision.alarms
             watch = decision.watch.movedToNextLog()
         }

@@ -41,7 +41,7 @@ extension Client {
             }
             if case .absent = history.answer, watch.version > 0 { return .vanished(owner.handle, watch) }
             let isFirst = record.watch == nil
-            var decision = MonitorDecision(history, since: watch, acts: record.acts)
+            var decision = try await decide(history, since: watch, acts: record.acts)
             if isFirst { try await acceptWhatIsPinned(&decision, history, record.acts) }
             let milestones = try await checkMilestones(history, watch, &decision)
             let isSettled = decision.alarms.isEmpty || isAccepting
@@ -53,6 +53,14 @@ extension Client {
                 isFirst: isFirst, isAccepted: isAccepting && !decision.alarms.isEmpty)
         }
         throw .viewKeepsMoving
+    }
+
+    /// What the owner has to answer for or deny, by the log's epochs and by this device's own clock.
+    func decide(
+        _ history: VerifiedHistory, since watch: OwnWatch, acts: [OwnAct]
+    ) async throws(ClientError) -> MonitorDecision {
+        let last = try await stored { () throws(StoreError) in try await store.lastCheck() }
+        return MonitorDecision(history, since: watch, acts: acts, lookedAt: last, at: surroundings.now())
     }
 
     /// Whether a look is due: there was none yet, a day has begun since, in the log or by this device's own clock, or a

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 public import KeyDirectory
 import KeyPinning
-import KeyTransparency
+public import KeyTransparency
 public import LogWitness
 public import Logging
 public import SignetAPI
@@ -22,6 +22,8 @@ public struct DirectorySetup: Sendable {
     public let witnesses: [UInt8]
     /// The key that names other TLS keys when all are lost; it is kept away from the server. nil for none.
     public let recoveryKey: VerifierKey?
+    /// How old the answers may be that clients take, in seconds.
+    public let maximumAge: UInt64
     private let logger: Logger
 
     /// Where the TLS key and certificates come from.
@@ -35,10 +37,11 @@ public struct DirectorySetup: Sendable {
     /// A setup; nothing is made yet.
     public init(
         origin: KeyName, url: String, tls: TLSSource, witnesses: [UInt8] = [], recoveryKey: VerifierKey? = nil,
-        logger: Logger
+        maximumAge: UInt64 = FreshnessRule.standard.maximumAge, logger: Logger
     ) {
         self.witnesses = witnesses
         self.recoveryKey = recoveryKey
+        self.maximumAge = maximumAge
         self.logger = logger
         self.origin = origin
         self.url = url
@@ -126,7 +129,8 @@ public struct DirectorySetup: Sendable {
         } catch { throw .policy(error) }
         return DirectoryProfile(
             url: url, server: pins.server, mark: pins.mark,
-            trust: DirectoryTrust(policy: policy, vrfKey: keys.vrf.publicKey, freshness: .standard))
+            trust: DirectoryTrust(
+                policy: policy, vrfKey: keys.vrf.publicKey, freshness: FreshnessRule(maximumAge: maximumAge)))
     }
 
     /// The policy of a log with these lines of witnesses, which may name `clock`, the server's own cosigner.

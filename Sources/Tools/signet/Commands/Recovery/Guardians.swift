@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
+import SignetAPI
 import SignetClient
 import SocialRecovery
 
@@ -90,18 +91,31 @@ extension Guardians {
             }
         }
         let asked = setup.guardians.map(\.key.handle.description)
-        let isShort = UInt64(setup.bundle.delay) <= RecoveryDelay.tolerance
-        let warning = """
-
-              \(Paint.output.warning("!")) Friends cannot tell a wait of \(Moment.span(UInt64(setup.bundle.delay))) from none: choose more than 15 minutes.
-            """
+        let warning = warning(of: UInt64(setup.bundle.delay), session.profile.trust.freshness.maximumAge)
         output.emit(
             ["asked": .array(asked.map { .string($0) }), "needed": .number(UInt64(setup.threshold))],
             """
             \(Paint.output.good("✓")) Asked \(asked.joined(separator: ", ")).
               Any \(setup.threshold) of these \(asked.count) will be able to give you your identity back.
-              Each has to run 'signet guardian' once. Then, here: signet guardians\(isShort ? warning : "")
+              Each has to run 'signet guardian' once. Then, here: signet guardians\(warning)
             """)
+    }
+
+    /// What a wait does not do that is so short.
+    ///
+    /// - Parameter age: how old an answer of the directory may be; both in seconds.
+    private static func warning(of wait: UInt64, _ age: UInt64) -> String {
+        let sentence: String
+        if wait <= RecoveryDelay.tolerance {
+            sentence = "Friends cannot tell a wait of \(Moment.span(wait)) from none: choose more than 15 minutes."
+        } else if wait <= age {
+            sentence =
+                "This directory's answers may be \(Moment.span(age)) old, so that it could hide a whole wait of "
+                + "\(Moment.span(wait)) from your devices: choose a longer one."
+        } else {
+            return ""
+        }
+        return "\n  \(Paint.output.warning("!")) \(sentence)"
     }
 
     /// `signet guardians add`
