@@ -157,6 +157,27 @@ import VRF
         }
     }
 
+    /// The attack: a handover as the occasion for a past that nobody saw.
+    @Test func aNextLogThatIsDatedBeforeTheEndIsRefused() throws {
+        let (end, lag) = (try log(), EpochTimeRule.standard.maximumLag)
+        func check(_ from: UInt64, place: Int = 0) throws(SuccessionError) {
+            let entries: [[UInt8]]
+            do { entries = try PaperDirectory(from: from, after: end.end.note).entries } catch { throw .firstEntry }
+            let epochs = entries.compactMap { try? EpochRecord(decoding: $0) }
+            try end.checkSuccessor(beginningWith: entries[place], epochs.first)
+        }
+        for time in [WatchScene.now - lag, WatchScene.now, WatchScene.now + 99] { try check(time) }
+        #expect(throws: SuccessionError.firstEpoch(.behind(seconds: lag + 1))) { try check(WatchScene.now - lag - 1) }
+        #expect(throws: SuccessionError.firstEntry) { try check(WatchScene.now, place: 1) }
+        #expect(throws: SuccessionError.firstEpoch(.emptyLog)) {
+            try end.checkSuccessor(beginningWith: PredecessorRecord(note: end.end.note).entry, nil)
+        }
+        let later = try #require(scene.directory.lastRecord)
+        #expect(throws: SuccessionError.firstEpoch(.start(later.start, size: 0))) {
+            try end.checkSuccessor(beginningWith: PredecessorRecord(note: end.end.note).entry, later)
+        }
+    }
+
     // MARK: Messages
 
     @Test func messagesAreReadAsTheyArePrinted() throws {

@@ -98,6 +98,39 @@ import TransparencyLog
         }
     }
 
+    /// A log that goes on has no past of its own: whoever audited the one before knows when that was still there.
+    @Test(arguments: [(UInt64(3600), true), (3601, false)])
+    func aLogThatIsDatedBeforeTheLastEpochOfTheOneBeforeIsNotSound(seconds: UInt64, isSound: Bool) async throws {
+        let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
+        try log.grow(epochs: 2, people: 3)
+        try source.serve(log)
+        do {
+            let auditor = try Auditor(of: log.policy(), at: source, keeping: own, clock: { ForgedLog.now })
+            _ = try await auditor.auditPublished()
+        }
+        // The last epoch of the log ended at now + 2, the first one of its heir ends a second after its beginning.
+        let heir = try ForgedLog(origin: "next.example/log", seed: 2, from: ForgedLog.now + 1 - seconds)
+        try heir.add(PredecessorRecord(note: log.checkpoint()).entry)
+        try heir.closeEpoch()
+        heir.letTimePass(seconds)
+        try heir.grow(epochs: 1, people: 3)
+        try source.serve(heir)
+        let next = AuditFolder.below(folder.path, for: heir.signer.verifierKey.keyID)
+        let former = FormerAudit.all(in: folder.path, besides: next)
+        #expect(former.count == 1)
+        for known in [former, []] {
+            let error = await failure { () async throws(AuditorError) in
+                let policy: Policy
+                do { policy = try heir.policy() } catch { throw .otherLog }
+                let auditor = try Auditor(
+                    of: policy, at: source, keeping: AuditFolder(path: folder.below("next-\(known.count)")),
+                    former: known, clock: { ForgedLog.now })
+                _ = try await auditor.auditPublished()
+            }
+            #expect(error == (known.isEmpty || isSound ? nil : .firstEpoch(.behind(seconds: 3601))))
+        }
+    }
+
     /// The heir, its heir, and the same name under another key keep every rule; a log beside them has nothing to do with it.
     @Test func whatGoesOnFromAGuiltyLogIsGuilty() async throws {
         func audit(_ log: ForgedLog, knowing former: [GuiltyLog]? = nil) async throws -> AuditorError? {

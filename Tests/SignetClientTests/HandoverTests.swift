@@ -71,13 +71,15 @@ import VRF
     /// What the client says to a successor, after it has seen 300 entries.
     private static func follow(
         _ directory: TestDirectory, remembering store: InMemoryStore, ending link: SuccessionLink, first: [UInt8],
-        grown former: FormerResponse?
+        grown former: FormerResponse?, begunBefore seconds: UInt64 = 0
     ) async throws -> VerifiedSuccession? {
         let known = try LogCopy(entries(300), keys: directory.keys)
         _ = try await directory.client(nil, over: known, remembering: store).logTail(1)
+        let time = (Surroundings.system.now() - seconds) * 1000
+        let epoch = Array("kt-epoch/v1\n1\n\(time)\n0\n0\n1\n\(String(repeating: "A", count: 43))=\n".utf8)
         let served = Successor(
-            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, [1]], keys: .heir()), former: former
-        )
+            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, epoch, [1]], keys: .heir()),
+            former: former)
         return try await directory.client(nil, over: served, remembering: store).succession()
     }
 
@@ -152,6 +154,18 @@ import VRF
                         grown: Self.growth(to: 302))
                 }
             }
+        }
+    }
+
+    @Test func aLogThatIsDatedBeforeTheEndOfTheOneBeforeIsNotFollowed() async throws {
+        try await TestDirectory.run { directory in
+            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
+            let error = await #expect(throws: ClientError.self) {
+                try await Self.follow(
+                    directory, remembering: InMemoryStore(), ending: link,
+                    first: PredecessorRecord(note: link.note).entry, grown: Self.growth(to: 302), begunBefore: 7200)
+            }
+            guard case .succession(.firstEpoch(.behind)) = error else { throw Unexpected(error as Any) }
         }
     }
 

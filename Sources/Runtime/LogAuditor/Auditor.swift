@@ -29,6 +29,7 @@ public actor Auditor {
     private let times = EpochTimeRule.standard
     private let limits: AuditLimits
     private let convicted: [GuiltyLog]
+    private let former: [FormerAudit]
     private let turns = Turns()
     private var audit = CheckpointAudit()
     private var latest: LogSignedCheckpoint?
@@ -43,11 +44,12 @@ public actor Auditor {
     ///   - folder: what is kept; one folder for one log.
     ///   - limits: how much of a log is read at a time.
     ///   - convicted: logs that were found guilty; one that goes on from them is as well.
+    ///   - former: what was found sound of other logs; one that goes on from them has no epoch from before.
     ///   - clock: seconds since 1970.
     /// - Throws: ``AuditorError``.
     public init(
         of policy: Policy, at source: any LogSource, keeping folder: AuditFolder, limits: AuditLimits = AuditLimits(),
-        convicted: [GuiltyLog] = [], clock: @escaping @Sendable () -> UInt64,
+        convicted: [GuiltyLog] = [], former: [FormerAudit] = [], clock: @escaping @Sendable () -> UInt64,
         progress: @escaping Progress = { _, _ in }
     ) throws(AuditorError) {
         let lock: HomeLock?
@@ -60,6 +62,7 @@ public actor Auditor {
         self.clock = clock
         self.limits = limits
         self.convicted = convicted
+        self.former = former
         tiles = SourceTiles(source: source, folder: folder)
         guilt = try Self.guilt(in: folder, policy)
     }
@@ -164,14 +167,18 @@ public actor Auditor {
         return signed
     }
 
-    /// A handover, or another key, makes no new log of a guilty one. The proof is kept here as well, for the log after this one.
+    /// A handover, or another key, makes no new log of a guilty one, and gives no log a past. The proof is kept here as well, for
+    /// the log after this one.
     private func checkDescent(of signed: LogSignedCheckpoint) async throws(AuditorError) {
-        guard !convicted.isEmpty, signed.checkpoint.head.size > 0 else { return }
+        guard !convicted.isEmpty || !former.isEmpty, signed.checkpoint.head.size > 0 else { return }
         let first = try await tiles.read(bundle: 0, size: signed.checkpoint.head.size).entries.first
-        guard let former = convicted.first(where: { $0.isOrigin(of: signed.checkpoint, beginningWith: first) }) else {
-            return
+        if let guilty = convicted.first(where: { $0.isOrigin(of: signed.checkpoint, beginningWith: first) }) {
+            throw try convict(guilty.evidence)
         }
-        throw try convict(former.evidence)
+        guard let first, let epoch = audit.firstEpoch else { return }
+        for log in former where log.isOrigin(ofLogBeginningWith: first) {
+            do { try times.check(epoch, goingOnAfter: log.lastEpoch.time / 1000) } catch { throw .firstEpoch(error) }
+        }
     }
 
     private func accept(_ signed: LogSignedCheckpoint) {

@@ -39,6 +39,9 @@ public enum AuditorError: Error, Hashable, Sendable {
     /// The log's last epoch is not of now, by this machine's clock: the log hides what came after it, or its own clock is
     /// wrong. It is not cosigned while that is so. Nobody else can check when it was seen, so it is no evidence.
     case epochTime(EpochError)
+    /// The log goes on from another one that was audited here, and dates its first epoch before that one's last. It is not
+    /// cosigned. Whoever has not audited the other log cannot check it, so it is no evidence.
+    case firstEpoch(EpochError)
     /// The log has more entries than this program can hold.
     case tooLarge(UInt64)
     /// So many entries of the checkpoint were read, and that is enough for one audit: the next one goes on there.
@@ -48,7 +51,7 @@ public enum AuditorError: Error, Hashable, Sendable {
     public var family: ErrorFamily {
         switch self {
         case .guilty, .evidenceNotKept, .checkpointMissing, .note, .checkpoint, .otherLog, .missing, .malformed,
-            .older, .entriesDoNotMatch, .noConsistencyProof, .epochTime:
+            .older, .entriesDoNotMatch, .noConsistencyProof, .epochTime, .firstEpoch:
             .peer
         case .source(let error): error.family
         case .folder(let fault): fault.family

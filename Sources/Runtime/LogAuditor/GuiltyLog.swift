@@ -2,12 +2,6 @@ public import KeyTransparency
 import SignetClient
 import TransparencyLog
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// A log that was found guilty on this machine, as another audit knows it again: a log that goes on from it, or the same log under
 /// another key, is no better.
 public struct GuiltyLog: Sendable {
@@ -31,9 +25,7 @@ public struct GuiltyLog: Sendable {
 
     /// The guilty logs that were audited below a home folder, but for one folder.
     public static func all(in home: String, besides own: AuditFolder) -> [GuiltyLog] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
-        return names.sorted().filter { $0.hasPrefix(AuditFolder.namePrefix) }
-            .map { AuditFolder(path: home + "/" + $0) }.filter { $0.path != own.path }.compactMap(GuiltyLog.init)
+        AuditFolder.all(in: home, besides: own).compactMap(GuiltyLog.init)
     }
 
     /// Whether a log is this one under another key, or says in its first entry that it goes on from it.

@@ -68,6 +68,11 @@ struct SourceTiles: Sendable {
         do { return try await source.file(path, maximumByteCount: limit) } catch { throw .source(error) }
     }
 
+    /// The tile that holds the last entry of a log of this size; nil for an empty log.
+    static func lastBundle(of size: UInt64) -> Tile? {
+        size > 0 ? bundle((size - 1) / UInt64(Tile.fullWidth), size: size) : nil
+    }
+
     /// The tile that holds bundle `index` in a log of this size.
     private static func bundle(_ index: UInt64, size: UInt64) -> Tile? {
         let start = index * UInt64(Tile.fullWidth)

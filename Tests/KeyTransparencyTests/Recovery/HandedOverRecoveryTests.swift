@@ -30,9 +30,10 @@ import VRF
     /// - Parameters:
     ///   - times: when versions were logged, in seconds since 1970; by default as an honest recovery has them.
     ///   - inherited: what the next log begins with, if not with the last of those states.
+    ///   - begun: when the next log says that it began, if not when the first one ended; in seconds since 1970.
     private func handOver(
         _ people: [PaperPerson], after count: Int, loggedAt times: [UInt64: UInt64] = [:],
-        beginningWith inherited: PaperPerson? = nil
+        beginningWith inherited: PaperPerson? = nil, at begun: UInt64? = nil
     ) throws -> Past {
         let usual: [UInt64: UInt64] = [3: RecoverableAccount.started, 4: RecoverableAccount.ended]
         func time(_ person: PaperPerson) -> UInt64 { times[person.version] ?? usual[person.version] ?? Self.begun }
@@ -49,11 +50,11 @@ import VRF
         let former = try FormerVerifier(log).verify(
             answer.encoded, for: account.alice.handle, beginning: .known(LabelHead(.empty)))
 
-        var heir = try PaperDirectory(from: end, after: old.note(at: end))
+        var heir = try PaperDirectory(from: begun ?? end, after: old.note(at: end))
         heir.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
         let first = inherited ?? people[count - 1]
         try heir.log(first)
-        try heir.endEpoch(at: end * 1000)
+        try heir.endEpoch(at: (begun ?? end) * 1000)
         for person in after {
             try heir.log(person)
             try heir.endEpoch(at: time(person) * 1000)
@@ -109,6 +110,17 @@ import VRF
             // Who is shown the next log alone counts from its beginning.
             let alone = try identity(past, pinned: people[2], showingFormer: false)
             #expect(alone == (count == 3 ? expected : .unexplained), "\(changed)")
+        }
+    }
+
+    /// The attack: the next log dates its first epochs before the last one's end, and in them a request that nobody saw there.
+    @Test func aRequestFromBeforeTheHandoverInTheNextLogIsRed() throws {
+        let (asked, lag) = (RecoverableAccount.started, EpochTimeRule.standard.maximumLag)
+        for (end, expected) in [
+            (asked + lag, IdentityChange.recovered(at: RecoverableAccount.ended)), (asked + lag + 1, .rushed),
+        ] {
+            let past = try handOver(steps, after: 2, loggedAt: [2: end], at: asked)
+            #expect(try identity(past, pinned: steps[1]) == expected)
         }
     }
 

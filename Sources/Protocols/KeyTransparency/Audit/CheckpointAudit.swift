@@ -35,6 +35,9 @@ public struct CheckpointAudit: ~Copyable, Sendable {
     /// The last epoch before any fault; nil before the first.
     public var lastEpoch: EpochRecord? { replay.lastEpoch }
 
+    /// The first epoch before any fault; nil before it.
+    public var firstEpoch: EpochRecord? { replay.firstEpoch }
+
     /// Whether the log has handed over to another one.
     public var hasEnded: Bool { replay.histories.hasEnded }
 

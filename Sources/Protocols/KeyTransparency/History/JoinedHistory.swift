@@ -3,24 +3,26 @@ import TransparencyLog
 /// What one log after another held of a handle: those that ended, and the one that goes on.
 ///
 /// A log that goes on begins with a copy of what the one before ended with (``VerifiedLookup/inherited(under:)``). The copy is
-/// left out here, so that each step is there once, in the epoch in which it was logged first: a handover makes nothing newer
-/// or older than it is.
+/// left out here, so that each step is there once, in the epoch in which it was logged first. An epoch of a log that goes on
+/// counts for nothing if it is from before the other one's end. So a handover makes nothing newer or older than it is.
 struct JoinedHistory {
     /// Whose history.
     let handle: Handle
-    /// The last epoch of the log that goes on: the moment for which it holds.
-    private(set) var epoch: EpochRecord
     /// The entries, in order.
     private(set) var entries: [HistoryEntry]
     /// In which epoch each was logged; nil where that is not shown.
     private var epochs: [EpochRecord?]
     /// Whether entries before these were looked at before.
     private let hasKnownBeginning: Bool
-    private var last: VerifiedAnswer
+    /// What the last log held.
+    private var last: VerifiedHistory
+
+    /// The last epoch of the log that goes on: the moment for which it holds.
+    var epoch: EpochRecord { last.epoch.record }
 
     /// What one log holds.
     init(_ history: VerifiedHistory) {
-        (handle, epoch, last) = (history.handle, history.epoch.record, history.answer)
+        (handle, last) = (history.handle, history)
         (entries, epochs) = (history.entries, history.entryEpochs)
         hasKnownBeginning = history.known.size > 0
     }
@@ -32,11 +34,11 @@ struct JoinedHistory {
         let all = former + [history]
         self.init(all[0])
         for next in all.dropFirst() {
-            guard case .registered(let lookup) = last, next.begins(with: lookup) else { return nil }
+            guard case .registered(let lookup) = last.answer, next.begins(with: lookup) else { return nil }
             let count = Int(lookup.inheritedCount)
             entries += next.entries.dropFirst(count)
-            epochs += next.entryEpochs.dropFirst(count)
-            (epoch, last) = (next.epoch.record, next.answer)
+            epochs += next.entryEpochs(after: last.end).dropFirst(count)
+            last = next
         }
     }
 
@@ -83,6 +85,17 @@ struct JoinedHistory {
 extension VerifiedHistory {
     /// In which epoch each entry was logged; nil where that is not shown.
     fileprivate var entryEpochs: [EpochRecord?] { entries.indices.map { loggedIn[known.size + UInt64($0) + 1] } }
+
+    /// The same in a log that goes on from one that ended then, in seconds since 1970: an epoch from before counts as not shown.
+    fileprivate func entryEpochs(after end: UInt64) -> [EpochRecord?] {
+        entryEpochs.map { epoch in
+            guard let epoch, (try? EpochTimeRule.standard.check(epoch, goingOnAfter: end)) != nil else { return nil }
+            return epoch
+        }
+    }
+
+    /// When the log ended of which this is the history, in seconds since 1970: the quorum's time, or the last epoch's.
+    fileprivate var end: UInt64 { max(epoch.checkpoint.quorumTime ?? 0, epoch.record.time / 1000) }
 
     /// Whether this is the whole history in a log, and goes on from what another one ended with.
     fileprivate func begins(with lookup: VerifiedLookup) -> Bool {

@@ -17,6 +17,9 @@ public struct DirectoryReplay: ~Copyable, Sendable {
     /// The last epoch; nil before the first.
     public var lastEpoch: EpochRecord? { index.epochs.last }
 
+    /// The first epoch; nil before it.
+    public var firstEpoch: EpochRecord? { index.epochs.first }
+
     /// Takes the log's next entry.
     ///
     /// - Throws: ``IndexFault``. The replay is over then; what it would say afterwards means nothing.

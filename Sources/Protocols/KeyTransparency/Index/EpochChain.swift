@@ -4,7 +4,9 @@ public import VerifiableMap
 public struct EpochChain: Hashable, Sendable {
     /// The last epoch's record and where it stands; nil before the first.
     public private(set) var last: EpochRecord?
-    /// Where it stands.
+    /// The first epoch's record; nil before it.
+    public private(set) var first: EpochRecord?
+    /// Where the last one stands.
     public private(set) var lastIndex: UInt64 = 0
     /// The last milestone, which may be ``last``: its place and its day.
     private var milestone: (index: UInt64, day: UInt64)?
@@ -37,6 +39,7 @@ public struct EpochChain: Hashable, Sendable {
         let expected = next(at: record.time, index: index, labelCount: labelCount, root: record.root)
         guard record == expected else { throw .epochFields(found: record, expected: expected) }
         guard record.root == root else { throw .indexRoot(found: record, expected: root) }
+        first = first ?? record
         last = record
         lastIndex = index
         if milestone.map({ $0.day < record.day }) ?? true { milestone = (index, record.day) }

@@ -6,7 +6,8 @@
 /// ends epochs all the same, so a log whose last epoch is older hides what came after it, or its clock stands still.
 ///
 /// As times do not run back, whoever found a log to keep this rule knows of all later epochs that they are not dated
-/// more than the lag before that look: a log cannot be given a past all at once.
+/// more than the lag before that look: a log cannot be given a past all at once. Nor can one that goes on from another:
+/// its first epoch is held to that one's end.
 public struct EpochTimeRule: Hashable, Sendable {
     /// How long before it was seen the epoch may have ended, in seconds.
     public let maximumLag: UInt64
@@ -30,5 +31,15 @@ public struct EpochTimeRule: Hashable, Sendable {
         let ended = record.time / 1000
         guard ended >= time || time - ended <= maximumLag else { throw .behind(seconds: time - ended) }
         guard ended <= time || ended - time <= clockSkew else { throw .ahead(seconds: ended - time) }
+    }
+
+    /// A log goes on from another one: this record in it is not from before that one's end. Else a handover would give a log
+    /// a past all at once.
+    ///
+    /// - Parameter end: when the other log ended, in seconds since 1970.
+    /// - Throws: ``EpochError/behind(seconds:)``.
+    public func check(_ record: EpochRecord, goingOnAfter end: UInt64) throws(EpochError) {
+        let ended = record.time / 1000
+        guard ended >= end || end - ended <= maximumLag else { throw .behind(seconds: end - ended) }
     }
 }

@@ -79,7 +79,8 @@ public enum EpochError: Error, Hashable, Sendable {
     /// It is ahead of this device's clock.
     case fromTheFuture(secondsAhead: UInt64)
     /// It ended longer before it was seen than ``EpochTimeRule/maximumLag`` allows; in seconds. The directory shows an
-    /// old log as the present one, or its clock stands still.
+    /// old log as the present one, or its clock stands still. Of a log that goes on from another one: it ended as much longer
+    /// before that one's end.
     case behind(seconds: UInt64)
     /// It ended later than it was seen; in seconds.
     case ahead(seconds: UInt64)

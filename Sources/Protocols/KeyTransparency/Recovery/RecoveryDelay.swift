@@ -13,6 +13,10 @@ public enum RecoveryDelay {
     /// How old what a look showed may have been, in seconds: an hour.
     public static let lookAge: UInt64 = 3600
 
+    /// A delay that is no longer protects nobody, in seconds: the log may show it to have passed at once, by epochs that are
+    /// behind by as much as ``EpochTimeRule`` allows.
+    public static let uncountable: UInt64 = tolerance + EpochTimeRule.standard.maximumLag
+
     /// Whether so much time has passed on this device since it saw the account without a request that one could have waited. It
     /// holds against a quorum whose clock goes as the server likes. What was seen at a look may have been an hour old.
     ///

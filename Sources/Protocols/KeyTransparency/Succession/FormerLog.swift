@@ -22,6 +22,26 @@ public struct FormerLog: Hashable, Sendable {
 
     /// Its name.
     public var origin: KeyName { end.checkpoint.origin }
+
+    /// Checks how a log begins that goes on from this one: it names this one's last checkpoint itself, for everyone to see, and
+    /// none of its epochs is from before that.
+    ///
+    /// - Parameters:
+    ///   - first: its first entry, proven to be in it.
+    ///   - epoch: its first epoch record, proven as well; nil if none was found.
+    /// - Throws: ``SuccessionError/firstEntry``, ``SuccessionError/firstEpoch(_:)``.
+    ///
+    /// Security: as times do not run back, which auditors check, no epoch of that log can be dated before this one's end.
+    public func checkSuccessor(beginningWith first: [UInt8], _ epoch: EpochRecord?) throws(SuccessionError) {
+        guard let note = try? PredecessorRecord(decoding: first).note,
+            (try? Checkpoint(decoding: note.text)) == end.checkpoint
+        else { throw .firstEntry }
+        do throws(EpochError) {
+            guard let epoch else { throw .emptyLog }
+            guard epoch.number == 1, epoch.start == 0 else { throw .start(epoch.start, size: 0) }
+            try EpochTimeRule.standard.check(epoch, goingOnAfter: end.quorumTime ?? 0)
+        } catch { throw .firstEpoch(error) }
+    }
 }
 
 /// What is known of a person's history in a log that ended, and must be how it begins there.

@@ -98,6 +98,8 @@ public enum SuccessionError: Error, Hashable, Sendable {
     case sameLog(link: Int)
     /// The new log's first entry does not name the checkpoint with which the one before ended.
     case firstEntry
+    /// The new log's first epoch is not shown (``EpochError/emptyLog``), is not its first, or is from before the old log's end.
+    case firstEpoch(EpochError)
     /// `keys` with another VRF key: labels would change under the people's feet.
     case otherVRFKey(link: Int)
 }

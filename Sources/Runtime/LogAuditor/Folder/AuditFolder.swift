@@ -45,6 +45,13 @@ public struct AuditFolder: Sendable {
         return AuditFolder(path: home + "/" + namePrefix + name)
     }
 
+    /// The folders of audits below a home folder, but for one.
+    static func all(in home: String, besides own: AuditFolder) -> [AuditFolder] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
+        return names.sorted().filter { $0.hasPrefix(namePrefix) }.map { AuditFolder(path: home + "/" + $0) }
+            .filter { $0.path != own.path }
+    }
+
     /// The key of the log, if the folder was named by ``below(_:for:)``.
     var logKeyID: KeyID? {
         guard let name = path.split(separator: "/").last, name.hasPrefix(Self.namePrefix) else { return nil }

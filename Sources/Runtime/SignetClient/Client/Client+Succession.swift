@@ -33,26 +33,33 @@ extension Client {
     }
 
     /// A log must have grown from what this client saw of it to its end, and the log that goes on must name that end
-    /// itself, in its first entry, for everyone to see.
+    /// itself, in its first entry, and begin no earlier.
     private func checkHandover(_ succession: VerifiedSuccession) async throws(ClientError) {
         guard let ended = succession.formerLogs.first, let last = succession.formerLogs.last else { return }
         try await checkGrowth(to: ended)
-        let first = try await firstEntry(under: succession.trust)
-        guard let note = try? PredecessorRecord(decoding: first).note,
-            (try? Checkpoint(decoding: note.text)) == last.end.checkpoint
-        else { throw .succession(.firstEntry) }
+        let (first, epoch) = try await beginning(under: succession.trust)
+        do { try last.checkSuccessor(beginningWith: first, epoch) } catch { throw .succession(error) }
     }
 
-    /// The first entry of the log that a trust names, proven to be in it; empty if the log is.
-    private func firstEntry(under trust: DirectoryTrust) async throws(ClientError) -> [UInt8] {
+    /// The first entry of the log that a trust names, empty if the log is, and the first epoch record, nil if it is not among the
+    /// first 256 entries; both proven to be in the log. A log that goes on from another one has it right behind the first entry.
+    private func beginning(
+        under trust: DirectoryTrust
+    ) async throws(ClientError) -> (first: [UInt8], epoch: EpochRecord?) {
         let files = LogFiles(calls: calls)
         let head = try await files.checkpoint(trust, at: surroundings.now()).checkpoint.checkpoint.head
-        guard head.size > 0 else { return [] }
+        guard head.size > 0 else { return ([], nil) }
         var reader = files.tiles.reader(size: head.size)
-        let entry = try await files.entries(bundle: 0, size: head.size).first ?? []
-        let proof = try await reader.inclusionProof(index: 0)
-        do { try proof.verify(leaf: .leaf(entry), in: head) } catch { throw .log(.inclusion(index: 0, error)) }
-        return entry
+        let entries = try await files.entries(bundle: 0, size: head.size)
+        let epochs = entries.map { try? EpochRecord(decoding: $0) }
+        let place = epochs.firstIndex { $0 != nil }
+        for index in Set([0, place ?? 0]).sorted() where index < entries.count {
+            let proof = try await reader.inclusionProof(index: UInt64(index))
+            do { try proof.verify(leaf: .leaf(entries[index]), in: head) } catch {
+                throw .log(.inclusion(index: UInt64(index), error))
+            }
+        }
+        return (entries.first ?? [], place.flatMap { epochs[$0] })
     }
 }
 

@@ -66,6 +66,10 @@ extension AuditorError {
                 error.sentence(again).what,
                 "Check this machine's clock. If it is right, the log hides what is new, or its clock is wrong: it is not "
                     + "cosigned while that is so. Ask whoever runs it.")
+        case .firstEpoch:
+            Sentence(
+                "The log goes on from another one, and dates its first epoch before that one's last.",
+                "It is not cosigned: what is said to have waited in it may not have. Ask whoever runs it.")
         case .tooLarge(let size): Sentence("A log of \(size) entries does not fit into memory.", "")
         case .paused(let read, let size):
             Sentence("\(read) of \(size) entries have been read; the audit goes on.", "Wait for it.")

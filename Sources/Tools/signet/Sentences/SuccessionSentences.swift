@@ -19,6 +19,8 @@ extension SuccessionError {
         case .otherLog(let link): "change \(link + 1) is of another log"
         case .sameLog(let link): "change \(link + 1) ends the log and names it again"
         case .firstEntry: "the new log does not begin with the end of the old one"
+        case .firstEpoch(.behind): "the new log dates its first epoch before the old one's end"
+        case .firstEpoch: "the new log does not show its first epoch"
         case .otherVRFKey(let link): "change \(link + 1) changes the key behind every label"
         }
     }

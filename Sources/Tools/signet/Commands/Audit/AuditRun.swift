@@ -54,7 +54,7 @@ extension Audit {
             do {
                 auditor = try Auditor(
                     of: policy, at: source, keeping: folder(of: policy),
-                    convicted: convicted(besides: folder(of: policy)),
+                    convicted: convicted(besides: folder(of: policy)), former: audits(besides: folder(of: policy)),
                     clock: Surroundings.system.now,
                     progress: AuditProgress().show)
                 try await auditor.resume()
@@ -148,6 +148,11 @@ extension Audit {
         private func convicted(besides own: AuditFolder) -> [GuiltyLog] {
             GuiltyLog.all(in: home.folder.path, besides: own)
                 + former.compactMap { GuiltyLog(AuditFolder(path: $0)) }
+        }
+
+        private func audits(besides own: AuditFolder) -> [FormerAudit] {
+            FormerAudit.all(in: home.folder.path, besides: own)
+                + former.compactMap { FormerAudit(AuditFolder(path: $0)) }
         }
 
         private func emit(_ auditor: Auditor, _ sound: LogSignedCheckpoint) async {

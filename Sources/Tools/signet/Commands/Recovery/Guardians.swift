@@ -27,7 +27,7 @@ struct GuardianChoice: ParsableArguments {
     @Option(help: ArgumentHelp("How many of them together recover your identity.", valueName: "n"))
     var needed: Int = 3
     @Option(
-        help: "How long your other devices can stop a recovery: 2d, 36h, 90m; friends cannot check 15m or less.")
+        help: "How long your other devices can stop a recovery: 2d, 36h, 90m; friends cannot check 75m or less.")
     var wait = Wait(seconds: RecoveryCommitment.standardDelay)
     @Option(
         help: ArgumentHelp(
@@ -106,8 +106,10 @@ extension Guardians {
     /// - Parameter age: how old an answer of the directory may be; both in seconds.
     private static func warning(of wait: UInt64, _ age: UInt64) -> String {
         let sentence: String
-        if wait <= RecoveryDelay.tolerance {
-            sentence = "Friends cannot tell a wait of \(Moment.span(wait)) from none: choose more than 15 minutes."
+        if wait <= RecoveryDelay.uncountable {
+            sentence =
+                "Friends cannot tell a wait of \(Moment.span(wait)) from none: choose more than "
+                + "\(Moment.span(RecoveryDelay.uncountable))."
         } else if wait <= age {
             sentence =
                 "This directory's answers may be \(Moment.span(age)) old, so that it could hide a whole wait of "
