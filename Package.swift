@@ -491,7 +491,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "DeviceKeystores",
-            "SignetTesting",
+            "SignetTesting", "KeyTransparencyTesting",
             "PinScenarios", crypto, logging, sqlite,
         ] + nio,
         swiftSettings: strict),

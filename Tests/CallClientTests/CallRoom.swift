@@ -17,6 +17,8 @@ final class CallRoom: Sendable {
     let people: [DeviceSecrets]
     /// Devices that get no key by the signals.
     let withoutKeys = Mutex<Set<CallDevice>>([])
+    /// Every signal that went through.
+    let passed = Mutex<[Signal]>([])
     /// Whether the way of frames helps who forges.
     let connives = Mutex(false)
     private let places = Mutex(Places())
@@ -86,6 +88,7 @@ final class CallRoom: Sendable {
     }
 
     fileprivate func pass(_ signal: Signal, from device: CallDevice) {
+        passed.withLock { $0.append(signal) }
         let isKey =
             switch signal.content.body {
             case .rotation, .reply, .commit: true

@@ -96,6 +96,21 @@ struct RingGossipTests {
         await device.call.leave()
     }
 
+    /// Both ways: what a device says to come in, and what it says to those whom it rings.
+    @Test(.timeLimit(.minutes(1))) func whoRingsAndWhoJoinsTellsTheirCheckpoint() async throws {
+        let caller = try room.enter(0, knowing: 0..<2, gossip: CallGossip(own: [8]) { _ in .oneHistory })
+        let called = try room.enter(1, knowing: 0..<2, gossip: CallGossip(own: [9]) { _ in .oneHistory })
+        await caller.call.start()
+        await caller.call.ring(as: room.people[0].handle, for: 45)
+        await called.call.join()
+        let said = room.passed.withLock { $0 }.map(\.content)
+        let rings = said.filter { if case .ring = $0.body { true } else { false } }
+        #expect(rings.map(\.checkpoint) == [[8]])
+        let joins = said.filter { if case .join = $0.body { true } else { false } }
+        #expect(!joins.isEmpty && joins.allSatisfy { $0.checkpoint == [9] })
+        for device in [caller, called] { await device.call.leave() }
+    }
+
     /// What a device answers goes with its own checkpoint.
     @Test func anAnswerCarriesTheCheckpoint() throws {
         var rings = IncomingRings(

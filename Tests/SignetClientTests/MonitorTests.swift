@@ -1,5 +1,6 @@
 import KeyDirectory
 import KeyTransparency
+import KeyTransparencyTesting
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -177,25 +178,27 @@ import TransparencyLog
         }
     }
 
+    /// The attack: whoever holds the directory shows alice a key of their own for bob, in an index that is gone a moment later.
     @Test func keysThatTheDirectoryDoesNotStandByAreAnAlarmUntilThatIsSettled() async throws {
-        try await Self.withShownKeys { alice, directory, clock, bob in
-            let origin = try #require(directory.profile.trust.policy.logs.first).name
-            let honest = try #require(try await alice.store.shownKeys(in: origin).first)
-            // What a server shows to alice alone, in an index that is gone a moment later.
-            let flash = ShownKeys(
-                handle: bob, history: LabelHead(TreeHead(size: 2, root: .leaf([1]))), epoch: honest.epoch,
-                shownAt: clock.now, response: honest.response)
-            try await alice.store.keep(flash, in: origin)
-            try await Self.nextDay(directory, clock)
-            _ = try await alice.lookup(bob)
-            for _ in 0..<2 {
-                let alarms = try await alice.checkShownKeys()
-                #expect(alarms.map(\.shown) == [flash] && alarms.map(\.fault) == [.takenBack])
-                #expect(try await alice.isCheckDue())
-            }
-            #expect(try await alice.checkShownKeys(isAccepting: true).count == 1)
-            #expect(try await alice.checkShownKeys().isEmpty)
+        let directory = try FlashingDirectory()
+        let (alice, bob, carol) = (try await directory.client(), directory.victim.handle, directory.bystander.handle)
+        let flashed = try await alice.lookup(bob).verdict
+        #expect(flashed.keys != nil && flashed.lookup.state.devices == directory.forged.devices)
+        _ = try await alice.lookup(carol)
+        #expect(try await alice.checkShownKeys().isEmpty, "not before a milestone")
+        // Alice asks for others, and bob sees his own keys.
+        try directory.takeBack()
+        _ = try await alice.lookup(carol)
+        let bobs = try await directory.client().lookup(bob).verdict
+        #expect(bobs.keys != nil && bobs.lookup.state.devices == directory.victim.devices)
+        for _ in 0..<2 {
+            let alarms = try await alice.checkShownKeys()
+            #expect(alarms.map(\.shown.handle) == [bob], "carol's keys are stood by")
+            #expect(alarms.map(\.fault) == [.takenBack])
+            #expect(alarms.map(\.shown.history) == [flashed.lookup.history])
         }
+        #expect(try await alice.checkShownKeys(isAccepting: true).count == 1)
+        #expect(try await alice.checkShownKeys().isEmpty)
     }
 
     @Test func whereverKeysAreGivenAwayTheLookIsKept() async throws {
