@@ -10,6 +10,8 @@ public import SignetAPI
 extension MailboxStore {
     /// So many requests wait for one account, besides the one that its log shows and those that a guardian answered.
     public static let requestsPerAccount = 64
+    /// So many of all accounts, besides the same, are kept in the directory's share of the disk, of at most 3 KiB each.
+    public static let requestsInReserve = 1024
     /// After this a request that no log shows is gone, in seconds: forty days.
     public static let requestLifetime: UInt64 = 40 * 86_400
     /// So many answers to one request are kept.
@@ -18,8 +20,10 @@ extension MailboxStore {
     public static let answersPerSender = 8
 
     /// Keeps a request beside those that an account has. When there are too many that no guardian answered, one goes of
-    /// whoever's network brought the most. The same again changes nothing but its start. In the directory's share of the disk
-    /// only what the log shows is kept.
+    /// whoever's network brought the most. The same again changes nothing but its start.
+    ///
+    /// In the directory's share of the disk as well, for whoever lost everything has to be able to ask: but there a new one of any
+    /// account takes the place of another when all accounts together have ``requestsInReserve``.
     ///
     /// - Parameter network: whence it came.
     /// - Returns: its number; nil when there is no room for it.
@@ -27,7 +31,7 @@ extension MailboxStore {
     @discardableResult public func keep(
         _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64
     ) async throws(MailboxStoreError) -> RequestNumber? {
-        guard asking.start != nil || !isFull else { throw .full }
+        let isInReserve = isFull && asking.start == nil
         let (owner, hash) = (Data(asking.owner.bytes), Data(asking.requestHash))
         return try await write { database in
             let old = Int64(clamping: now) - Int64(Self.requestLifetime)
@@ -41,6 +45,7 @@ extension MailboxStore {
                     owner, hash, Int64(try Self.freeNumber(for: asking, in: database).value), Data(asking.box),
                     Data(asking.commitment.encoded), Data(asking.request), Data(network), Int64(clamping: now),
                 ])
+            let isNew = database.changesCount > 0
             if let start = asking.start {
                 try database.execute(sql: "UPDATE requests SET start = NULL WHERE owner = ?", arguments: [owner])
                 try database.execute(
@@ -48,6 +53,7 @@ extension MailboxStore {
                     arguments: [Data(start.encoded), owner, hash])
             }
             try Self.evict(of: owner, at: now, in: database)
+            if isNew, isInReserve { try Self.evictOne(ofAll: Self.requestsInReserve, at: now, in: database) }
             return try Int64.fetchOne(database, sql: "SELECT number FROM requests WHERE hash = ?", arguments: [hash])
                 .flatMap { UInt32(exactly: $0) }.flatMap { RequestNumber($0) }
         }
@@ -72,29 +78,45 @@ extension MailboxStore {
     /// so that nobody who shares an address pushes out who asked before them. Whoever has many networks of one provider is
     /// the greediest as well. A request that a guardian answered stays: only whoever holds a part can answer.
     private static func evict(of owner: Data, at now: UInt64, in database: Database) throws {
-        let waiting = """
-            FROM requests WHERE owner = ?1 AND start IS NULL
-            AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.request = requests.hash)
-            """
+        let waiting = waiting("owner = ?1")
         let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [owner])
-        let old = Int64(clamping: now) - Int64(earlierFirst)
         for _ in 0..<max(0, (count ?? 0) - requestsPerAccount) {
-            var (greediest, arguments) = (waiting, [owner, old] as [any DatabaseValueConvertible])
-            for network in NetworkGroups.columns {
-                let most = """
-                    SELECT \(network) \(greediest)
-                    GROUP BY 1 ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1
-                    """
-                guard let found = try Data.fetchOne(database, sql: most, arguments: StatementArguments(arguments))
-                else {
-                    return
-                }
-                arguments.append(found)
-                greediest += " AND \(network) = ?\(arguments.count)"
-            }
-            let one = "hash = (SELECT hash \(greediest) ORDER BY time < ?2 DESC, iif(time < ?2, id, -id) LIMIT 1)"
-            try forget(requests: one, StatementArguments(arguments), in: database)
+            try evictOne(waiting, owner, at: now, in: database)
         }
+    }
+
+    /// The same among the requests of all accounts, when there are more: those that were kept before the disk was full stay but for
+    /// one, which a new one takes the place of.
+    private static func evictOne(ofAll limit: Int, at now: UInt64, in database: Database) throws {
+        let waiting = waiting("?1 IS NULL")
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [nil])
+        if count ?? 0 > limit { try evictOne(waiting, nil, at: now, in: database) }
+    }
+
+    private static func waiting(_ whose: String) -> String {
+        """
+        FROM requests WHERE \(whose) AND start IS NULL
+        AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.request = requests.hash)
+        """
+    }
+
+    private static func evictOne(_ waiting: String, _ owner: Data?, at now: UInt64, in database: Database) throws {
+        let old = Int64(clamping: now) - Int64(earlierFirst)
+        var (greediest, arguments) = (waiting, [owner, old] as [(any DatabaseValueConvertible)?])
+        for network in NetworkGroups.columns {
+            let most = """
+                SELECT \(network) \(greediest)
+                GROUP BY 1 ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1
+                """
+            guard let found = try Data.fetchOne(database, sql: most, arguments: StatementArguments(arguments))
+            else {
+                return
+            }
+            arguments.append(found)
+            greediest += " AND \(network) = ?\(arguments.count)"
+        }
+        let one = "hash = (SELECT hash \(greediest) ORDER BY time < ?2 DESC, iif(time < ?2, id, -id) LIMIT 1)"
+        try forget(requests: one, StatementArguments(arguments), in: database)
     }
 
     /// A request for an account as it came, for somebody who holds a part of the account's: with what it revealed to them.
@@ -192,13 +214,14 @@ extension MailboxStore {
             arguments: [request, senders.first { !known.contains($0) } ?? senders.first])
     }
 
-    /// Gives the answers to whoever has the secret, and keeps the numbers that they reveal: those from before stay.
+    /// Gives the answers to whoever has the secret, and keeps the numbers that they reveal: those from before stay. In the
+    /// directory's share of the disk only those of whom a guardian answered: a stranger's would fill it.
     ///
     /// - Returns: nil when there is no such request, or the secret is not its.
     /// - Throws: ``MailboxStoreError``.
     public func answers(_ collection: RecoveryCollection) async throws(MailboxStoreError) -> RecoveryLetterList? {
         let hash = Data(collection.request)
-        let box = Data(SHA256.hash(data: collection.secret))
+        let (box, isFull) = (Data(SHA256.hash(data: collection.secret)), isFull)
         return try await write { database in
             guard
                 try Row.fetchOne(
@@ -206,8 +229,11 @@ extension MailboxStore {
             else { return nil }
             let reveal = RecoveryReveal.encoded(collection.reveals)
             try database.execute(
-                sql: "UPDATE requests SET reveal = ? WHERE hash = ? AND coalesce(length(reveal), 0) < ?",
-                arguments: [Data(reveal), hash, reveal.count])
+                sql: """
+                    UPDATE requests SET reveal = ?1 WHERE hash = ?2 AND coalesce(length(reveal), 0) < ?3
+                    AND (NOT ?4 OR EXISTS (SELECT 1 FROM answers WHERE request = ?2))
+                    """,
+                arguments: [Data(reveal), hash, reveal.count, isFull])
             return try Self.list(
                 database, "SELECT id, sender, time, body FROM answers WHERE request = ? AND id > ?",
                 [hash, Int64(clamping: collection.after)])

@@ -1,0 +1,122 @@
+import Crypto
+import Foundation
+import GRDB
+import KeyTransparency
+import SignetAPI
+import SocialRecovery
+import Testing
+
+@testable import RecoveryClient
+@testable import RecoveryStore
+
+/// Strangers have filled the server's disk up to the directory's share: whoever lost everything asks all the same, and strangers do
+/// not fill that share by asking.
+@Suite struct FullDiskTests {
+    let village: Village
+    private let ana: Villager
+    private let ben: Villager
+    private let askKey = Curve25519.Signing.PrivateKey()
+    private let commitment: RecoveryCommitment
+    private let secret = [UInt8](repeating: 7, count: 32)
+
+    init() async throws {
+        village = try await Village()
+        ana = try Villager("ana", in: village)
+        ben = try Villager("ben", in: village)
+        commitment = try RecoveryCommitment(
+            epoch: 1, delay: 5, recoveryKey: Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation),
+            bundle: [], askKey: Array(askKey.publicKey.rawRepresentation))
+    }
+
+    /// A request, unlike those of other numbers.
+    private func asking(_ number: Int) -> RecoveryAsking {
+        RecoveryAsking(
+            owner: ana.handle, box: Array(SHA256.hash(data: secret)), commitment: commitment, start: nil,
+            request: [UInt8(number >> 8), UInt8(number & 255)])
+    }
+
+    private func sign(_ message: [UInt8]) -> [UInt8] { (try? askKey.signature(for: message)).map(Array.init) ?? [] }
+
+    /// What ben, who holds the ask key, sees of a request.
+    private func seen(_ asking: RecoveryAsking) async throws -> RecoveryAsked? {
+        let query = RecoveryQuery(.request(asking.requestHash), for: ana.handle, from: ben.handle, signing: sign)
+        return try await village.mailbox.request(query, from: ben.handle)
+    }
+
+    @Test func aRecoveryBeginsAndEnds() async throws {
+        let family = try await Family()
+        try await family.setUp()
+        family.village.isFull.isSet = true
+        let device = try Villager("ming", in: family.village, device: "-new")
+        _ = try await device.newDevice.start(calling: [])
+        try await family.help(device)
+        #expect(try await device.newDevice.finish().people.count == 5)
+    }
+
+    /// Requests for as many accounts, in one transaction.
+    private func fill(_ count: Int, from network: [UInt8], at now: UInt64) async throws {
+        try await village.mailbox.write { database in
+            for number in 0..<count {
+                let hash = Data(SHA256.hash(data: [UInt8(number >> 8), UInt8(number & 255), 1]))
+                try database.execute(
+                    sql: """
+                        INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
+                        VALUES (?, ?, 1, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        Data("p\(number)@example.org".utf8), hash, hash, Data(commitment.encoded), hash, Data(network),
+                        Int64(now),
+                    ])
+            }
+        }
+    }
+
+    /// The attack: a stranger asks for all accounts.
+    @Test func requestsOfAllAccountsHaveABound_andTheGreediestNetworkLosesThem() async throws {
+        let (mailbox, now, before) = (village.mailbox, village.clock.now, asking(2000))
+        func count() async throws -> Int? {
+            try await mailbox.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM requests") }
+        }
+        try await mailbox.keep(before, from: [2], at: now)
+        village.isFull.isSet = true
+        let (greedy, bound) = ([1] as [UInt8], MailboxStore.requestsInReserve)
+        try await fill(bound - 2, from: greedy, at: now)
+        #expect(try await mailbox.keep(asking(1), from: greedy, at: now) != nil)
+        #expect(try await count() == bound)
+        #expect(
+            try await mailbox.keep(asking(2), from: greedy, at: now) == nil, "it took the place of none but its own")
+        let person = asking(2001)
+        let number = try await mailbox.keep(person, from: [3], at: now)
+        #expect(number != nil)
+        for kept in [person, before] { #expect(try await seen(kept) != nil, "the stranger lost one") }
+        #expect(try await count() == bound)
+        // Once there is room again no bound of all accounts is heeded, and what is above it then stays.
+        village.isFull.isSet = false
+        #expect(try await mailbox.keep(asking(2002), from: greedy, at: now) != nil)
+        #expect(try await count() == bound + 1)
+        village.isFull.isSet = true
+        #expect(try await mailbox.keep(person, from: [3], at: now) == number)
+        #expect(try await count() == bound + 1, "the same again takes nobody's place")
+        #expect(try await mailbox.keep(asking(2003), from: [4], at: now) != nil)
+        #expect(try await count() == bound + 1)
+    }
+
+    /// The attack: whoever asks in vain reveals as many numbers as there may be.
+    @Test func whomNoGuardianAnsweredRevealsNothing() async throws {
+        let (mailbox, now, asking) = (village.mailbox, village.clock.now, asking(1))
+        village.isFull.isSet = true
+        try await mailbox.keep(asking, from: [1], at: now)
+        let number = [UInt8](repeating: 1, count: RecoveryReveal.byteCount)
+        let collection = RecoveryCollection(
+            request: asking.requestHash, secret: secret, after: 0,
+            reveals: [RecoveryReveal(to: ben.handle, number: number)])
+        #expect(try await mailbox.answers(collection)?.letters.isEmpty == true)
+        #expect(try await seen(asking)?.reveal == .some(nil))
+        let answer = RecoveryAnswer(
+            to: asking.requestHash, body: [UInt8](repeating: 1, count: RecoveryLetter.bodyByteCount), from: ben.handle,
+            signing: sign)
+        #expect(try await mailbox.keep(answer, from: ben.handle, at: now) == .taken)
+        #expect(try await mailbox.answers(collection)?.letters.count == 1)
+        #expect(try await seen(asking)?.reveal == number)
+    }
+}
