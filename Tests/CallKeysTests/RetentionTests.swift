@@ -49,7 +49,7 @@ struct RetentionTests {
     @Test func aKeyThatIsNeverUsedIsWipedAfter60Seconds() throws {
         var times = CallTimes()
         times.barrier = 1_000_000
-        times.hostPatience = 1 << 40
+        (times.hostPatience, times.lonelyPatience) = (1 << 40, 1 << 40)
         let room = try Room(3, times: times)
         room.isLost = { _, to in to == 2 }
         room.step(0, .suspect)

@@ -156,6 +156,7 @@ final class Room {
 extension SignalBody {
     var isRotation: Bool { if case .rotation = self { true } else { false } }
     var isCommit: Bool { if case .commit = self { true } else { false } }
+    var isLeave: Bool { if case .leave = self { true } else { false } }
     var isReply: Bool { if case .reply = self { true } else { false } }
     var isRoster: Bool { if case .roster = self { true } else { false } }
     var isRequest: Bool { if case .request = self { true } else { false } }

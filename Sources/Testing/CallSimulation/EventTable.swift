@@ -7,6 +7,8 @@ public struct EventTable: Sendable {
         case rotations
         /// A member leaves.
         case leave
+        /// The host leaves.
+        case hostLeave
         /// A device joins.
         case join
         /// The host falls silent for good.
@@ -19,6 +21,7 @@ public struct EventTable: Sendable {
             switch self {
             case .rotations: "25 rotations"
             case .leave: "a leave"
+            case .hostLeave: "the host leaves"
             case .join: "a join"
             case .crash: "the host crashes"
             case .split: "6 s apart, \(devices / 2) and \(devices - devices / 2)"
@@ -30,13 +33,16 @@ public struct EventTable: Sendable {
             var scenario = Scenario()
             (scenario.participants, scenario.loss) = (devices, loss)
             scenario.rotations = self == .rotations ? 25 : 1
-            // Fourteen come in by a step each. Who comes in by a rotation hears nobody until it is in use, two seconds at most.
-            if devices > 15 { (scenario.firstFrame, scenario.frameInterval) = (2800, 100) }
+            // Fourteen come in by a step each. Who comes in by a rotation hears nobody until it is in use, and at 30 % loss the signals
+            // of somebody stand still for seconds while twenty come in: what happens is played when they are there.
+            if devices > 15 { (scenario.warmUp, scenario.firstFrame, scenario.frameInterval) = (10_000, 9000, 100) }
+            let start = scenario.warmUp
             switch self {
             case .rotations: break
-            case .leave: scenario.faults = [.leave(2, at: 5500)]
-            case .join: scenario.faults = [.join(at: 6000)]
-            case .crash: (scenario.faults, scenario.coolDown) = ([.hostCrash(at: 5000)], 14_000)
+            case .leave: scenario.faults = [.leave(2, at: start + 2500)]
+            case .hostLeave: scenario.faults = [.leave(0, at: start + 2500)]
+            case .join: scenario.faults = [.join(at: start + 3000)]
+            case .crash: (scenario.faults, scenario.coolDown) = ([.hostCrash(at: start + 2000)], 14_000)
             case .split: return scenario.split(withHost: devices / 2, cut: 6000)
             }
             return scenario
@@ -90,7 +96,8 @@ public struct EventTable: Sendable {
             case .withheld: return event == .split || series.withheldPerThousand < 1
             case .oldKey:
                 let isOver = series.oldKeyUses.count == seeds.count
-                return event != .leave || isOver && (series.oldKeyUses.max() ?? 0) <= (isSteady ? 1500 : 2500)
+                return event != .leave && event != .hostLeave
+                    || isOver && (series.oldKeyUses.max() ?? 0) <= (isSteady ? 1500 : 2500)
             case .newHost:
                 // A call without a new host is one that took longer.
                 let late = series.successions.count { $0 > 7000 } + seeds.count - series.successions.count
@@ -113,7 +120,7 @@ public struct EventTable: Sendable {
         private var time: String {
             switch event {
             case .rotations: times("everybody under the new key", series.switches)
-            case .leave: times("old key in use", series.oldKeyUses, of: seeds.count)
+            case .leave, .hostLeave: times("old key in use", series.oldKeyUses, of: seeds.count)
             case .crash: times("new host", series.successions, of: seeds.count)
             case .split: series.reunitedAfter.map { "one call after at most \($0) ms" } ?? "not always one call"
             case .join: ""

@@ -50,8 +50,7 @@ extension CallParticipant {
         leavers.insert(sender)
         if isHost { return removeSoon(sender, at: now) }
         guard sender == roster.host else { return }
-        hostHeardAt = 0
-        if roster.successors.first == device { takeOver(at: now) }
+        hostHasLeft(at: now)
     }
 
     /// A join turned the key: nobody sends below the floors any more.

@@ -30,12 +30,16 @@ extension CallParticipant {
     /// So many of those who follow a silent host are told who is there.
     private static let heirCount = 3
 
-    /// Takes over when the host has been silent for this device's patience.
+    /// Takes over when the host has been silent for this device's patience. Who was out of touch with the others too was cut off
+    /// itself: the host has as long as ``CallTimes/returnPatience`` to be heard again.
     mutating func watchHost(at now: UInt64) {
-        let patience = isQuorumHeard(at: now) ? times.hostPatience : times.lonelyPatience
-        guard now >= hostHeardAt + patience, reunion == nil else { return }
+        let isInTouch = isQuorumHeard(at: now)
+        if !isInTouch, isHostSilent(at: now) { lonelyAt = now }
+        let patience = isInTouch ? times.hostPatience : times.lonelyPatience
+        let end = max(hostHeardAt + patience, isInTouch ? lonelyAt + times.returnPatience : 0)
+        guard now >= end, reunion == nil else { return }
         guard let place = roster?.successors.firstIndex(of: device) else { return }
-        let due = hostHeardAt + patience + UInt64(place) * times.successorDelay
+        let due = end + UInt64(place) * times.successorDelay
         // Frames that wait for their key: another has likely taken over, and its word is on the way.
         let isOvertaken = place > 0 && hold.oldest != nil && now < due + times.successionCredit
         if now >= due && !isOvertaken { takeOver(at: now) }
@@ -45,8 +49,15 @@ extension CallParticipant {
     private func isQuorumHeard(at now: UInt64) -> Bool {
         guard let roster else { return false }
         let others = roster.members.map(\.device).filter { $0 != device && $0 != roster.host }
-        let heard = others.count { now < (heardAt[$0] ?? 0) + times.hostPatience }
+        let heard = others.count { now < (heardAt[$0] ?? 0) + times.touchPatience }
         return !others.isEmpty && heard * 2 >= others.count
+    }
+
+    /// The host has said that it leaves: the first successor follows at once, each further one if those before it do not. What of the
+    /// host is still on the way is no sign of its life.
+    mutating func hostHasLeft(at now: UInt64) {
+        (hostHeardAt, hostSignalAt, lonelyAt) = (now - min(now, times.hostPatience), 0, 0)
+        if roster?.successors.first == device { takeOver(at: now) }
     }
 
     mutating func takeOver(at now: UInt64) {

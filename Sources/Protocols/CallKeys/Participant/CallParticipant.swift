@@ -52,6 +52,8 @@ public struct CallParticipant {
     var waitingSuccession: OpenedSignal?
     /// When the host last sent a signal; ``hostHeardAt`` counts its frames too.
     var hostSignalAt: UInt64 = 0
+    /// When this device last heard neither the host nor half of the others.
+    var lonelyAt: UInt64 = 0
     private var sequence: UInt64 = 0
     var output: [CallAction] = []
 
