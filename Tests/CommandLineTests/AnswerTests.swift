@@ -132,12 +132,12 @@ import Testing
             #expect(table.lines.first?.hasPrefix("| Devices | Event | Loss | Lost of a million |") == true)
             #expect(
                 table.lines.dropFirst(2).map { $0.split(separator: " | ")[1] } == [
-                    "25 rotations", "a leave", "a join", "the host crashes", "6 s apart, 1 and 2",
+                    "25 rotations", "a leave", "the host leaves", "a join", "the host crashes", "6 s apart, 1 and 2",
                 ])
             let events = try #require(
                 try await town.signet(command + ["--json"]).object()["events"] as? [[String: Any]])
             #expect(
-                events.count == 5 && events.allSatisfy { $0["devices"] as? Int == 3 && $0["lossPercent"] as? Int == 5 })
+                events.count == 6 && events.allSatisfy { $0["devices"] as? Int == 3 && $0["lossPercent"] as? Int == 5 })
             #expect(events.allSatisfy { ($0["missed"] as? [String])?.isEmpty == true })
             for wrong in [["--participants", "2"], ["--split", "1/2"], ["--compare"]] {
                 expect(64, try await town.signet(["call", "simulate", "--events"] + wrong))

@@ -1,5 +1,6 @@
 import Foundation
 import KeyTransparency
+import SignetClient
 import SignetTesting
 import Testing
 import TransparencyLog
@@ -61,6 +62,26 @@ import TransparencyLog
                 let checks = try exit.checks()
                 #expect(checks.first { $0.result == "failed" }?.name == "epoch")
                 #expect(exit.complaint.contains("hour"), "\(exit.complaint)")
+            }
+        }
+    }
+
+    /// A device is logged in bob's name, and no request is answered that would show it. Nothing fails but the daily look, and that is
+    /// named when a day has gone by.
+    @Test func aServerThatAnswersNoHistoryIsNamedAfterADay() async throws {
+        try await Town.with { town in
+            let options = ["--attack", Attack.hiddenDevice.rawValue, "--no-history", "--port", "0"]
+            try await town.serving(.lyingServer, options) { _ in
+                let store = try SQLiteStore.open(at: town["bob/store.sqlite"].path())
+                let now = UInt64(Date().timeIntervalSince1970)
+                for (age, isNamed) in [(UInt64(80_000), false), (86_400, true)] {
+                    try await store.setLastCheck(now - age)
+                    let exit = try await town.signet("bob", "lookup", Town.alice)
+                    expect(0, exit)
+                    let words = "your own account could not be checked since"
+                    #expect(exit.complaint.contains(words) == isNamed, "\(exit.complaint)")
+                }
+                try store.close()
             }
         }
     }

@@ -201,6 +201,60 @@ import TransparencyLog
         #expect(try await alice.checkShownKeys().isEmpty)
     }
 
+    /// A server that answers lookups, and nothing that would show what it logged.
+    @Test func aLookThatIsNeverFinishedIsKnownAfterADay() async throws {
+        let clock = Clock()
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
+            _ = try await alice.checkOwnAccount()
+            let looked = clock.now
+            let silent = ScriptedTransport(try NIOTransport(to: directory.profile)) { request, _ in
+                request.path == Route.history.path ? .lose(.unreachable) : .pass
+            }
+            let client = try directory.client(
+                secrets, over: silent, remembering: alice.store, now: { clock.now })
+            clock.advance(seconds: 86_399)
+            await #expect(throws: ClientError.transport(.unreachable)) { try await client.checkOwnAccount() }
+            #expect(try await client.uncheckedSince() == nil)
+            clock.advance(seconds: 1)
+            _ = try await client.lookup(secrets.handle)
+            #expect(try await client.uncheckedSince() == looked)
+            _ = try await alice.checkOwnAccount()
+            #expect(try await client.uncheckedSince() == nil)
+        }
+    }
+
+    /// Whoever has a history that is too long to be answered, say.
+    @Test func somebodyWhoseHistoryCannotBeHadIsInNobodysWay() async throws {
+        let clock = Clock()
+        try await TestDirectory.run(clock: { clock.now }) { directory in
+            let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
+            for name in ["bob@example.org", "carol@example.org", "mallory@example.org"] {
+                let (_, friend) = try await Self.account(name, in: directory, at: clock)
+                _ = try await alice.addFriend(friend.handle, by: secrets).pinning.value.get()
+            }
+            _ = try await alice.checkOwnAccount()
+            let (origin, shownAt) = (try #require(directory.profile.trust.policy.logs.first).name, clock.now)
+            #expect(try await alice.store.shownKeys(in: origin).count == 3)
+            try await Self.nextDay(directory, clock)
+            let refusal = DirectoryResponse(
+                status: 413, mediaType: "application/json", body: Array(#"{"error":"too_large"}"#.utf8))
+            let partial = ScriptedTransport(try NIOTransport(to: directory.profile)) { request, number in
+                request.path == Route.history.path && number == 1 ? .answer(refusal) : .pass
+            }
+            let client = try directory.client(
+                secrets, over: partial, remembering: alice.store, now: { clock.now })
+            _ = try await client.lookup(secrets.handle)
+            await #expect(throws: ClientError.self) { try await client.checkShownKeys() }
+            #expect(try await alice.store.shownKeys(in: origin).count == 1, "the two others were looked for")
+            #expect(try await client.uncheckedShownKeysSince() == nil)
+            try await Self.nextDay(directory, clock)
+            #expect(try await client.uncheckedShownKeysSince() == shownAt)
+            #expect(try await client.checkShownKeys().isEmpty)
+            #expect(try await client.uncheckedShownKeysSince() == nil)
+        }
+    }
+
     @Test func whereverKeysAreGivenAwayTheLookIsKept() async throws {
         try await Self.withShownKeys { alice, directory, clock, bob in
             let first = try #require(try await alice.store.lastLook(at: bob))

@@ -48,6 +48,11 @@ struct LyingServerTool: AsyncParsableCommand {
                 valueName: "dir"))
         var guardian: [String] = []
 
+        @Flag(
+            name: .customLong("no-history"),
+            help: "Answer no request for a history, so that nobody's monitor sees what was logged.")
+        var hidesHistory = false
+
         @Option(help: "The port to listen at on 127.0.0.1; 0 for any.")
         var port = 8443
 
@@ -69,7 +74,8 @@ struct LyingServerTool: AsyncParsableCommand {
             let logger = Logger(label: "signet-lying-server") { _ in SwiftLogNoOpLogHandler() }
             let stored = try await StoredDirectory.open(DataDirectory(path: data), logger: logger)
             let lying = try LyingDirectory(
-                stored, keysIn: DataDirectory(path: data).keys, attack: attack, with: conspiracy())
+                stored, keysIn: DataDirectory(path: data).keys, attack: attack, with: conspiracy(),
+                hidingHistory: hidesHistory)
             var configuration = HTTPSServer.Configuration()
             configuration.port = port
             configuration.republishInterval = nil

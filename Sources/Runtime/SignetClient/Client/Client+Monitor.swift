@@ -79,6 +79,16 @@ extension Client {
         return day > mark.day || pinned.history.count > watch.history.size
     }
 
+    /// Since when no look at the own account was finished, by this device's clock, in seconds since 1970; nil if that is less than a
+    /// day ago. A directory that answers lookups, and no request for a history, must not go unnoticed.
+    ///
+    /// - Throws: ``ClientError/store(_:)``.
+    public func uncheckedSince() async throws(ClientError) -> UInt64? {
+        guard let owner, let pinned = try await pinnedPeer(owner.handle) else { return nil }
+        let last = try await stored { () throws(StoreError) in try await store.lastCheck() } ?? pinned.pinnedAt
+        return surroundings.now() >= last + 86_400 ? last : nil
+    }
+
     /// The entries of a handle since what is known of it; nil if the directory now denies an account that it proved.
     package func history(
         of handle: Handle, since frontier: MerkleFrontier

@@ -19,15 +19,33 @@ extension Client {
     ///
     /// - Parameter isAccepting: the user has settled it with the people concerned; what raised an alarm is forgotten.
     /// - Returns: what raises an alarm. It is kept, and raises it again the next time.
-    /// - Throws: ``ClientError``: a look could not be finished. That proves nothing; an answer that fails a check does.
+    /// - Throws: ``ClientError``: a look could not be finished, and none raised an alarm. That proves nothing; an answer that fails a
+    ///   check does.
     public func checkShownKeys(isAccepting: Bool = false) async throws(ClientError) -> [ShownKeysAlarm] {
-        var alarms: [ShownKeysAlarm] = []
-        for shown in try await dueShownKeys().prefix(Self.shownKeysAtATime) {
-            let fault = try await fault(of: shown)
+        var (alarms, failure): ([ShownKeysAlarm], ClientError?) = ([], nil)
+        // In any order: somebody whose history cannot be had is in nobody's way.
+        for shown in try await dueShownKeys().shuffled().prefix(Self.shownKeysAtATime) {
+            let fault: ShownKeysFault?
+            do throws(ClientError) { fault = try await self.fault(of: shown) } catch {
+                failure = failure ?? error
+                continue
+            }
             if let fault { alarms.append(ShownKeysAlarm(shown: shown, fault: fault)) }
             if fault == nil || isAccepting { try await settle(shown) }
         }
+        if let failure, alarms.isEmpty { throw failure }
         return alarms
+    }
+
+    /// Since when keys of others that were used wait to be looked for again, by this device's clock, in seconds since 1970; nil if that
+    /// is less than two days ago: the next milestone comes within one.
+    ///
+    /// - Throws: ``ClientError/store(_:)``.
+    public func uncheckedShownKeysSince() async throws(ClientError) -> UInt64? {
+        let origin = origin
+        let all = try await stored { () throws(StoreError) in try await store.shownKeys(in: origin) }
+        guard let oldest = all.map(\.shownAt).min(), surroundings.now() >= oldest + 2 * 86_400 else { return nil }
+        return oldest
     }
 
     /// Keys for which a milestone has come since they were shown.

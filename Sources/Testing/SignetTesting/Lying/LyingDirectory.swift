@@ -12,33 +12,39 @@ package struct LyingDirectory: DirectoryAnswering {
     let keys: DirectoryKeys
     let attack: Attack
     let conspiracy: Conspiracy?
+    /// Whether no request for a history is answered.
+    let hidesHistory: Bool
     let clock: @Sendable () -> UInt64
     private let desk = ForgersDesk()
 
     /// Puts an attack in front of an open directory.
     package init(
         _ directory: Directory, keys: DirectoryKeys, attack: Attack, with conspiracy: Conspiracy? = nil,
-        clock: @escaping @Sendable () -> UInt64
+        hidingHistory: Bool = false, clock: @escaping @Sendable () -> UInt64
     ) {
         honest = HonestDirectory(directory)
         self.directory = directory
         self.keys = keys
         self.attack = attack
         self.conspiracy = conspiracy
+        hidesHistory = hidingHistory
         self.clock = clock
     }
 
     /// Puts an attack in front of a data directory that was set up and opened.
     ///
-    /// - Parameter conspiracy: guardians who take part in ``Attack/replacedAccount``.
+    /// - Parameters:
+    ///   - conspiracy: guardians who take part in ``Attack/replacedAccount``.
+    ///   - hidingHistory: whether no request for a history is answered.
     /// - Throws: whatever keeps the keys from being read.
     package init(
-        _ stored: StoredDirectory, keysIn folder: String, attack: Attack, with conspiracy: Conspiracy? = nil
+        _ stored: StoredDirectory, keysIn folder: String, attack: Attack, with conspiracy: Conspiracy? = nil,
+        hidingHistory: Bool = false
     ) throws {
         guard let log = stored.profile.trust.policy.logs.first else { throw StoredDirectoryError.noLog }
         self.init(
             stored.directory, keys: try DirectoryKeys.read(from: folder, origin: log.name), attack: attack,
-            with: conspiracy, clock: ServerClock.system.time)
+            with: conspiracy, hidingHistory: hidingHistory, clock: ServerClock.system.time)
     }
 
     package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
@@ -51,6 +57,7 @@ package struct LyingDirectory: DirectoryAnswering {
     }
 
     package func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] {
+        guard !hidesHistory else { throw .refused(.unavailable) }
         guard attack.changesHistory else { return try await honest.history(request) }
         let answer = try await directory.lookup(request.lookup)
         do { return try await desk.history(request, answer, for: self).encoded } catch {

@@ -22,10 +22,13 @@ enum OwnAccountWatch {
         // A server that answers one falsely does not keep the person from the other.
         do throws(ClientError) {
             for alarm in try await client.checkOwnAccount().alarms { sound(alarm.sentence) }
-        } catch { complain(error, client, of: "your own account") }
+        } catch { complain(error, client, of: "your own account", since: try? await client.uncheckedSince()) }
         do throws(ClientError) {
             for alarm in try await client.checkShownKeys() { sound(alarm.sentence) }
-        } catch { complain(error, client, of: "what you were shown of others") }
+        } catch {
+            complain(
+                error, client, of: "what you were shown of others", since: try? await client.uncheckedShownKeysSince())
+        }
         do throws(ClientError) {
             try session.keep(try await client.newestPins())
         } catch { complain(error, client, of: "the server's pins") }
@@ -36,10 +39,22 @@ enum OwnAccountWatch {
         Output.error("        \(alarm.remedy)")
     }
 
-    private static func complain(_ error: ClientError, _ client: Client<SQLiteStore>, of what: String) {
-        // Who is offline, or not registered yet, has had their answer.
-        guard error.family == .peer || error.family == .bug else { return }
+    /// - Parameter since: when that was last looked at, if that is too long ago; in seconds since 1970.
+    private static func complain(
+        _ error: ClientError, _ client: Client<SQLiteStore>, of what: String, since: UInt64? = nil
+    ) {
         let sentence = error.sentence(client.profile.url)
+        guard error.family == .peer || error.family == .bug else {
+            // Who is offline, or not registered yet, has had their answer. But whoever holds the server could break these looks alone.
+            guard let since else { return }
+            Output.error(
+                "\(Paint.error.bad("signet: \(what) could not be checked since \(Moment.date(since)):")) \(sentence.what)"
+            )
+            Output.error(
+                "        If other commands are answered, the directory may be hiding what it logged. Go on with: signet monitor"
+            )
+            return
+        }
         Output.error("\(Paint.error.bad("signet: \(what) cannot be checked:")) \(sentence.what)")
         Output.error("        \(sentence.remedy)")
     }
