@@ -85,8 +85,8 @@ extension MailboxStore {
         }
     }
 
-    /// The same among the requests of all accounts, when there are more: those that were kept before the disk was full stay but for
-    /// one, which a new one takes the place of.
+    /// Drops one request, chosen in the same way among those of all accounts, when there are more than the limit. It drops no more
+    /// than one: requests that were kept before the disk was full stay, except the one that makes room.
     private static func evictOne(ofAll limit: Int, at now: UInt64, in database: Database) throws {
         let waiting = waiting("?1 IS NULL")
         let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [nil])

@@ -30,8 +30,8 @@ extension CallParticipant {
     /// So many of those who follow a silent host are told who is there.
     private static let heirCount = 3
 
-    /// Takes over when the host has been silent for this device's patience. Who was out of touch with the others too was cut off
-    /// itself: the host has as long as ``CallTimes/returnPatience`` to be heard again.
+    /// Takes over when the host has been silent for this device's patience. A device that heard neither the host nor half of the
+    /// others was cut off itself: once it hears them again, it waits ``CallTimes/returnPatience`` for the host.
     mutating func watchHost(at now: UInt64) {
         let isInTouch = isQuorumHeard(at: now)
         if !isInTouch, isHostSilent(at: now) { lonelyAt = now }
@@ -53,8 +53,8 @@ extension CallParticipant {
         return !others.isEmpty && heard * 2 >= others.count
     }
 
-    /// The host has said that it leaves: the first successor follows at once, each further one if those before it do not. What of the
-    /// host is still on the way is no sign of its life.
+    /// The host has said that it leaves: the first successor takes over at once, and each later one only if those before it do not.
+    /// Frames of the host that are still on the way do not count as signs of life.
     mutating func hostHasLeft(at now: UInt64) {
         (hostHeardAt, hostSignalAt, lonelyAt) = (now - min(now, times.hostPatience), 0, 0)
         if roster?.successors.first == device { takeOver(at: now) }

@@ -41,10 +41,10 @@ public struct CallTimes: Hashable, Sendable {
     /// How long a silent host is waited for by a member that hears fewer than half of the others, or has nobody else: it may be
     /// the one that is cut off.
     public var lonelyPatience: UInt64 = 20_000
-    /// How lately somebody must have been heard to be in touch with this device: less than ``hostPatience``, so that of two who fell
-    /// silent together, neither speaks for the other's silence.
+    /// How recently a member must have been heard to count as in touch. It is shorter than ``hostPatience``: a device that loses its
+    /// network must not take a member that it heard a moment after the host for proof that the host alone is gone.
     public var touchPatience: UInt64 = 2500
-    /// How long a member that was out of touch waits for the host when it hears others again.
+    /// How long a device that was cut off waits for the host, once it hears others again, before it takes over.
     public var returnPatience: UInt64 = 3000
     /// How long frames of a host stand for the signs of life that it owes.
     public var frameCredit: UInt64 = 15_000

@@ -10,8 +10,8 @@ import Synchronization
 /// No account fills it for the others: each may hold a small part of what is still free, so that the shares shrink as the
 /// generation fills, and whoever asks seldom always has room. Those without an account hold together at most half.
 ///
-/// The window is in memory and empty after a start. Every signed request therefore has to be idempotent: one that is
-/// replayed after a restart changes nothing that it did not change before.
+/// The window is in memory and empty after a start. A signed request that is replayed after a restart must therefore change
+/// nothing that it did not change before; a letter is the exception, which may be kept once more.
 final class NonceWindow: Sendable {
     private struct Key: Hashable {
         let high: UInt64

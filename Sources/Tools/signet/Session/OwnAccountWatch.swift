@@ -45,13 +45,13 @@ enum OwnAccountWatch {
     ) {
         let sentence = error.sentence(client.profile.url)
         guard error.family == .peer || error.family == .bug else {
-            // Who is offline, or not registered yet, has had their answer. But whoever holds the server could break these looks alone.
+            // One look may fail for many reasons. A server that refuses only these looks must not go unnoticed, though.
             guard let since else { return }
             Output.error(
-                "\(Paint.error.bad("signet: \(what) could not be checked since \(Moment.date(since)):")) \(sentence.what)"
+                "\(Paint.error.bad("signet: \(what) has not been checked since \(Moment.date(since)):")) \(sentence.what)"
             )
             Output.error(
-                "        If other commands are answered, the directory may be hiding what it logged. Go on with: signet monitor"
+                "        Your command was answered: the directory may be hiding what it logged. Go on with: signet monitor"
             )
             return
         }
