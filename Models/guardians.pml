@@ -90,7 +90,7 @@ active proctype contact() {
 		if
 		:: former != NEVER && now < claimed + D -> goto refused
 #else
-		/* The epochs that cover change and request. */
+		/* Counted from when the quorum saw the change. */
 		if
 		:: former != NEVER && now < changed + D -> goto refused
 #endif

@@ -5,9 +5,10 @@
  * dated, what its index shows, which checkpoint a guardian gets and whether a stop is logged. A contact looks from time to
  * time. Witnesses are honest: what is logged stays, in order, and a checkpoint's quorum time is the true time.
  *
- * An epoch's time is the server's word, up to SLACK behind the quorum's time. So what contacts count as the delay D is D - SLACK
- * at the least, and P1 and P4 promise no more: with SLACK = D they would say nothing, and -DWHOLE_DELAY shows that they fail
- * without it.
+ * An epoch's time is the server's word: it can log two in one go, and date the first one back. Bounded is only the epoch in which
+ * the log ends when somebody looks, to SLACK behind the quorum's time. So contacts count the delay D from the checkpoint that the
+ * quorum saw the start in (P1), and what their last look tells them is up to SLACK old: P4 promises D - SLACK, would say nothing
+ * with SLACK = D, and -DWHOLE_DELAY shows that more cannot be promised.
  *
  * Time is a counter; the recovery's delay is D ticks. Properties are the assertions, marked P1 to P4; each rule is on unless it is
  * taken away by a switch of the compiler, and then an assertion must fail. See README.md.
@@ -25,11 +26,11 @@
 #define SLACK 1 /* how far an epoch's time may be behind the quorum's time */
 #endif
 #if SLACK >= D
-#error "a delay that is no longer than the slack is none: P1 and P4 would hold whatever happens"
+#error "a delay that is no longer than the slack is none: P4 would hold whatever happens"
 #endif
 #define NEVER 100
 
-/* What P1 and P4 leave to the dates of epochs. Nobody can promise more than the delay less the slack: */
+/* What P4 leaves to the dates of epochs. Nobody can promise more than the delay less the slack: */
 #ifdef WHOLE_DELAY
 #define LEFT 0
 #else
@@ -65,6 +66,7 @@ byte released = NEVER; /* true time at which a part left an honest guardian */
 
 /* A contact. */
 byte looked;           /* true time of the last look that showed no request */
+byte looked_epoch;     /* time that the log's last epoch named then */
 byte accepted = NEVER;
 
 /* From when a guardian counts the delay on the own clock, and from when it wants the checkpoint to be later by it. */
@@ -93,29 +95,31 @@ byte accepted = NEVER;
 
 /* When a contact accepts a takeover that it is shown. */
 #ifdef NO_COVERING_EPOCHS
-#define START_TIME started_claim
+#define SEEN_TIME started_claim
+#elif defined(NO_SEEN_CHECKPOINT)
+#define SEEN_TIME started_epoch
 #else
-#define START_TIME started_epoch
+#define SEEN_TIME started
 #endif
 #ifdef NO_LAST_LOOK
 #define LATER_THAN_LAST_LOOK true
 #else
-#define LATER_THAN_LAST_LOOK (START_TIME + SLACK >= looked)
+#define LATER_THAN_LAST_LOOK (started_epoch >= looked_epoch)
 #endif
-#define ACCEPTABLE (taken != NEVER && taken_epoch >= START_TIME + D && LATER_THAN_LAST_LOOK)
+#define ACCEPTABLE (taken != NEVER && taken_epoch >= SEEN_TIME + D && LATER_THAN_LAST_LOOK)
+/* A client refuses a log whose last epoch is further behind the quorum's time than the slack. */
+#ifdef NO_EPOCH_BOUND
+#define IN_TIME true
+#else
+#define IN_TIME (last_epoch + SLACK >= now)
+#endif
 
 #define PARTS (BAD + (released != NEVER -> 1 : 0))
 #define LOGGED (started != NEVER)
 
-/* An epoch's time. A client refuses one that is further behind the quorum's time than the slack. */
+/* An epoch's time: any that does not run back. */
 inline date(result) {
-#ifdef NO_EPOCH_BOUND
 	select(result : last_epoch .. now);
-#else
-	select(result : 0 .. SLACK);
-	result = (now > result -> now - result : 0);
-	result = (result < last_epoch -> last_epoch : result);
-#endif
 	last_epoch = result
 }
 
@@ -138,7 +142,8 @@ active proctype server() {
 	:: atomic { LOGGED && shown == NEVER -> shown = now }
 	/* Logs the takeover, with parts enough. Honest software in between has a say only in the parts. */
 	:: atomic { LOGGED && shown != NEVER && taken == NEVER && PARTS >= 2 ->
-		taken = now; date(time); taken_epoch = time; time = 0 }
+		/* The later its epoch, the more a contact takes for waited. */
+		taken = now; taken_epoch = now; last_epoch = now }
 	/* Makes epochs with nothing in them, to date the next ones. */
 	:: atomic { last_epoch < now -> date(time); time = 0 }
 	/* Logs the owner's stop, or does not. */
@@ -180,11 +185,13 @@ active proctype contact() {
 	do
 	:: atomic { accepted == NEVER && now < END ->
 		if
-		:: taken == NEVER && shown == NEVER -> looked = now /* nothing to see */
+		:: taken == NEVER && shown == NEVER && IN_TIME -> /* nothing to see */
+			looked = now;
+			looked_epoch = last_epoch
 		:: ACCEPTABLE ->
 			accepted = now;
-			/* P1: the log held the start for the delay, but for the slack of its dates. */
-			assert(!P1 || taken + LEFT >= started + D);
+			/* P1: the log held the start for the whole delay. */
+			assert(!P1 || taken >= started + D);
 			/* P4: and so long passes between this contact's last look that showed nothing and the takeover. */
 			assert(!P4 || taken + LEFT >= looked + D)
 		:: else -> skip

@@ -74,6 +74,19 @@ import Testing
         #expect(try check(RecoveryDelayVector.self, "recovery-delay.json") > 20)
     }
 
+    /// The set from before `signet-history/v3` is read. Nothing in it shows since when the quorum has seen a request, so its honest
+    /// recoveries are red, and every other verdict is what it was.
+    @Test func theRecoveriesOfTheFormBeforeAreReadAndNoneIsAmber() throws {
+        let file = Self.folder.appending(path: "../old/recovery-delay-2.json")
+        let cases = try JSONDecoder().decode([RecoveryDelayVector].self, from: Data(contentsOf: file))
+        #expect(cases.count == 25)
+        for test in cases {
+            let (found, before) = (try test.found(), test.verdict)
+            #expect(found.outcome == (before.outcome == "recovered" ? "rushed" : before.outcome), "\(test.name)")
+            #expect(found.check == before.check, "\(test.name)")
+        }
+    }
+
     /// How many cases the file has.
     private func check<Vector: DirectoryVector>(_ type: Vector.Type, _ name: String) throws -> Int {
         let file = Self.folder.appending(path: name)

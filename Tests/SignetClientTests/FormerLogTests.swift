@@ -151,6 +151,24 @@ import VRF
         }
     }
 
+    /// The attack: the directory does not show what the last log held, so that steps in the next one can be as old as it likes.
+    @Test func howTheLastLogEndedIsKnownWhereItsPastIsNotShown() async throws {
+        try await withScene { scene in
+            let client = try await scene.after()
+            let bob = try Self.handle()
+            let shown = try await client.formerHistories(of: bob)
+            #expect(shown.histories.count == 1 && shown.end == nil)
+            scene.heir.showsPast.withLock { $0 = false }
+            let end = try #require(try await scene.store.formerLogs().first?.end.quorumTime)
+            let withheld = try await client.formerHistories(of: bob)
+            #expect(withheld.histories.isEmpty && withheld.end == end)
+            // So does somebody whom that log did not have.
+            scene.heir.showsPast.withLock { $0 = true }
+            let nobody = try await client.formerHistories(of: Handle(typed: Array("nobody@example.org".utf8)))
+            #expect(nobody.histories.isEmpty && nobody.end == end)
+        }
+    }
+
     /// The attack: bob had another key for an epoch, which alice saw; the index was put right, and the log was ended.
     @Test func aKeyThatWasTakenBackBeforeTheEndIsNamed() async throws {
         try await withScene { scene in

@@ -143,15 +143,24 @@ extension PaperDirectory {
         return PlacedEpoch(index: place, record: record, path: path)
     }
 
-    /// In which epoch the entry at a place was logged.
-    package func step(_ count: UInt64, at place: UInt64) throws -> LoggedStep {
+    /// In which epoch the entry at a place was logged. The quorum saw the log end in it then, or at another time that is given, in
+    /// seconds since 1970.
+    package func step(_ count: UInt64, at place: UInt64, seenAt: UInt64? = nil) throws -> LoggedStep {
         let end = try entries.indices.dropFirst(Int(place)).first {
             if case .epoch = try LogEntry(decoding: entries[$0]) { true } else { false }
         }
         guard let end else { throw PaperFault.notThere }
+        let epoch = try epoch(at: UInt64(end))
         return LoggedStep(
-            count: count, inclusion: try tree.inclusionProof(index: place, size: tree.size),
-            epoch: try epoch(at: UInt64(end)))
+            count: count, inclusion: try tree.inclusionProof(index: place, size: tree.size), epoch: epoch,
+            seen: try seen(size: UInt64(end) + 1, at: seenAt ?? epoch.record.time / 1000))
+    }
+
+    /// What shows that the quorum saw the log at this size.
+    package func seen(size: UInt64, at time: UInt64, cosigners: [NoteSigner]? = nil) throws -> SeenCheckpoint {
+        SeenCheckpoint(
+            note: try note(size: size, at: time, cosigners: cosigners).encoded,
+            consistency: try tree.consistencyProof(from: size, to: tree.size))
     }
 }
 

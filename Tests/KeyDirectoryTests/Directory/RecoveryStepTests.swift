@@ -1,7 +1,9 @@
 import Crypto
+import GRDB
 import KeyTransparency
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import KeyDirectory
 
@@ -109,6 +111,45 @@ import Testing
         _ = try await device.caller(.addFriend, at: directory, time: place.clock.now)
         // The second copy of a submission gets its receipt.
         try await directory.republish()
+    }
+
+    /// Since when the quorum has seen each step of alice's recovery, as somebody is shown who asks now.
+    private func seen(at directory: Directory) async throws -> [UInt64?] {
+        let request = HistoryRequest(LookupRequest(handle: alice.handle, knownSize: 0))
+        let history = try await HistoryVerifier(trust: place.verifier().trust).verify(
+            directory.history(request).encoded, for: alice.handle, knowing: nil, since: MerkleFrontier(),
+            at: place.clock.now)
+        return history.loggedIn.sorted { $0.key < $1.key }.map(\.value.seenAt)
+    }
+
+    @Test func sinceWhenTheQuorumHasSeenAStepIsKept() async throws {
+        let start = try start()
+        let (asked, began) = (try asked(start, after: try #require(alice.state)), place.clock.now)
+        try await bring(asked)
+        place.clock.advance(UInt64(Self.delay))
+        try await directory.republish()
+        #expect(try await seen(at: directory) == [began])
+        let cards = [try await device.card(for: alice.handle, at: directory)]
+        try await bring(recovered(after: asked, start, at: place.clock.now), cards: cards)
+        let ended = place.clock.now
+        place.clock.advance(3000)
+        await directory.close()
+        let again = try await place.open()
+        #expect(try await seen(at: again) == [began, ended])
+        await again.close()
+    }
+
+    /// What was not kept in time is kept as soon as somebody asks, and is not made older than it is.
+    @Test func whatShowsWhenAStepWasSeenIsMadeUpForWhenItIsMissing() async throws {
+        try await bring(asked(start(), after: try #require(alice.state)))
+        try await directory.database.write { try $0.execute(sql: "DELETE FROM seen") }
+        place.clock.advance(500)
+        try await directory.republish()
+        let late = place.clock.now
+        #expect(try await seen(at: directory) == [late])
+        place.clock.advance(500)
+        try await directory.republish()
+        #expect(try await seen(at: directory) == [late])
     }
 
     @Test func aDeviceWithoutTheIdentityStopsIt() async throws {

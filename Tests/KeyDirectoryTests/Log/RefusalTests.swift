@@ -226,6 +226,8 @@ import TransparencyLog
         let bytes = try #require(disk[disk.newestSegment])
         for cut in frame {
             for tail in [0, 500] {
+                // One frame in 256 ends in a zero: with zeros behind the cut it is whole.
+                guard tail == 0 || bytes[cut..<frame.upperBound].contains(where: { $0 != 0 }) else { continue }
                 let torn = disk.copy()
                 torn[disk.newestSegment] = bytes[..<cut] + [UInt8](repeating: 0, count: tail)
                 let log = try await fixture.log(on: torn)

@@ -25,7 +25,7 @@ import TransparencyLog
     }
 
     @Test func anHonestAnswerSaysInWhichEpochEachEntryCame() throws {
-        let days = try verify(try (1...5).map { try step($0) }).loggedIn.mapValues(\.day)
+        let days = try verify(try (1...5).map { try step($0) }).loggedIn.mapValues(\.epoch.day)
         let first = PaperDirectory.now / WatchScene.day
         #expect(days == [1: first, 2: first, 3: first, 4: first + 1, 5: first + 1])
         #expect(try verify([step(4), step(5)], since: 3).loggedIn.count == 2)
@@ -61,8 +61,85 @@ import TransparencyLog
         }
     }
 
-    @Test func theFormBeforeIsRefusedByItsFirstLine() throws {
+    // MARK: Since when the quorum has seen it
+
+    /// When the quorum saw entry 5, by a step in which something is shown of that.
+    private func seenAt(_ seen: SeenCheckpoint?) throws -> UInt64? {
+        let honest = try step(5)
+        let step = LoggedStep(count: 5, inclusion: honest.inclusion, epoch: honest.epoch, seen: seen)
+        return try verify([step]).loggedIn[5]?.seenAt
+    }
+
+    private let time = PaperDirectory.now + WatchScene.day
+
+    /// How large the log was when entry 5 was published.
+    private var size: UInt64 { get throws { try step(5).epoch.index + 1 } }
+
+    @Test func anHonestAnswerSaysSinceWhenTheQuorumHasSeenAnEntry() throws {
+        #expect(try verify([step(5)]).loggedIn[5]?.seenAt == time)
+        #expect(try seenAt(scene.directory.seen(size: size, at: time + 1)) == time + 1)
+        #expect(try seenAt(scene.directory.seen(size: scene.directory.tree.size, at: time)) == time)
+        #expect(try seenAt(nil) == nil)
+    }
+
+    @Test func aCheckpointFromBeforeAnEntryShowsNothingOfIt() throws {
+        let place = try step(5).inclusion.index
+        #expect(try seenAt(scene.directory.seen(size: place, at: time)) == nil)
+        #expect(try seenAt(scene.directory.seen(size: place + 1, at: time)) == time)
+    }
+
+    @Test func aCheckpointThatTheQuorumDidNotSeeShowsNothing() throws {
+        let one = scene.directory.witnesses[0]
+        #expect(try seenAt(scene.directory.seen(size: size, at: time, cosigners: [one])) == nil)
+    }
+
+    @Test func aCheckpointOfAnotherLogOfThePolicyShowsNothing() throws {
+        let trust = try scene.directory.trust()
+        let other = try PaperDirectory.signer("other.example/log", .ed25519, seed: 9)
+        let policy = try Policy(
+            logs: trust.policy.listedLogs + [Policy.Log(key: other.verifierKey, url: nil)],
+            witnesses: trust.policy.witnesses,
+            groups: trust.policy.groups, quorum: trust.policy.quorum)
+        let (size, honest) = (try size, try step(5))
+        let seen = SeenCheckpoint(
+            note: try scene.directory.note(size: size, at: time, by: other).encoded,
+            consistency: try scene.directory.tree.consistencyProof(from: size, to: scene.directory.tree.size))
+        let step = LoggedStep(count: 5, inclusion: honest.inclusion, epoch: honest.epoch, seen: seen)
+        let history = try HistoryVerifier(
+            trust: DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness)
+        ).verify(
+            scene.answer(steps: [step]), for: scene.alice.handle, knowing: nil, since: MerkleFrontier(),
+            at: WatchScene.now)
+        #expect(history.loggedIn[5]?.seenAt == nil)
+    }
+
+    @Test func aCheckpointOfALogThatThisOneDoesNotExtendShowsNothing() throws {
+        let size = try size
+        var fork = try PaperDirectory()
+        while fork.tree.size < size { fork.logUnseen([1]) }
+        let seen = SeenCheckpoint(
+            note: try fork.note(size: size, at: time).encoded,
+            consistency: try scene.directory.tree.consistencyProof(from: size, to: scene.directory.tree.size))
+        #expect(try seenAt(seen) == nil)
+    }
+
+    // MARK: Forms
+
+    @Test func theFirstFormIsRefusedByItsFirstLine() throws {
         let old = Array("signet-history/v1\n".utf8) + [0, 0, 0, 0, 0, 0, 0, 0]
         #expect(throws: LookupMessageError.unknownFormat) { try HistoryResponse(decoding: old) }
+    }
+
+    /// A directory keeps what a former log held in the form of its day.
+    @Test func theFormBeforeIsReadAndShowsNotSinceWhen() throws {
+        let honest = try step(5)
+        let step = LoggedStep(count: 5, inclusion: honest.inclusion, epoch: honest.epoch)
+        let present = HistoryResponse(lookup: [], steps: [step], entries: []).encoded
+        // The last four bytes count the entries; the two before say that there is no checkpoint.
+        let old = Array("signet-history/v2\n".utf8) + present.dropFirst(18).dropLast(6) + present.suffix(4)
+        #expect(try HistoryResponse(decoding: old).steps == [step])
+        let read = try HistoryResponse(decoding: HistoryResponse(lookup: [], steps: [honest], entries: []).encoded)
+        #expect(read.steps == [honest])
+        #expect(honest.seen != nil)
     }
 }

@@ -36,9 +36,9 @@ import TransparencyLog
     /// Alice's history as the directory shows it.
     private func history(
         of people: [PaperPerson], in directory: PaperDirectory, hiding hidden: UInt64? = nil, withSteps: Bool = true,
-        at now: UInt64 = PaperDirectory.now
+        at now: UInt64 = PaperDirectory.now, seenAt seen: [UInt64: UInt64] = [:]
     ) throws -> VerifiedHistory {
-        let bytes = try directory.history(of: people, hiding: hidden, withSteps: withSteps)
+        let bytes = try directory.history(of: people, hiding: hidden, withSteps: withSteps, seenAt: seen)
         return try HistoryVerifier(trust: directory.trust()).verify(
             bytes, for: account.alice.handle, knowing: nil, since: MerkleFrontier(), at: now)
     }
@@ -47,11 +47,11 @@ import TransparencyLog
     private func decide(
         _ people: [PaperPerson], pinned: PinnedPeer, hiding hidden: UInt64? = nil, withSteps: Bool = true,
         loggedAt times: [UInt64: UInt64] = [:], lookedAt look: UInt64? = nil, seenAt: UInt64? = nil,
-        at now: UInt64? = nil
+        at now: UInt64? = nil, quorumSaw seen: [UInt64: UInt64] = [:]
     ) throws -> (without: PeerTrustDecision, with: PeerTrustDecision) {
         let directory = try directory(people, loggedAt: times)
         let lookup = try PeerTrustTests.lookup(people[people.count - 1], in: directory)
-        let history = try history(of: people, in: directory, hiding: hidden, withSteps: withSteps)
+        let history = try history(of: people, in: directory, hiding: hidden, withSteps: withSteps, seenAt: seen)
         return (
             PeerTrustDecision(lookup, comparedWith: pinned),
             PeerTrustDecision(
@@ -91,6 +91,41 @@ import TransparencyLog
         for (asked, taken) in [(now, now), (now - 99, now), (started, started)] {
             let decision = try decide(steps, pinned: pin(Array(steps.prefix(2))), loggedAt: [3: asked, 4: taken])
             #expect(identity(decision.with) == .rushed)
+        }
+    }
+
+    /// The attack: as many guardians as are needed and whoever holds the server log a request and the takeover in one go, the
+    /// request in an epoch that is dated back. Every epoch is as an honest recovery has it; the quorum saw neither before.
+    @Test func aRequestThatTheQuorumHasNotSeenForTheDelayIsRed() throws {
+        let (ended, least) = (
+            RecoverableAccount.ended, UInt64(RecoverableAccount.delay) - RecoveryDelay.tolerance
+        )
+        let pinned = try pin(Array(steps.prefix(2)))
+        for (seen, expected) in [
+            (PaperDirectory.now, IdentityChange.rushed), (ended, .rushed), (ended - least + 1, .rushed),
+            (ended - least, .recovered(at: ended)),
+        ] {
+            let decision = try decide(steps, pinned: pinned, quorumSaw: [3: seen])
+            #expect(identity(decision.with) == expected, "\(seen)")
+        }
+        // When the takeover was seen is of no account.
+        let later = try decide(steps, pinned: pinned, quorumSaw: [4: PaperDirectory.now])
+        #expect(identity(later.with) == .recovered(at: ended))
+    }
+
+    /// The attack: the same with a change of guardians, dated back behind the time of those before.
+    @Test func aChangeOfGuardiansThatTheQuorumHasNotSeenForTheDelayIsRed() throws {
+        let (started, delay) = (RecoverableAccount.started, UInt64(RecoverableAccount.delay))
+        let people = try replaced(claiming: started - delay)
+        let times: [UInt64: UInt64] = [3: started - delay, 4: started, 5: RecoverableAccount.ended]
+        let latest = started - delay + RecoveryDelay.tolerance
+        for (seen, expected) in [
+            (started, IdentityChange.rushed), (latest + 1, .rushed),
+            (latest, .recovered(at: RecoverableAccount.ended)),
+        ] {
+            let decision = try decide(
+                people, pinned: pin(Array(people.prefix(2))), loggedAt: times, quorumSaw: [3: seen])
+            #expect(identity(decision.with) == expected, "\(seen)")
         }
     }
 

@@ -149,8 +149,10 @@ extension PaperDirectory {
     ///   - hidden: the version that is not shown.
     ///   - withSteps: whether it says in which epochs versions from 3 on were logged.
     ///   - time: when the checkpoint was cosigned, in seconds since 1970.
+    ///   - seen: when the quorum saw versions first, in seconds since 1970, if not at the end of their epochs.
     func history(
-        of people: [PaperPerson], hiding hidden: UInt64? = nil, withSteps: Bool = true, at time: UInt64 = now
+        of people: [PaperPerson], hiding hidden: UInt64? = nil, withSteps: Bool = true, at time: UInt64 = now,
+        seenAt seen: [UInt64: UInt64] = [:]
     ) throws -> [UInt8] {
         let last = try #require(people.last)
         let label = try label(last.handle).hash
@@ -165,7 +167,7 @@ extension PaperDirectory {
                         ? .withheld(record.kind, version: record.version, record.commitment)
                         : .state(record.kind, opening: person.opening, encoded: person.encodedState))
                 guard withSteps, record.version != hidden, record.version > 2 else { continue }
-                steps.append(try step(UInt64(shown.count), at: UInt64(place)))
+                steps.append(try step(UInt64(shown.count), at: UInt64(place), seenAt: seen[record.version]))
             default: continue
             }
         }

@@ -46,19 +46,23 @@ public struct HistoryRequest: Hashable, Sendable {
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 18 | `signet-history/v2` LF |
+/// | 18 | `signet-history/v3` LF |
 /// | 4 + n | the lookup's answer, ``LookupResponse``, with its length |
 /// | 4 | for how many entries follows in which epoch they were logged, in their order: all steps of recoveries that are shown |
 /// | | *each:* ``LoggedStep`` |
 /// | 8 | which entry of the label, from 1 |
 /// | 8 + 1 + 32n | its index in the log, and its path to the log's root |
 /// | 8 + 72 + 1 + 32n | the epoch record: its index in the log, the record as in a lookup, its path |
+/// | 2 + n | a checkpoint that the quorum cosigned when the entry was in the log, ``SeenCheckpoint``, with its length; 0 for none |
+/// | 1 + 32n | only with a checkpoint: the consistency proof from it to the log |
 /// | 4 | how many entries follow, in the order of the log |
 /// | | *each:* its form (1 byte) |
 /// | 32 | 0, a device: its key |
 /// | 1 + 32 + 2 + n | 1, a state: kind (1 set, 2 reset); opening; state, with its length |
 /// | 1 + 8 + 32 | 2, a state that is not shown: kind; version; commitment |
 /// | 8 | 3, the end: version of the closing step |
+///
+/// `signet-history/v2`, in which former logs may be kept, is read as well: it has no such checkpoints.
 public struct HistoryResponse: Hashable, Sendable {
     /// No answer is longer, in bytes.
     public static let maximumByteCount = 8 << 20
@@ -86,7 +90,8 @@ public struct HistoryResponse: Hashable, Sendable {
     /// The entries from the known count on, without the last.
     public let entries: [Entry]
 
-    private static let format = Array("signet-history/v2\n".utf8)
+    private static let format = Array("signet-history/v3\n".utf8)
+    private static let formatBefore = Array("signet-history/v2\n".utf8)
 
     /// An answer of these parts.
     public init(lookup: [UInt8], steps: [LoggedStep] = [], entries: [Entry]) {
@@ -115,14 +120,13 @@ public struct HistoryResponse: Hashable, Sendable {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
         do {
             var reader = ByteReader(bytes)
-            guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
-                throw LookupMessageError.unknownFormat
-            }
+            let form = Array(try reader.bytes(Self.format.count))
+            guard form == Self.format || form == Self.formatBefore else { throw LookupMessageError.unknownFormat }
             lookup = Array(try reader.bytes(Int(reader.uint32())))
             let stepCount = Int(try reader.uint32())
             guard stepCount <= Self.maximumEntryCount else { throw LookupMessageError.tooManyEntries(stepCount) }
             var steps: [LoggedStep] = []
-            for _ in 0..<stepCount { steps.append(try reader.loggedStep()) }
+            for _ in 0..<stepCount { steps.append(try reader.loggedStep(isSeen: form == Self.format)) }
             self.steps = steps
             let count = Int(try reader.uint32())
             guard count <= Self.maximumEntryCount else { throw LookupMessageError.tooManyEntries(count) }

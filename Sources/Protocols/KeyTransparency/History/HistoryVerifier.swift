@@ -97,20 +97,23 @@ public struct HistoryVerifier: Sendable {
         return frontier
     }
 
-    /// In which epochs entries were logged, each once and in order. What is not shown is decided by whoever needs it.
+    /// In which epochs entries were logged, each once and in order, and since when the quorum has seen them. What is not shown
+    /// is decided by whoever needs it.
     private func checkSteps(
         _ response: HistoryResponse, _ leaves: [TreeHash], _ answer: VerifiedAnswer, _ known: MerkleFrontier
-    ) throws(HistoryRefusal) -> [UInt64: EpochRecord] {
-        var (epochs, last) = ([UInt64: EpochRecord](), known.size)
+    ) throws(HistoryRefusal) -> [UInt64: LoggedMoment] {
+        var (moments, last) = ([UInt64: LoggedMoment](), known.size)
+        let (checkpoint, policy) = (answer.epoch.checkpoint.checkpoint, lookup.trust.policy)
         for step in response.steps {
             guard step.count > last, step.count - known.size <= leaves.count else {
                 throw .step(.noSuchEntry)
             }
             let leaf = leaves[Int(step.count - known.size) - 1]
-            do { try step.verify(leaf, in: answer.epoch.checkpoint.checkpoint.head) } catch { throw .step(error) }
-            (epochs[step.count], last) = (step.epoch.record, step.count)
+            do { try step.verify(leaf, in: checkpoint.head) } catch { throw .step(error) }
+            let seenAt = step.seen?.time(of: step.inclusion.index, in: checkpoint, by: policy)
+            (moments[step.count], last) = (LoggedMoment(epoch: step.epoch.record, seenAt: seenAt), step.count)
         }
-        return epochs
+        return moments
     }
 }
 

@@ -1,5 +1,18 @@
 import TransparencyLog
 
+/// What logs held of somebody that ended before the one that goes on, as far back as that is shown without a gap.
+public struct FormerHistories: Sendable {
+    /// What each held, the oldest first.
+    public let histories: [VerifiedHistory]
+    /// When the log ended before the first of these, in seconds since 1970; nil if there was none.
+    public let end: UInt64?
+
+    /// These, after a log that ended then.
+    public init(_ histories: [VerifiedHistory] = [], after end: UInt64? = nil) {
+        (self.histories, self.end) = (histories, end)
+    }
+}
+
 /// What one log after another held of a handle: those that ended, and the one that goes on.
 ///
 /// A log that goes on begins with a copy of what the one before ended with (``VerifiedLookup/inherited(under:)``). The copy is
@@ -10,8 +23,8 @@ struct JoinedHistory {
     let handle: Handle
     /// The entries, in order.
     private(set) var entries: [HistoryEntry]
-    /// In which epoch each was logged; nil where that is not shown.
-    private var epochs: [EpochRecord?]
+    /// When each was logged; nil where that is not shown.
+    private var moments: [LoggedMoment?]
     /// Whether entries before these were looked at before.
     private let hasKnownBeginning: Bool
     /// What the last log held.
@@ -21,23 +34,26 @@ struct JoinedHistory {
     var epoch: EpochRecord { last.epoch.record }
 
     /// What one log holds.
-    init(_ history: VerifiedHistory) {
+    ///
+    /// - Parameter end: when the log ended that it goes on from, in seconds since 1970; nil: it goes on from none, or that is not
+    ///   known.
+    init(_ history: VerifiedHistory, goingOnAfter end: UInt64? = nil) {
         (handle, last) = (history.handle, history)
-        (entries, epochs) = (history.entries, history.entryEpochs)
+        (entries, moments) = (history.entries, history.moments(after: end))
         hasKnownBeginning = history.known.size > 0
     }
 
-    /// What several logs held, the oldest first.
+    /// What several logs held.
     ///
     /// - Returns: nil if one of them does not begin with what the one before it ended with.
-    init?(_ history: VerifiedHistory, after former: [VerifiedHistory]) {
-        let all = former + [history]
-        self.init(all[0])
+    init?(_ history: VerifiedHistory, after former: FormerHistories) {
+        let all = former.histories + [history]
+        self.init(all[0], goingOnAfter: former.end)
         for next in all.dropFirst() {
             guard case .registered(let lookup) = last.answer, next.begins(with: lookup) else { return nil }
             let count = Int(lookup.inheritedCount)
             entries += next.entries.dropFirst(count)
-            epochs += next.entryEpochs(after: last.end).dropFirst(count)
+            moments += next.moments(after: last.end).dropFirst(count)
             last = next
         }
     }
@@ -46,7 +62,11 @@ struct JoinedHistory {
     ///
     /// - Parameter place: which entry the takeover is.
     func epoch(asking start: RecoveryStart, before place: Int) -> EpochRecord? {
-        self.place(asking: start, before: place).flatMap { epochs[$0] }
+        moment(asking: start, before: place)?.epoch
+    }
+
+    private func moment(asking start: RecoveryStart, before place: Int) -> LoggedMoment? {
+        self.place(asking: start, before: place).flatMap { moments[$0] }
     }
 
     private func place(asking start: RecoveryStart, before place: Int) -> Int? {
@@ -57,10 +77,10 @@ struct JoinedHistory {
     ///
     /// - Parameter place: which entry it is.
     func showsDelay(of succession: RecoverySuccession, at place: Int) -> Bool {
-        guard let asked = epoch(asking: succession.start, before: place), let taken = epochs[place] else {
+        guard let asked = moment(asking: succession.start, before: place), let taken = moments[place] else {
             return false
         }
-        return RecoveryDelay.hasPassed(succession.start.commitment.delay, from: asked, to: taken)
+        return RecoveryDelay.hasPassed(succession.start.commitment.delay, since: asked.seenAt, to: taken.epoch)
     }
 
     /// Whether those whom the guardians in force replaced had their time: a request by the ones named last was logged no sooner
@@ -77,20 +97,21 @@ struct JoinedHistory {
         else { return true }
         let change = entries.prefix(place).firstIndex { $0.state?.formerRecovery == former }
         if change == nil, hasKnownBeginning { return true }
-        guard let changed = epochs[change ?? place], let asked = epochs[place] else { return false }
-        return RecoveryDelay.hasPassed(former.commitment.delay, from: changed, to: asked)
+        guard let changed = moments[change ?? place], let asked = moments[place] else { return false }
+        return RecoveryDelay.hasPassed(former.commitment.delay, since: changed.seenAt, to: asked.epoch)
     }
 }
 
 extension VerifiedHistory {
-    /// In which epoch each entry was logged; nil where that is not shown.
-    fileprivate var entryEpochs: [EpochRecord?] { entries.indices.map { loggedIn[known.size + UInt64($0) + 1] } }
-
-    /// The same in a log that goes on from one that ended then, in seconds since 1970: an epoch from before counts as not shown.
-    fileprivate func entryEpochs(after end: UInt64) -> [EpochRecord?] {
-        entryEpochs.map { epoch in
-            guard let epoch, (try? EpochTimeRule.standard.check(epoch, goingOnAfter: end)) != nil else { return nil }
-            return epoch
+    /// When each entry was logged; nil where that is not shown.
+    ///
+    /// - Parameter end: when the log ended that this one goes on from, in seconds since 1970: an epoch from before counts as not
+    ///   shown.
+    fileprivate func moments(after end: UInt64?) -> [LoggedMoment?] {
+        entries.indices.map { place in
+            let moment = loggedIn[known.size + UInt64(place) + 1]
+            guard let moment, let end else { return moment }
+            return (try? EpochTimeRule.standard.check(moment.epoch, goingOnAfter: end)) == nil ? nil : moment
         }
     }
 

@@ -11,12 +11,15 @@ public struct LoggedStep: Hashable, Sendable {
     public let inclusion: InclusionProof
     /// The first epoch that ended after it.
     public let epoch: PlacedEpoch
+    /// What shows that the quorum saw the entry then; nil shows nothing.
+    public let seen: SeenCheckpoint?
 
     /// An entry in its epoch.
-    public init(count: UInt64, inclusion: InclusionProof, epoch: PlacedEpoch) {
+    public init(count: UInt64, inclusion: InclusionProof, epoch: PlacedEpoch, seen: SeenCheckpoint? = nil) {
         self.count = count
         self.inclusion = inclusion
         self.epoch = epoch
+        self.seen = seen
     }
 
     /// The entry is in the log with this head, and came in this epoch.
@@ -48,13 +51,16 @@ extension ByteWriter {
         write(step.inclusion.index)
         write(path: step.inclusion.hashes)
         write(step.epoch)
+        write(step.seen)
     }
 }
 
 extension ByteReader {
-    mutating func loggedStep() throws -> LoggedStep {
+    /// - Parameter isSeen: whether the form is one that says since when the quorum has seen the entry.
+    mutating func loggedStep(isSeen: Bool) throws -> LoggedStep {
         let count = try uint64()
         let inclusion = InclusionProof(index: try uint64(), hashes: try path())
-        return LoggedStep(count: count, inclusion: inclusion, epoch: try placedEpoch())
+        return LoggedStep(
+            count: count, inclusion: inclusion, epoch: try placedEpoch(), seen: isSeen ? try seenCheckpoint() : nil)
     }
 }

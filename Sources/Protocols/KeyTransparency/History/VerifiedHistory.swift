@@ -30,13 +30,13 @@ public struct VerifiedHistory: Hashable, Sendable {
     public let frontier: MerkleFrontier
     /// What the lookup at the end of the history proved.
     public let answer: VerifiedAnswer
-    /// In which epoch entries were logged, by their number under the label, from 1: those of recoveries that are shown.
-    public let loggedIn: [UInt64: EpochRecord]
+    /// When entries were logged, by their number under the label, from 1: those of recoveries that are shown.
+    public let loggedIn: [UInt64: LoggedMoment]
     private let leaves: [TreeHash]
 
     init(
         _ answer: VerifiedAnswer, _ label: VRFHash, known: MerkleFrontier, entries: [HistoryEntry],
-        leaves: [TreeHash], frontier: MerkleFrontier, loggedIn: [UInt64: EpochRecord]
+        leaves: [TreeHash], frontier: MerkleFrontier, loggedIn: [UInt64: LoggedMoment]
     ) {
         handle = answer.handle
         self.label = label

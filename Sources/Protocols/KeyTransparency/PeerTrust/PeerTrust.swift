@@ -96,12 +96,12 @@ public enum PeerTrustDecision: Hashable, Sendable {
     ///   - pinned: the record of the same handle, or nil.
     ///   - history: what the log holds of the handle from before the pinned state on, verified; nil when it was not
     ///     asked for. Only with it another identity key can turn out to be a recovery.
-    ///   - former: what the logs held that ended before that one, the oldest first, as far back as it is shown.
+    ///   - former: what the logs held that ended before that one, as far back as it is shown.
     ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
     ///   - now: this device's clock, in seconds since 1970; nil compares nothing with it.
     public init(
         _ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil,
-        after former: [VerifiedHistory] = [], lookedAt look: PeerLook? = nil, at now: UInt64? = nil
+        after former: FormerHistories = FormerHistories(), lookedAt look: PeerLook? = nil, at now: UInt64? = nil
     ) {
         guard let pinned, pinned.handle == lookup.handle else {
             self = .noCache

@@ -80,7 +80,14 @@ extension Directory {
         guard let end = epochs.end(after: place), end < size else { throw .stopped }
         let inclusion: InclusionProof
         do { inclusion = try log.inclusionProof(index: place, size: size) } catch { throw .stopped }
-        return LoggedStep(count: count, inclusion: inclusion, epoch: try await epoch(at: end, in: size))
+        var seen = try await seen(place, in: size)
+        if seen == nil {
+            // A crash or a lack of witnesses kept it from being kept at once.
+            try await keepSeen(place)
+            seen = try await self.seen(place, in: size)
+        }
+        return LoggedStep(
+            count: count, inclusion: inclusion, epoch: try await epoch(at: end, in: size), seen: seen)
     }
 
     private func logEntry(at place: UInt64) async throws(DirectoryError) -> LogEntry {

@@ -161,13 +161,21 @@ extension Directory {
 
     /// Where a state of the database stands in the log, which gets it now if a full queue kept it out before.
     private func receipt(for row: StateRow, of account: AccountRow) async throws(DirectoryError) -> StateReceipt {
-        if let receipt = receipt(for: row) { return receipt }
+        if let receipt = receipt(for: row) { return try await seen(row, receipt) }
         guard epochs.version(of: LabelIndex(account.label)) >= row.version else {
             return try await append(state(of: row), row, of: account)
         }
         // In the log, and not published yet: too few witnesses had cosigned.
         try await publishDurable()
         guard let receipt = receipt(for: row) else { throw .refused(.unavailable) }
+        return try await seen(row, receipt)
+    }
+
+    /// Keeps what shows when the quorum first saw a step that contacts date.
+    private func seen(_ row: StateRow, _ receipt: StateReceipt) async throws(DirectoryError) -> StateReceipt {
+        if AccountState.isOfRecovery(row.encoding) || AccountState.formerRecovery(in: row.encoding) != nil {
+            try await keepSeen(receipt.index)
+        }
         return receipt
     }
 
@@ -194,7 +202,7 @@ extension Directory {
         let entries = LogEntries(
             label: account.label, state: state, kind: row.kind, opening: row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })
-        return try await publish(entries.entries)
+        return try await seen(row, publish(entries.entries))
     }
 
     /// Gives one step of an account to the log, and waits until a published checkpoint covers it.

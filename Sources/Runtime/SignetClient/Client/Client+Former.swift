@@ -84,20 +84,23 @@ extension Client {
         return alarms
     }
 
-    /// What the logs before this one held of somebody, the oldest first, as far back as that is shown without a gap.
-    func formerHistories(of handle: Handle) async throws(ClientError) -> [VerifiedHistory] {
+    /// What the logs before this one held of somebody, as far back as that is shown without a gap. How the log ended before that
+    /// is known all the same.
+    package func formerHistories(of handle: Handle) async throws(ClientError) -> FormerHistories {
         let logs = try await stored { () throws(StoreError) in try await store.formerLogs() }
         var histories: [VerifiedHistory] = []
         for log in logs.prefix(while: { $0.origin != origin }).reversed() {
             let history: VerifiedHistory
             do { history = try await past(of: handle, in: log, .known(LabelHead(.empty))) } catch {
                 guard case .former(_, .withheld) = error else { throw error }
-                break
+                return FormerHistories(histories, after: log.end.quorumTime)
             }
-            guard case .registered = history.answer else { break }
+            guard case .registered = history.answer else {
+                return FormerHistories(histories, after: log.end.quorumTime)
+            }
             histories.insert(history, at: 0)
         }
-        return histories
+        return FormerHistories(histories)
     }
 
     /// The whole history of a handle in a log that ended, and in those that ended after it.

@@ -5,7 +5,7 @@ import TransparencyLog
 enum RecoveryDelayCases {
     static func all() throws -> [RecoveryDelayVector] {
         let story = try RecoveryStory(recorded: LookupVectorSignatures.table())
-        return try good(story) + rushed(story) + replaced(story) + steps(story) + unexplained(story)
+        return try good(story) + rushed(story) + unseen(story) + replaced(story) + steps(story) + unexplained(story)
     }
 
     private static func make(
@@ -73,15 +73,63 @@ enum RecoveryDelayCases {
         ]
     }
 
+    /// Every epoch is as an honest recovery has it; what differs is since when the quorum has seen the request.
+    private static func unseen(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        func seen(
+            _ name: String, _ why: String, _ outcome: String = "rushed",
+            _ edit: @escaping (LoggedStep, PaperDirectory) throws -> SeenCheckpoint?
+        ) throws -> RecoveryDelayVector {
+            try make(story, outcome, name, why) {
+                $0.editSteps = { steps, directory in
+                    steps[0] = steps[0].with(seen: .some(try edit(steps[0], directory)))
+                }
+            }
+        }
+        let (started, ended) = (RecoveryStory.started, RecoveryStory.ended)
+        return [
+            try seen(
+                "seen-for-the-least-delay", "the quorum saw the request for the delay, less what clocks may be apart",
+                "recovered"
+            ) { try $1.seen(size: $0.epoch.index + 1, at: ended - least) },
+            try seen("seen-in-a-larger-log", "the checkpoint that shows the request is of an entry later", "recovered")
+            {
+                try $1.seen(size: $0.epoch.index + 2, at: started)
+            },
+            try seen("epoch-dated-back", "the quorum saw the request a second too late; its epoch claims to be older") {
+                try $1.seen(size: $0.epoch.index + 1, at: ended - least + 1)
+            },
+            try seen("request-not-seen", "nothing shows since when the quorum has seen the request") { _, _ in nil },
+            try seen("seen-without-the-request", "the quorum saw the log end right before the request") {
+                try $1.seen(size: $0.inclusion.index, at: started)
+            },
+            try seen("seen-by-one", "one of the two witnesses had seen the request") {
+                try $1.seen(size: $0.epoch.index + 1, at: started, cosigners: [$1.witnesses[0]])
+            },
+            try seen("seen-in-another-log", "the quorum saw the request in a log that this one does not extend") {
+                let seen = try $1.seen(size: $0.epoch.index + 1, at: started)
+                let text = try Checkpoint(
+                    origin: $1.log.verifierKey.name, head: TreeHead(size: $0.epoch.index + 1, root: .emptyTree)
+                ).text
+                return SeenCheckpoint(note: try $1.sign(text, at: started).encoded, consistency: seen.consistency)
+            },
+        ]
+    }
+
     /// Other guardians, named in version 3, ask in version 4 and take over in version 5. The change claims a time that leaves those
     /// before them none of their delay.
     private static func replaced(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
         let started = RecoveryStory.started
         let claimed = started - UInt64(RecoveryStory.delay)
-        func changed(_ outcome: String, _ name: String, _ why: String, at time: UInt64) throws -> RecoveryDelayVector {
+        func changed(
+            _ outcome: String, _ name: String, _ why: String, at time: UInt64, seenAt seen: UInt64? = nil
+        ) throws -> RecoveryDelayVector {
             try make(story, outcome, name, why) {
                 $0.states = try story.replaced(claiming: claimed)
                 $0.times.insert(time, at: 2)
+                guard let seen else { return }
+                $0.editSteps = { steps, directory in
+                    steps[0] = steps[0].with(seen: try directory.seen(size: steps[0].epoch.index + 1, at: seen))
+                }
             }
         }
         return [
@@ -99,6 +147,10 @@ enum RecoveryDelayCases {
             try changed(
                 "rushed", "change-of-guardians-with-the-request",
                 "the change was logged in the second of the request, and claims to be older by the delay", at: started),
+            try changed(
+                "rushed", "change-of-guardians-seen-too-late",
+                "the change's epoch claims to be older by the delay; the quorum saw it with the request",
+                at: claimed, seenAt: started),
         ]
     }
 
@@ -160,8 +212,10 @@ enum RecoveryDelayCases {
 extension LoggedStep {
     /// The step with some parts replaced.
     fileprivate func with(
-        count: UInt64? = nil, inclusion: InclusionProof? = nil, epoch: PlacedEpoch? = nil
+        count: UInt64? = nil, inclusion: InclusionProof? = nil, epoch: PlacedEpoch? = nil, seen: SeenCheckpoint?? = nil
     ) -> LoggedStep {
-        LoggedStep(count: count ?? self.count, inclusion: inclusion ?? self.inclusion, epoch: epoch ?? self.epoch)
+        LoggedStep(
+            count: count ?? self.count, inclusion: inclusion ?? self.inclusion, epoch: epoch ?? self.epoch,
+            seen: seen ?? self.seen)
     }
 }

@@ -19,6 +19,9 @@ enum DirectorySchema {
         migrator.registerMigration("4: whence and when friends asked") { database in
             try database.execute(sql: fourth)
         }
+        migrator.registerMigration("5: when the quorum saw steps of recoveries") { database in
+            try database.execute(sql: fifth)
+        }
         return migrator
     }
 
@@ -101,5 +104,12 @@ enum DirectorySchema {
     private static let fourth = """
         ALTER TABLE friends ADD COLUMN network BLOB NOT NULL DEFAULT x'';      -- whence the request came
         ALTER TABLE friends ADD COLUMN asked_at INTEGER NOT NULL DEFAULT 0;   -- seconds since 1970
+        """
+
+    private static let fifth = """
+        CREATE TABLE seen (              -- published checkpoints that were the first to cover a step of a recovery
+            size INTEGER PRIMARY KEY,    -- of the log
+            note BLOB NOT NULL           -- with the quorum's cosignatures of then
+        ) STRICT;
         """
 }

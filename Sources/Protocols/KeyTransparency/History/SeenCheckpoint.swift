@@ -1,0 +1,61 @@
+import CanonicalCoding
+public import TransparencyLog
+
+/// A checkpoint that the quorum cosigned when an entry was in the log: what shows that the entry is as old as its epoch says.
+///
+/// An epoch's time is the server's own word, and the quorum bounds it only where the log ended in it when somebody looked
+/// (``EpochTimeRule``). Whoever holds the server could log two epochs in one go and date the first one back. A cosignature
+/// that a witness made then cannot be had later.
+public struct SeenCheckpoint: Hashable, Sendable {
+    /// The signed note, as it was published; 1 to 65,535 bytes.
+    public let note: [UInt8]
+    /// From that checkpoint to the log that is spoken of.
+    public let consistency: ConsistencyProof
+
+    /// A checkpoint and its proof.
+    public init(note: [UInt8], consistency: ConsistencyProof) {
+        self.note = note
+        self.consistency = consistency
+    }
+
+    /// When the quorum had seen an entry in the log, in seconds since 1970; nil if this does not show that it did.
+    ///
+    /// - Parameters:
+    ///   - entry: the entry's index in the log.
+    ///   - checkpoint: the log that is spoken of.
+    ///   - policy: whose log and quorum it must be. One that took the place of another does not know the other's witnesses.
+    func time(of entry: UInt64, in checkpoint: Checkpoint, by policy: Policy) -> UInt64? {
+        guard let note = try? SignedNote(decoding: note), let seen = try? policy.verify(note) else { return nil }
+        let head = seen.checkpoint.head
+        guard seen.checkpoint.origin == checkpoint.origin else { return nil }
+        guard entry < head.size else { return nil }
+        guard (try? consistency.verify(from: head, to: checkpoint.head)) != nil else { return nil }
+        return seen.quorumTime
+    }
+}
+
+/// When an entry was logged, as far as that is shown.
+public struct LoggedMoment: Hashable, Sendable {
+    /// The first epoch that ended after it.
+    public let epoch: EpochRecord
+    /// When the quorum had seen it in the log, in seconds since 1970; nil where that is not shown.
+    public let seenAt: UInt64?
+}
+
+extension ByteWriter {
+    mutating func write(_ seen: SeenCheckpoint?) {
+        write(UInt16(truncatingIfNeeded: seen?.note.count ?? 0))
+        guard let seen else { return }
+        write(seen.note)
+        write(path: seen.consistency.hashes)
+    }
+}
+
+extension ByteReader {
+    mutating func seenCheckpoint() throws -> SeenCheckpoint? {
+        let count = Int(try uint16())
+        guard count > 0 else { return nil }
+        let note = Array(try bytes(count))
+        return SeenCheckpoint(note: note, consistency: ConsistencyProof(hashes: try path()))
+    }
+}
