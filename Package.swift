@@ -524,7 +524,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "KeyTransparency", "CallSignalling", "CallKeys", "FrameRelay", "SignetClient",
             "CallClient",
-        ],
+        ] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "LogAuditorTests",

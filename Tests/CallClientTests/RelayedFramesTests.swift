@@ -6,20 +6,27 @@ import Testing
 
 /// Frames through the relay.
 struct RelayedFramesTests {
-    @Test(.timeLimit(.minutes(2))) func framesGoThroughTheRelay() async throws {
-        let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
+    private let call: CallID
+    private let devices: [CallDevice]
+
+    init() throws {
         var generator = SystemRandomNumberGenerator()
-        let call = CallID(using: &generator)
-        let devices = try (1...2 as ClosedRange<UInt8>).map {
+        call = CallID(using: &generator)
+        devices = try (1...2 as ClosedRange<UInt8>).map {
             try #require(CallDevice([UInt8](repeating: $0, count: 32)))
         }
-        let good = try devices.map {
-            RelayedFrames.Admission(
-                host: "127.0.0.1", port: relay.port, key: try #require(RelayKey(relay.sessionKey(of: $0, in: call))),
-                ticket: relay.ticket(for: $0, of: 1, in: call))
-        }
-        let one = try await RelayedFrames.open(good[0]) { nil }
-        let two = try await RelayedFrames.open(good[1]) { nil }
+    }
+
+    private func admission(_ device: CallDevice, to relay: RelayServer, port: Int) throws -> RelayedFrames.Admission {
+        RelayedFrames.Admission(
+            host: "127.0.0.1", port: port, key: try #require(RelayKey(relay.sessionKey(of: device, in: call))),
+            ticket: relay.ticket(for: device, of: 1, in: call))
+    }
+
+    @Test(.timeLimit(.minutes(2))) func framesGoThroughTheRelay() async throws {
+        let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
+        let one = try await RelayedFrames.open(admission(devices[0], to: relay, port: relay.port)) { nil }
+        let two = try await RelayedFrames.open(admission(devices[1], to: relay, port: relay.port)) { nil }
         let speaking = Task {
             while !Task.isCancelled {
                 one.send([1, 2, 3])
@@ -43,4 +50,41 @@ struct RelayedFramesTests {
         await two.close()
         await relay.close()
     }
+
+    /// A device comes into another network: nothing goes to or from its address of before any more. It keeps its place in the call.
+    @Test(.timeLimit(.minutes(2))) func aDeviceWithANewAddressGoesOnWithoutANewJoin() async throws {
+        let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
+        let network = try await ChangingNetwork.open(to: relay.port)
+        let moving = try await RelayedFrames.open(admission(devices[0], to: relay, port: network.port)) { nil }
+        let other = try await RelayedFrames.open(admission(devices[1], to: relay, port: relay.port)) { nil }
+        let speaking = Task {
+            for number in 0... {
+                if Task.isCancelled { break }
+                let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+                moving.send([1] + bytes)
+                other.send([2] + bytes)
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        let alias = MemberAlias(of: devices[0], in: call)
+        for _ in 0..<2 {
+            #expect(await other.incoming.first { _ in true }?.carriedFor == alias)
+            #expect(await moving.incoming.first { _ in true } != nil)
+            let last = await other.incoming.first { _ in true }?.bytes
+            try await network.change()
+            // What was under way is past: each side hears something that was sent later.
+            #expect(await other.incoming.first { $0.bytes.number > (last?.number ?? 0) + 50 }?.carriedFor == alias)
+            #expect(await moving.incoming.first { $0.bytes.number > (last?.number ?? 0) + 50 } != nil)
+        }
+        speaking.cancel()
+        await moving.close()
+        await other.close()
+        await network.close()
+        await relay.close()
+    }
+}
+
+extension [UInt8] {
+    /// Bytes 1 to 4 as a number.
+    fileprivate var number: Int { dropFirst().reversed().reduce(0) { $0 << 8 | Int($1) } }
 }

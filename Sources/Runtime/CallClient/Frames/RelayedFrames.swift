@@ -5,6 +5,10 @@ import Synchronization
 
 /// Frames through a relay, over UDP. Says hello until it is let in, and again every few seconds, so that the relay and whatever
 /// stands between know its address.
+///
+/// A socket keeps the address that this device had when it was opened. Where nothing is heard of the relay for ``patience`` of hellos
+/// in quick succession, another one is opened: the device may have come into another network. With the same ticket the relay
+/// takes it for the same member, so the call goes on without a new join.
 public final class RelayedFrames: CallFrames {
     /// Where the relay is, and what lets this device in.
     public struct Admission: Sendable {
@@ -30,18 +34,31 @@ public final class RelayedFrames: CallFrames {
         /// The number of this stay; nil while the relay has not let this device in.
         var stay: UInt64?
         var isRefused = false
+        /// Whether the relay was heard since the last hello.
+        var isHeard = false
+        /// How many hellos in a row were not answered.
+        var unanswered = 0
+
+        /// Whether the relay has let this device in, and answered its last hello.
+        var isCalm: Bool { stay != nil && !isRefused && isHeard }
     }
+
+    /// So many hellos without an answer, 100 ms apart behind one of 5 s before, and the socket is given up. With 30 % of packets lost
+    /// each way so many stay without an answer once in a thousand times, and what is lost then is the way for a moment.
+    static let patience = 10
 
     /// Encrypted frames of the others. For one reader.
     public let incoming: AsyncStream<ArrivedFrame>
     private let deliver: AsyncStream<ArrivedFrame>.Continuation
-    private let channel: any Channel
+    private let packets: PacketReader
+    private let channel: Mutex<any Channel>
     private let address: SocketAddress
     private let state: Mutex<State>
     private let greeting = Mutex<Task<Void, Never>?>(nil)
 
     private init(_ channel: any Channel, _ address: SocketAddress, _ packets: PacketReader, _ admission: Admission) {
-        self.channel = channel
+        self.channel = Mutex(channel)
+        self.packets = packets
         self.address = address
         state = Mutex(State(ticket: admission.ticket, key: admission.key))
         (incoming, deliver) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
@@ -59,19 +76,22 @@ public final class RelayedFrames: CallFrames {
         let frames: RelayedFrames
         do {
             let address = try SocketAddress.makeAddressResolvingHost(admission.host, port: admission.port)
-            let channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
-                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(PacketHandler(reader))
-                    }
-                }
-                .connect(to: address).get()
-            frames = RelayedFrames(channel, address, reader, admission)
+            frames = RelayedFrames(try await socket(to: address, reader), address, reader, admission)
         } catch { throw .noSocket }
         frames.greet(renew)
         return frames
+    }
+
+    private static func socket(to address: SocketAddress, _ reader: PacketReader) async throws -> any Channel {
+        try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(PacketHandler(reader))
+                }
+            }
+            .connect(to: address).get()
     }
 
     /// Sends an encrypted frame; before the relay has let this device in, it is lost.
@@ -93,7 +113,7 @@ public final class RelayedFrames: CallFrames {
         greeting.withLock { $0?.cancel() }
         let (key, stay) = state.withLock { ($0.key, $0.stay) }
         if let stay { write(key.farewell(stay)) }
-        try? await channel.close().get()
+        try? await channel.withLock { $0 }.close().get()
         deliver.finish()
     }
 
@@ -101,10 +121,11 @@ public final class RelayedFrames: CallFrames {
         let task = Task { [weak self] in
             var rounds = 0
             while !Task.isCancelled, let self {
+                let (isCalm, isRefused) = self.state.withLock { ($0.isCalm, $0.isRefused) }
                 self.hello()
-                let (isIn, isRefused) = self.state.withLock { ($0.stay != nil && !$0.isRefused, $0.isRefused) }
-                try? await Task.sleep(for: isIn ? .seconds(5) : .milliseconds(100))
-                rounds += isIn ? 50 : 1
+                try? await Task.sleep(for: isCalm ? .seconds(5) : .milliseconds(100))
+                rounds += isCalm ? 50 : 1
+                if self.isStranded() { await self.openAnew() }
                 // Every minute; two seconds after a refusal: the relay may have started again, and has another key.
                 if rounds >= (isRefused ? 20 : 600) {
                     rounds = 0
@@ -115,12 +136,37 @@ public final class RelayedFrames: CallFrames {
         greeting.withLock { $0 = task }
     }
 
+    /// Whether nothing came of the last hellos, although the relay had let this device in.
+    private func isStranded() -> Bool {
+        state.withLock { state in
+            state.unanswered = state.isHeard ? 0 : state.unanswered + 1
+            guard state.stay != nil, state.unanswered >= Self.patience else { return false }
+            state.unanswered = 0
+            return true
+        }
+    }
+
+    /// Another socket, from whatever address this device has now. Without a network there is none, and the old one stays.
+    private func openAnew() async {
+        guard let next = try? await Self.socket(to: address, packets) else { return }
+        let last = channel.withLock { channel in
+            defer { channel = next }
+            return channel
+        }
+        try? await last.close().get()
+        // Whoever closed this meanwhile closed the last one.
+        if Task.isCancelled { try? await next.close().get() }
+    }
+
     private func take(_ admission: Admission) {
         state.withLock { ($0.ticket, $0.key) = (admission.ticket, admission.key) }
     }
 
     private func hello() {
-        let (cookie, key, ticket) = state.withLock { ($0.cookie, $0.key, $0.ticket) }
+        let (cookie, key, ticket) = state.withLock { state in
+            state.isHeard = false
+            return (state.cookie, state.key, state.ticket)
+        }
         write(key.hello(cookie: cookie, ticket: ticket))
     }
 
@@ -142,7 +188,11 @@ public final class RelayedFrames: CallFrames {
 
     /// Whether the relay made a packet for this stay.
     private func isGenuine(_ packet: RelayPacket) -> Bool {
-        state.withLock { state in state.stay.map { state.key.made(packet, in: $0) } ?? false }
+        state.withLock { state in
+            let isGenuine = state.stay.map { state.key.made(packet, in: $0) } ?? false
+            if isGenuine { state.isHeard = true }
+            return isGenuine
+        }
     }
 
     private func takeIn(_ welcome: RelayPacket, _ stay: UInt64) {
@@ -150,11 +200,12 @@ public final class RelayedFrames: CallFrames {
             guard state.key.made(welcome, in: stay) else { return }
             state.stay = stay
             state.isRefused = false
+            state.isHeard = true
         }
     }
 
     private func write(_ packet: RelayPacket) {
-        channel.writeAndFlush(
+        channel.withLock { $0 }.writeAndFlush(
             AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: packet.encoded)), promise: nil)
     }
 }
