@@ -101,6 +101,30 @@ import Testing
         #expect(try await count() == bound + 1)
     }
 
+    /// What every other request is known by, without the one of a number.
+    private func others(than number: Int) async throws -> Set<Data> {
+        let own = Data(asking(number).requestHash)
+        return try await village.mailbox.read { try Set(Data.fetchAll($0, sql: "SELECT hash FROM requests")) }
+            .subtracting([own])
+    }
+
+    /// The attack: a stranger asks where there is no room for them, once and again, so that others lose theirs.
+    @Test(arguments: [true, false]) func aRequestThatIsRefusedCostsNobodyTheirs(
+        refusedByItsAccount: Bool
+    ) async throws {
+        let (mailbox, now, greedy) = (village.mailbox, village.clock.now, [1] as [UInt8])
+        // The account is full of one network's requests, all accounts together of another's, and more than are kept on a full disk.
+        for number in 0..<MailboxStore.requestsPerAccount {
+            try await mailbox.keep(asking(number), from: refusedByItsAccount ? greedy : [2], at: now)
+        }
+        try await fill(MailboxStore.requestsInReserve, from: refusedByItsAccount ? [2] : greedy, at: now)
+        village.isFull.isSet = true
+        let before = try await others(than: 2000)
+        #expect(try await mailbox.keep(asking(2000), from: greedy, at: now) == nil)
+        #expect(try await others(than: 2000) == before)
+        #expect(try await seen(asking(2000)) == nil)
+    }
+
     /// The attack: whoever asks in vain reveals as many numbers as there may be.
     @Test func whomNoGuardianAnsweredRevealsNothing() async throws {
         let (mailbox, now, asking) = (village.mailbox, village.clock.now, asking(1))

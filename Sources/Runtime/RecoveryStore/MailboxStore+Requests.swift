@@ -25,6 +25,8 @@ extension MailboxStore {
     /// In the directory's share of the disk as well, for whoever lost everything has to be able to ask: but there a new one of any
     /// account takes the place of another when all accounts together have ``requestsInReserve``.
     ///
+    /// A request for which there is no room costs nobody theirs: then everything stays as it was.
+    ///
     /// - Parameter network: whence it came.
     /// - Returns: its number; nil when there is no room for it.
     /// - Throws: ``MailboxStoreError``.
@@ -36,27 +38,44 @@ extension MailboxStore {
         return try await write { database in
             let old = Int64(clamping: now) - Int64(Self.requestLifetime)
             try Self.forget(requests: "time < ?", [old], in: database)
-            try database.execute(
-                sql: """
-                    INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                    """,
-                arguments: [
-                    owner, hash, Int64(try Self.freeNumber(for: asking, in: database).value), Data(asking.box),
-                    Data(asking.commitment.encoded), Data(asking.request), Data(network), Int64(clamping: now),
-                ])
-            let isNew = database.changesCount > 0
-            if let start = asking.start {
-                try database.execute(sql: "UPDATE requests SET start = NULL WHERE owner = ?", arguments: [owner])
-                try database.execute(
-                    sql: "UPDATE requests SET start = ? WHERE owner = ? AND hash = ?",
-                    arguments: [Data(start.encoded), owner, hash])
+            var number: RequestNumber?
+            try database.inSavepoint {
+                try Self.insert(asking, from: network, at: now, in: database)
+                let isNew = database.changesCount > 0
+                if let start = asking.start {
+                    try database.execute(sql: "UPDATE requests SET start = NULL WHERE owner = ?", arguments: [owner])
+                    try database.execute(
+                        sql: "UPDATE requests SET start = ? WHERE owner = ? AND hash = ?",
+                        arguments: [Data(start.encoded), owner, hash])
+                }
+                try Self.evict(of: owner, at: now, in: database)
+                if isNew, isInReserve { try Self.evictOne(ofAll: Self.requestsInReserve, at: now, in: database) }
+                number = try Self.number(ofRequest: hash, in: database)
+                return number == nil ? .rollback : .commit
             }
-            try Self.evict(of: owner, at: now, in: database)
-            if isNew, isInReserve { try Self.evictOne(ofAll: Self.requestsInReserve, at: now, in: database) }
-            return try Int64.fetchOne(database, sql: "SELECT number FROM requests WHERE hash = ?", arguments: [hash])
-                .flatMap { UInt32(exactly: $0) }.flatMap { RequestNumber($0) }
+            return number
         }
+    }
+
+    private static func insert(
+        _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64, in database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """,
+            arguments: [
+                Data(asking.owner.bytes), Data(asking.requestHash),
+                Int64(try freeNumber(for: asking, in: database).value),
+                Data(asking.box), Data(asking.commitment.encoded), Data(asking.request), Data(network),
+                Int64(clamping: now),
+            ])
+    }
+
+    private static func number(ofRequest hash: Data, in database: Database) throws -> RequestNumber? {
+        try Int64.fetchOne(database, sql: "SELECT number FROM requests WHERE hash = ?", arguments: [hash])
+            .flatMap { UInt32(exactly: $0) }.flatMap { RequestNumber($0) }
     }
 
     /// The number that a request's hash gives, or the next that no other request of the account has: whoever computes a request
