@@ -115,6 +115,26 @@ import Testing
         }
     }
 
+    /// Nobody asked this auditor for a cosignature of the old log's end, and when it looked last there was none.
+    @Test func anAuditorWhoDidNotReadTheOldLogsEndSaysSo() async throws {
+        try await Town.with { town in
+            func audit(_ home: String, _ directory: String) async throws -> Exit {
+                try await town.signet(home, "audit", "--directory", directory)
+            }
+            try await town.serving { _ in
+                expect(0, try await audit("auditor", "server/directory.signet"))
+            }
+            expect(0, try await succeed(town))
+            try await town.serving(data: "heir") { _ in
+                expect(0, try await town.signet("alice", "directory", "update", "--accept"))
+                let found = try await audit("auditor", "alice/directory")
+                expect(1, found)
+                #expect(found.complaint.contains("were audited here, and that is not its end"), "\(found.complaint)")
+                expect(0, try await audit("another", "alice/directory"), "who knows nothing of the old log")
+            }
+        }
+    }
+
     /// The operator shows alice a device that bob never had, and ends the log before anybody can hold it against them.
     @Test func whatWasShownIsNotForgottenByAHandover() async throws {
         try await Town.with { town in

@@ -102,7 +102,8 @@ import TransparencyLog
     @Test(arguments: [(UInt64(3600), true), (3601, false)])
     func aLogThatIsDatedBeforeTheLastEpochOfTheOneBeforeIsNotSound(seconds: UInt64, isSound: Bool) async throws {
         let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
-        try log.grow(epochs: 2, people: 3)
+        try log.grow(epochs: 1, people: 3)
+        try handOver()
         try source.serve(log)
         do {
             let auditor = try Auditor(of: log.policy(), at: source, keeping: own, clock: { ForgedLog.now })
@@ -128,6 +129,78 @@ import TransparencyLog
                 _ = try await auditor.auditPublished()
             }
             #expect(error == (known.isEmpty || isSound ? nil : .firstEpoch(.behind(seconds: 3601))))
+        }
+    }
+
+    /// Ends the log: its last record names another one, and only an epoch follows.
+    private func handOver() throws {
+        try log.add(log.succession(.log, number: 1).entry)
+        try log.closeEpoch()
+    }
+
+    /// Audits what the source serves as the log of a policy, in a folder of that name.
+    private func audit(
+        _ audited: ForgedLog, in name: String, after former: [String] = [], at now: UInt64
+    ) async throws -> AuditorError? {
+        try source.serve(audited)
+        let (policy, place) = (try audited.policy(), AuditFolder(path: folder.below(name)))
+        let known = former.compactMap { FormerAudit(AuditFolder(path: folder.below($0))) }
+        #expect(known.count == former.count)
+        return await failure { () async throws(AuditorError) in
+            let auditor = try Auditor(of: policy, at: source, keeping: place, former: known, clock: { now })
+            try await auditor.resume()
+            let sound = try await auditor.auditPublished()
+            #expect(await auditor.isSound(sound.checkpoint.head))
+        }
+    }
+
+    /// A log that goes on from the end of the other, or of what that was at a size, and dates its first epoch to a time.
+    private func heir(at size: UInt64? = nil, from start: UInt64) throws -> ForgedLog {
+        let heir = try ForgedLog(origin: "next.example/log", seed: 2, from: start)
+        try heir.add(PredecessorRecord(note: log.checkpoint(size: size)).entry)
+        try heir.grow(epochs: 1, people: 3)
+        return heir
+    }
+
+    /// The attack: the log goes on for a day after it was audited last, and hands over to one that dates a request back to that day.
+    @Test(arguments: [10, UInt64(Tile.fullWidth), UInt64(Tile.fullWidth) + 1, UInt64(Tile.fullWidth) + 2])
+    func anAuditThatStandsBeforeTheNamedEndVouchesForNoNextLog(end size: UInt64) async throws {
+        let now = ForgedLog.now + 86_400
+        try log.grow(epochs: 1, people: 1)
+        #expect(try await audit(log, in: "old", at: ForgedLog.now) == nil)
+        log.letTimePass(86_400)
+        while log.size < size - 3 { try log.add(log.device(of: 0)) }
+        try log.add(log.nextState(of: 0).entry)
+        try handOver()
+        let (dated, honest) = (try heir(from: ForgedLog.now + 10), try heir(from: now))
+        dated.letTimePass(86_400)
+        try dated.grow(epochs: 1, people: 3, from: 10)
+        for next in [dated, honest] {
+            #expect(
+                try await audit(next, in: "next", after: ["old"], at: now) == .formerEnd(audited: 3, named: log.size))
+        }
+        // Who has read the old log to its end says which of the two is right, whatever else is known of it.
+        #expect(try await audit(log, in: "end", at: now) == nil)
+        for former in [["old", "end"], ["end", "old"]] {
+            let error = try await audit(dated, in: "next", after: former, at: now)
+            guard case .firstEpoch(.behind) = error else { throw error ?? .otherLog }
+        }
+        #expect(try await audit(honest, in: "next", after: ["old", "end"], at: now) == nil)
+    }
+
+    /// The attack: the next log names what the old one was a day before its end.
+    @Test func aNextLogThatNamesAnEarlierEndIsNotSound() async throws {
+        let now = ForgedLog.now + 86_400
+        try log.grow(epochs: 1, people: 1)
+        let size = log.size
+        #expect(try await audit(log, in: "before", at: ForgedLog.now) == nil)
+        log.letTimePass(86_400)
+        try handOver()
+        #expect(try await audit(log, in: "old", at: now) == nil)
+        let heir = try heir(at: size, from: now)
+        for (former, audited) in [("old", log.size), ("before", size)] {
+            let error = try await audit(heir, in: "next", after: [former], at: now)
+            #expect(error == .formerEnd(audited: audited, named: size))
         }
     }
 

@@ -44,7 +44,8 @@ public actor Auditor {
     ///   - folder: what is kept; one folder for one log.
     ///   - limits: how much of a log is read at a time.
     ///   - convicted: logs that were found guilty; one that goes on from them is as well.
-    ///   - former: what was found sound of other logs; one that goes on from them has no epoch from before.
+    ///   - former: what was found sound of other logs; one that goes on from them names the end at which their audit stands, and has
+    ///     no epoch from before it.
     ///   - clock: seconds since 1970.
     /// - Throws: ``AuditorError``.
     public init(
@@ -176,9 +177,9 @@ public actor Auditor {
             throw try convict(guilty.evidence)
         }
         guard let first, let epoch = audit.firstEpoch else { return }
-        for log in former where log.isOrigin(ofLogBeginningWith: first) {
-            do { try times.check(epoch, goingOnAfter: log.lastEpoch.time / 1000) } catch { throw .firstEpoch(error) }
-        }
+        guard let log = FormerAudit.origin(ofLogBeginningWith: first, among: former) else { return }
+        try log.checkEnd(namedBy: first)
+        do { try times.check(epoch, goingOnAfter: log.lastEpoch.time / 1000) } catch { throw .firstEpoch(error) }
     }
 
     private func accept(_ signed: LogSignedCheckpoint) {

@@ -42,6 +42,10 @@ public enum AuditorError: Error, Hashable, Sendable {
     /// The log goes on from another one that was audited here, and dates its first epoch before that one's last. It is not
     /// cosigned. Whoever has not audited the other log cannot check it, so it is no evidence.
     case firstEpoch(EpochError)
+    /// The log goes on from another one that was audited here, and that audit does not stand at the end that the log names: so
+    /// many entries were audited, and so many are named. It is not cosigned. A retry helps with a ``FormerAudit`` that
+    /// has read the other log to that end.
+    case formerEnd(audited: UInt64, named: UInt64)
     /// The log has more entries than this program can hold.
     case tooLarge(UInt64)
     /// So many entries of the checkpoint were read, and that is enough for one audit: the next one goes on there.
@@ -51,7 +55,7 @@ public enum AuditorError: Error, Hashable, Sendable {
     public var family: ErrorFamily {
         switch self {
         case .guilty, .evidenceNotKept, .checkpointMissing, .note, .checkpoint, .otherLog, .missing, .malformed,
-            .older, .entriesDoNotMatch, .noConsistencyProof, .epochTime, .firstEpoch:
+            .older, .entriesDoNotMatch, .noConsistencyProof, .epochTime, .firstEpoch, .formerEnd:
             .peer
         case .source(let error): error.family
         case .folder(let fault): fault.family

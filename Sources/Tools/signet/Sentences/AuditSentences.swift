@@ -70,6 +70,13 @@ extension AuditorError {
             Sentence(
                 "The log goes on from another one, and dates its first epoch before that one's last.",
                 "It is not cosigned: what is said to have waited in it may not have. Ask whoever runs it.")
+        case .formerEnd(let audited, let named):
+            Sentence(
+                "The log goes on from another one, which it says ended with \(Moment.entries(named)); of that one "
+                    + "\(Moment.entries(audited)) were audited here, and that is not its end.",
+                "Audit the other log to its end first, if it is not served any more from another auditor's folder; then "
+                    + "start this again. Until then it is not cosigned: what is said to have waited in it may not have."
+            )
         case .tooLarge(let size): Sentence("A log of \(size) entries does not fit into memory.", "")
         case .paused(let read, let size):
             Sentence("\(read) of \(size) entries have been read; the audit goes on.", "Wait for it.")
