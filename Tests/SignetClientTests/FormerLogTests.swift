@@ -20,6 +20,8 @@ import VRF
         private let logs: FormerLogs
         /// Whether it shows what the log before it held last.
         let showsPast = Mutex(true)
+        /// The paths of requests that are not answered.
+        let silent = Mutex<Set<String>>([])
 
         init(_ directory: Directory) {
             self.directory = directory
@@ -27,6 +29,7 @@ import VRF
         }
 
         func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+            guard !silent.withLock({ $0.contains(request.path) }) else { throw .unreachable }
             do {
                 guard let body = try await body(request) else { return Self.notFound }
                 return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
@@ -80,6 +83,25 @@ import VRF
         let store: InMemoryStore
         let alice: DeviceSecrets
 
+        /// The log that ended.
+        var origin: KeyName {
+            get throws { try #require(old.profile.trust.policy.logs.first).name }
+        }
+
+        /// The keys of bob that it showed her, and that have not been looked for.
+        func shown() async throws -> [ShownKeys] { try await store.shownKeys(in: origin) }
+
+        /// Keeps that it showed her bob's keys with another history at some time, as it does for a moment.
+        func showFlash(_ entry: String = "flash", at time: UInt64 = Surroundings.system.now()) async throws -> ShownKeys
+        {
+            let history = LabelHead(TreeHead(size: 3, root: .leaf(Array(entry.utf8))))
+            let keys = ShownKeys(
+                handle: try FormerLogTests.handle(), history: history, epoch: MilestoneMark(index: 2, day: 2),
+                shownAt: time, response: Array(entry.utf8))
+            try await store.keep(keys, in: origin)
+            return keys
+        }
+
         /// Her client under the old trust, which asks the heir.
         func before() throws -> Client<InMemoryStore> { try client(old.profile) }
 
@@ -99,7 +121,11 @@ import VRF
         }
     }
 
-    private func withScene(_ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
+    /// - Parameter meddling: what happens before the old log ends, and after alice has looked at her account.
+    private func withScene(
+        meddling: @escaping @Sendable (TestDirectory, DeviceSecrets) async throws -> Void = { _, _ in },
+        _ body: @escaping @Sendable (Scene) async throws -> Void
+    ) async throws {
         try await TestDirectory.run { old in
             let store = InMemoryStore()
             _ = try await old.person(Self.bob)
@@ -108,6 +134,7 @@ import VRF
             try await store.remember(Person(handle: bob, since: 1))
             _ = try await client.lookup(bob).verdict
             _ = try await client.checkOwnAccount()
+            try await meddling(old, alice)
             try await withTemporaryFolder { folder in
                 let keys = try DirectoryKeys.heir()
                 let path = folder + "/heir"
@@ -133,11 +160,76 @@ import VRF
             guard case .matched = try await client.lookup(bob).verdict.outcome else { throw Unexpected("no match") }
             #expect(try await scene.store.formerHistory(of: bob) == nil)
             #expect(try await scene.store.pinnedPeer(bob)?.history.count == 2, "the new log's, from its beginning")
+            #expect(try await scene.shown().isEmpty, "what the old log showed was found in its end")
             scene.heir.showsPast.withLock { $0 = false }
             _ = try await client.lookup(bob).verdict
             let end = try #require(try await scene.store.formerLogs().first?.end)
             let view = try await scene.store.logView(origin: end.checkpoint.origin.bytes)
             #expect(view?.head == end.checkpoint.head, "the old log's growth was proved to its end")
+        }
+    }
+
+    // MARK: Keys that were shown
+
+    /// The attack: the old log showed alice other keys of bob for a moment, which she used, and handed over before the next milestone.
+    @Test(arguments: [false, true]) func keysThatTheOldLogDidNotEndWithAreAnAlarmUntilThatIsSettled(
+        looksUpFirst: Bool
+    ) async throws {
+        try await withScene { scene in
+            let flash = try await scene.showFlash()
+            #expect(try await scene.shown().count == 2)
+            let client = try await scene.after()
+            if looksUpFirst { _ = try await client.lookup(Self.handle()) }
+            for _ in 0..<2 {
+                let alarms = try await client.checkShownKeys()
+                #expect(alarms.map(\.shown) == [flash] && alarms.map(\.fault) == [.takenBack])
+                #expect(
+                    try await scene.shown() == [flash], "the others are how the log ended; the signed answer is kept")
+            }
+            #expect(try await client.checkShownKeys(isAccepting: true).count == 1)
+            #expect(try await client.checkShownKeys().isEmpty)
+            #expect(try await scene.shown().isEmpty)
+        }
+    }
+
+    /// The attack: whoever showed them answers everything but how bob's history ended.
+    @Test func keysOfALogWhoseEndIsNotShownAreAnAlarm() async throws {
+        try await withScene { scene in
+            for number in 0..<40 { _ = try await scene.showFlash("\(number)") }
+            let client = try await scene.after()
+            scene.heir.showsPast.withLock { $0 = false }
+            let alarms = try await client.checkShownKeys()
+            #expect(alarms.count == 32, "no more in one go")
+            #expect(alarms.allSatisfy { $0.fault == .withheld })
+            #expect(try await scene.shown().count == 41)
+            scene.heir.showsPast.withLock { $0 = true }
+            let found = try await client.checkShownKeys(isAccepting: true) + client.checkShownKeys(isAccepting: true)
+            #expect(found.count == 40 && found.allSatisfy { $0.fault == .takenBack })
+        }
+    }
+
+    @Test func keysThatAreNotLookedForBecauseNobodyAnswersAreCounted() async throws {
+        try await withScene { scene in
+            let long = Surroundings.system.now() - 2 * 86_400
+            let flash = try await scene.showFlash(at: long)
+            let client = try await scene.after()
+            _ = scene.heir.silent.withLock { $0.insert(FormerRoute.former.path) }
+            await #expect(throws: ClientError.transport(.unreachable)) { _ = try await client.checkShownKeys() }
+            #expect(try await client.uncheckedShownKeysSince() == long)
+            scene.heir.silent.withLock { $0 = [] }
+            #expect(try await client.checkShownKeys(isAccepting: true).map(\.shown) == [flash])
+            #expect(try await client.uncheckedShownKeysSince() == nil)
+        }
+    }
+
+    /// Alice has learned of the handover, and has not agreed to it.
+    @Test func keysOfALogThatIsStillTrustedWaitForItsMilestone() async throws {
+        try await withScene { scene in
+            _ = try await scene.after()
+            #expect(try await scene.store.formerLogs().count == 1)
+            #expect(try await scene.shown().count == 1)
+            #expect(try await scene.before().checkShownKeys().isEmpty)
+            #expect(try await scene.shown().count == 1)
         }
     }
 

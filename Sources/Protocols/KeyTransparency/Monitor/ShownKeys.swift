@@ -2,7 +2,7 @@
 ///
 /// What a directory shows to one person for a while and then takes back is in no history that the others see. Whoever
 /// was shown it looks once more: then the index has to hold a history that begins with this one, and held it at each
-/// milestone since.
+/// milestone since. If the log has ended meanwhile, the history with which it ended has to begin with this one.
 public struct ShownKeys: Hashable, Sendable {
     /// Whose keys.
     public let handle: Handle
@@ -58,6 +58,9 @@ extension ShownKeys {
 public enum ShownKeysFault: Error, Hashable, Sendable {
     /// The person's history does not have them, or not in that place: nobody else was shown them, or not for long.
     case takenBack
+    /// The log that showed them has ended, and the directory does not show, or not in a form that holds, how the person's history
+    /// ended there.
+    case withheld
     /// A milestone since does not say what it should.
     case milestone(MilestoneFault)
     /// So long ago that nobody can show any more what the index said on these days since 1970.

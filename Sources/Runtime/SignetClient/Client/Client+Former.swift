@@ -41,6 +41,7 @@ extension Client {
         let found = try await stored { () throws(StoreError) in try await store.formerHistory(of: handle) }
         guard let found else { return nil }
         let histories = try await past(of: handle, from: found.origin, beginning: .known(found.history))
+        for history in histories { try await settleShownKeys(in: history) }
         guard case .registered(let lookup) = histories.last?.answer else { throw .former(handle, .withheld) }
         return Inheritance(former: found, lookup: lookup)
     }
@@ -122,7 +123,10 @@ extension Client {
         return histories
     }
 
-    private func past(
+    /// The whole history of a handle in a log that ended.
+    ///
+    /// - Throws: ``ClientError/former(_:_:)``: it is not shown, or what is shown fails a check; others prove nothing.
+    func past(
         of handle: Handle, in log: FormerLog, _ beginning: FormerBeginning
     ) async throws(ClientError) -> VerifiedHistory {
         let bytes: [UInt8]

@@ -74,7 +74,7 @@ extension Client {
         guard let watch = try await ownRecord().watch, let mark = watch.milestone else { return true }
         let last = try await stored { () throws(StoreError) in try await store.lastCheck() }
         guard let last, last / 86_400 == surroundings.now() / 86_400 else { return true }
-        guard try await dueShownKeys().isEmpty else { return true }
+        if try await hasDueShownKeys() { return true }
         let day = try await logView()?.epoch.map { $0.time / 86_400_000 } ?? 0
         return day > mark.day || pinned.history.count > watch.history.size
     }

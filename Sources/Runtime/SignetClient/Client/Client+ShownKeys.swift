@@ -10,12 +10,24 @@ public struct ShownKeysAlarm: Hashable, Sendable {
     public let fault: ShownKeysFault
 }
 
+/// Keys that are to be looked for again.
+private struct DueKeys {
+    let shown: ShownKeys
+    /// The log that showed them, if it has ended.
+    let former: FormerLog?
+}
+
 extension Client {
     /// How many of the keys are looked for again in one go.
     private static var shownKeysAtATime: Int { 32 }
 
     /// Looks once more, after the next milestone, for the keys of others that were used: the present history of each person
     /// must begin with what was shown, and so must the one at each milestone since.
+    ///
+    /// What a log showed that has ended must be how the person's history ended there. Its milestones cannot be asked for any more,
+    /// and the end is enough: an index that held keys for a while and not in the end is found by them, and keys that are in the
+    /// history at the end are logged for good, where their owner finds them. What is not shown of the end is an alarm. The
+    /// end of a log whose handover an earlier version of this program followed was not kept, and cannot be looked at.
     ///
     /// - Parameter isAccepting: the user has settled it with the people concerned; what raised an alarm is forgotten.
     /// - Returns: what raises an alarm. It is kept, and raises it again the next time.
@@ -24,41 +36,73 @@ extension Client {
     public func checkShownKeys(isAccepting: Bool = false) async throws(ClientError) -> [ShownKeysAlarm] {
         var (alarms, failure): ([ShownKeysAlarm], ClientError?) = ([], nil)
         // In any order: somebody whose history cannot be had is in nobody's way.
-        for shown in try await dueShownKeys().shuffled().prefix(Self.shownKeysAtATime) {
+        for due in try await dueKeys().shuffled().prefix(Self.shownKeysAtATime) {
             let fault: ShownKeysFault?
-            do throws(ClientError) { fault = try await self.fault(of: shown) } catch {
+            do throws(ClientError) { fault = try await self.fault(of: due) } catch {
                 failure = failure ?? error
                 continue
             }
-            if let fault { alarms.append(ShownKeysAlarm(shown: shown, fault: fault)) }
-            if fault == nil || isAccepting { try await settle(shown) }
+            if let fault { alarms.append(ShownKeysAlarm(shown: due.shown, fault: fault)) }
+            if fault == nil || isAccepting { try await settle(due.shown, in: due.former?.origin ?? origin) }
         }
         if let failure, alarms.isEmpty { throw failure }
         return alarms
     }
 
     /// Since when keys of others that were used wait to be looked for again, by this device's clock, in seconds since 1970; nil if that
-    /// is less than two days ago: the next milestone comes within one.
+    /// is less than two days ago: the next milestone comes within one. What logs showed that have ended counts as well.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func uncheckedShownKeysSince() async throws(ClientError) -> UInt64? {
-        let origin = origin
-        let all = try await stored { () throws(StoreError) in try await store.shownKeys(in: origin) }
+        let all = try await shownKeys(in: origin) + formerKeys().map(\.shown)
         guard let oldest = all.map(\.shownAt).min(), surroundings.now() >= oldest + 2 * 86_400 else { return nil }
         return oldest
     }
 
-    /// Keys for which a milestone has come since they were shown.
-    func dueShownKeys() async throws(ClientError) -> [ShownKeys] {
-        guard let day = try await logView()?.epoch.map({ $0.time / 86_400_000 }) else { return [] }
-        let origin = origin
-        let all = try await stored { () throws(StoreError) in try await store.shownKeys(in: origin) }
-        return all.filter { $0.epoch.day < day }
+    /// Whether a milestone has come since keys were shown that have not been looked for again, or the log has ended that showed them.
+    func hasDueShownKeys() async throws(ClientError) -> Bool { try await !dueKeys().isEmpty }
+
+    private func dueKeys() async throws(ClientError) -> [DueKeys] {
+        let day = try await logView()?.epoch.map { $0.time / 86_400_000 } ?? 0
+        let present = try await shownKeys(in: origin).filter { $0.epoch.day < day }
+        return try await present.map { DueKeys(shown: $0, former: nil) } + formerKeys()
     }
 
-    private func settle(_ shown: ShownKeys) async throws(ClientError) {
-        let origin = origin
+    private func formerKeys() async throws(ClientError) -> [DueKeys] {
+        let logs = try await stored { () throws(StoreError) in try await store.formerLogs() }
+        var found: [DueKeys] = []
+        // A log that is known to have ended is trusted until the user follows the handover.
+        for log in logs where log.origin != origin {
+            found += try await shownKeys(in: log.origin).map { DueKeys(shown: $0, former: log) }
+        }
+        return found
+    }
+
+    private func shownKeys(in origin: KeyName) async throws(ClientError) -> [ShownKeys] {
+        try await stored { () throws(StoreError) in try await store.shownKeys(in: origin) }
+    }
+
+    private func settle(_ shown: ShownKeys, in origin: KeyName) async throws(ClientError) {
         try await stored { () throws(StoreError) in try await store.settle(shown, in: origin) }
+    }
+
+    /// Forgets what a log showed of somebody that has ended, where the history begins with it with which it ended.
+    func settleShownKeys(in history: VerifiedHistory) async throws(ClientError) {
+        let origin = history.epoch.checkpoint.checkpoint.origin
+        for shown in try await shownKeys(in: origin) where (try? shown.check(history)) != nil {
+            try await settle(shown, in: origin)
+        }
+    }
+
+    private func fault(of due: DueKeys) async throws(ClientError) -> ShownKeysFault? {
+        guard let log = due.former else { return try await fault(of: due.shown) }
+        let history: VerifiedHistory
+        do { history = try await past(of: due.shown.handle, in: log, .known(LabelHead(.empty))) } catch {
+            guard case .former = error else { throw error }
+            return .withheld
+        }
+        do { try due.shown.check(history) } catch { return error }
+        return nil
     }
 
     private func fault(of shown: ShownKeys) async throws(ClientError) -> ShownKeysFault? {

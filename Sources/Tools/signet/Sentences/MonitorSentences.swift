@@ -123,6 +123,7 @@ extension ShownKeysAlarm {
     var name: String {
         switch fault {
         case .takenBack: "shown-keys-taken-back"
+        case .withheld: "shown-keys-withheld"
         case .milestone(.index), .milestone(.anotherHistory): "shown-keys-other-past"
         case .milestone: "shown-keys-not-proven"
         case .unseenDays: "shown-keys-unseen-days"
@@ -140,6 +141,11 @@ extension ShownKeysAlarm {
             Sentence(
                 "On \(day) the directory showed you keys of \(shown.handle) that are not in the history it shows now.",
                 ask)
+        case .withheld:
+            Sentence(
+                "On \(day) a log that has ended showed you keys of \(shown.handle), and the directory does not show whether it ended "
+                    + "with them.",
+                "Of somebody whose account was erased it cannot. " + ask)
         case .milestone(let fault):
             Sentence(
                 "The directory does not stand by the keys of \(shown.handle) that it showed you on \(day).",
