@@ -99,7 +99,7 @@ import TransparencyLog
                         "accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version",
                     ])
                 let alarms = try #require(exit.object()["alarms"] as? [[String: Any]])
-                #expect(alarms.allSatisfy { $0.keys.sorted() == ["alarm", "remedy", "what"] })
+                #expect(alarms.allSatisfy { $0.keys.sorted() == ["accepted", "alarm", "remedy", "what"] })
                 let names = alarms.compactMap { $0["alarm"] as? String }
                 #expect(names.contains("wrong-step") && names.count > 1)
                 #expect(names.contains("unknown-device") == (attack != .wrongStep))

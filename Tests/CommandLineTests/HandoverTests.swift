@@ -192,6 +192,16 @@ import Testing
                 expect(5, seen, "the phone did not add the tablet")
                 #expect(seen.output.contains("Version 3"))
                 expect(5, try await town.signet("phone", "monitor"), "an alarm does not wear off")
+                // The attack: what is logged meanwhile would be accepted unread.
+                expect(0, try await town.signet("bob", "devices", "revoke", "3"))
+                let accepted = try await town.signet("phone", "monitor", "--accept")
+                expect(5, accepted, "what the new log holds still asks")
+                #expect(
+                    accepted.output.contains("– Version 3") && accepted.output.contains("You say that this was you"))
+                #expect(accepted.output.contains("✗ alarm Version 4") && accepted.output.contains("You had not read"))
+                let open = try await town.signet("phone", "monitor", "--json")
+                expect(5, open)
+                #expect(!open.output.contains("Version 3") && open.output.contains("Version 4"))
                 expect(0, try await town.signet("phone", "monitor", "--accept"))
                 expect(0, try await town.signet("phone", "monitor"))
             }

@@ -301,6 +301,29 @@ import VRF
         }
     }
 
+    /// The attack: the directory fails the look at what its new log holds, once, so that the owner says again that all was them.
+    @Test func aLookThatFailsAcceptsNothing() async throws {
+        try await withScene { old, alice in
+            let planted = try DeviceSecrets.generate(for: alice.handle, withIdentity: false)
+            let thief = try old.client(alice)
+            _ = try await thief.lookup(alice.handle)
+            _ = try await thief.addDevice(old.client(planted).deviceCard(planted), by: alice)
+        } _: { scene in
+            let client = try await scene.after()
+            let found = try await client.checkOwnAccount()
+            #expect(found.alarms.first == .unknownVersion(2) && found.openAlarms == found.alarms)
+            _ = scene.heir.silent.withLock { $0.insert(Route.history.path) }
+            await #expect(throws: ClientError.transport(.unreachable)) {
+                _ = try await client.checkOwnAccount(isAccepting: true)
+            }
+            #expect(try await client.checkOwnAccount().alarms == found.alarms, "nothing was accepted")
+            scene.heir.silent.withLock { $0 = [] }
+            let accepted = try await client.checkOwnAccount(isAccepting: true)
+            #expect(accepted.acceptedFormer == found.alarms && accepted.alarms.isEmpty && !accepted.isAccepted)
+            #expect(try await client.checkOwnAccount().alarms.isEmpty)
+        }
+    }
+
     @Test func anErasedPersonsPastGoesWithThem() async throws {
         try await withScene { scene in
             let logs = FormerLogs(of: scene.heir.directory)

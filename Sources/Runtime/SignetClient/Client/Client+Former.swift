@@ -60,13 +60,12 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// Everything that was logged under the own name between the last look without an alarm and the end of the log, once.
+    /// Everything that was logged under the own name between the last look without an alarm and the end of the log.
     ///
-    /// - Parameter isAccepting: the user says that everything found is their own doing.
-    /// - Returns: what the user has to answer for or deny; empty when all is well, or there is nothing to look at.
-    func formerAlarms(isAccepting: Bool) async throws(ClientError) -> [MonitorAlarm] {
+    /// - Returns: what was found, which is to be settled once; nil when there is nothing to look at.
+    func formerLook() async throws(ClientError) -> FormerLook? {
         let found = try await stored { () throws(StoreError) in try await store.formerWatch() }
-        guard let owner, let found else { return [] }
+        guard let owner, let found else { return nil }
         let record = try await ownRecord()
         let histories = try await past(
             of: owner.handle, from: found.origin, beginning: .known(LabelHead(found.watch.history.head)))
@@ -76,13 +75,16 @@ extension Client {
             alarms += decision.alarms
             watch = decision.watch.movedToNextLog()
         }
-        guard alarms.isEmpty || isAccepting else { return alarms }
-        let next = record.watching(watch)
-        // Lost to another process, the next look does it.
-        _ = try await stored { () throws(StoreError) in
-            try await store.settle(found, with: next, replacing: record)
+        return FormerLook(alarms: alarms, watch: found, record: record, next: record.watching(watch))
+    }
+
+    /// Keeps that what was found is the user's own doing, so that it is not looked at again.
+    ///
+    /// - Returns: false if another process has changed the own record meanwhile; nothing was changed.
+    func settle(_ look: FormerLook) async throws(ClientError) -> Bool {
+        try await stored { () throws(StoreError) in
+            try await store.settle(look.watch, with: look.next, replacing: look.record)
         }
-        return alarms
     }
 
     /// What the logs before this one held of somebody, as far back as that is shown without a gap. How the log ended before that
@@ -160,6 +162,17 @@ extension Client {
 struct Inheritance {
     let former: FormerHistory
     let lookup: VerifiedLookup
+}
+
+/// What a look at the end of the logs before this one found under the own name.
+struct FormerLook {
+    /// What the user has to answer for or deny; empty when all is well.
+    let alarms: [MonitorAlarm]
+    /// The watch that ends with it, and the record that was looked at.
+    fileprivate let watch: FormerWatch
+    fileprivate let record: OwnRecord
+    /// The record of whoever says that everything found is their own doing: from it the look at this log goes on.
+    let next: OwnRecord
 }
 
 /// Why nothing of somebody is believed after a handover.

@@ -18,41 +18,91 @@ public struct MonitorReport: Hashable, Sendable {
     public let milestoneCount: Int
     /// Whether this was the first look: what was there is taken for the user's own.
     public let isFirst: Bool
-    /// Whether the user declared everything that was found to be their own doing.
+    /// Whether the user declared everything that was found to be their own doing: all of ``alarms``.
     public let isAccepted: Bool
+    /// What was found in logs that have ended, and the user has declared to be their own doing with this look. Nobody had read
+    /// what this log holds by then: that is in ``alarms``, and is accepted with another look.
+    public var acceptedFormer: [MonitorAlarm] = []
+
+    /// What the user still has to answer for or deny.
+    public var openAlarms: [MonitorAlarm] { isAccepted ? [] : alarms }
+
+    /// What the user has declared to be their own doing with this look.
+    public var acceptedAlarms: [MonitorAlarm] { acceptedFormer + (isAccepted ? alarms : []) }
+}
+
+/// What a look at the history in this log found.
+private struct OwnLook {
+    let history: VerifiedHistory
+    /// The record that was looked at.
+    let record: OwnRecord
+    let decision: MonitorDecision
+    let milestoneCount: Int
 }
 
 extension Client {
     /// Looks at everything that was logged under the user's own name since the last look without an alarm, and at what
-    /// the index said at each milestone since.
+    /// the index said at each milestone since. After a handover the log that ended comes first.
     ///
-    /// - Parameter isAccepting: the user says that everything found is their own doing; there is no alarm the next time.
-    /// - Throws: ``ClientError``: the look could not be finished. That proves nothing; an answer that fails a check does.
+    /// - Parameter isAccepting: the user says that everything found is their own doing; there is no alarm the next time. Alarms of a
+    ///   log that ended are told alone, and so they are accepted alone.
+    /// - Throws: ``ClientError``: the look could not be finished, and nothing was accepted. That proves nothing; an answer that fails
+    ///   a check does.
     public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
         guard let owner else { throw .misuse(.noAccount) }
         guard try await isConfirmed(owner) else { throw .misuse(.deviceNotAddedYet) }
-        let former = try await formerAlarms(isAccepting: isAccepting)
-        guard former.isEmpty || isAccepting else { return .former(owner.handle, former) }
+        let former = try await formerLook()
+        if let former, !former.alarms.isEmpty {
+            guard isAccepting else { return .former(owner.handle, former.alarms) }
+            return try await accept(former, of: owner.handle)
+        }
+        // Lost to another process, the next look does it.
+        if let former { _ = try await settle(former) }
         for _ in 0..<8 {
             let record = try await ownRecord()
-            let watch = record.watch ?? .beginning
-            guard let history = try await history(of: owner.handle, since: watch.history) else {
-                return .vanished(owner.handle, watch)
+            guard let look = try await look(at: owner.handle, record) else {
+                return .vanished(owner.handle, record.watch ?? .beginning)
             }
-            if case .absent = history.answer, watch.version > 0 { return .vanished(owner.handle, watch) }
-            let isFirst = record.watch == nil
-            var decision = try await decide(history, since: watch, acts: record.acts)
-            if isFirst { try await acceptWhatIsPinned(&decision, history, record.acts) }
-            let milestones = try await checkMilestones(history, watch, &decision)
-            let isSettled = decision.alarms.isEmpty || isAccepting
-            if isSettled, try await !keep(decision.watch, in: record) { continue }
-            if isSettled { try await keepCheck() }
-            return MonitorReport(
-                handle: owner.handle, alarms: decision.alarms, epoch: history.epoch.record.number,
-                version: decision.watch.version, entryCount: history.entries.count, milestoneCount: milestones,
-                isFirst: isFirst, isAccepted: isAccepting && !decision.alarms.isEmpty)
+            if try await settle(look, isAccepting: isAccepting) { return .found(look, isAccepting: isAccepting) }
         }
         throw .viewKeepsMoving
+    }
+
+    /// Accepts what was found in logs that ended, and looks at this log without accepting anything of it: nobody has read that yet.
+    ///
+    /// The look comes first. Else a directory could fail it once, and whoever says the same again would accept unread.
+    private func accept(_ former: FormerLook, of handle: Handle) async throws(ClientError) -> MonitorReport {
+        let look = try await look(at: handle, former.next)
+        guard try await settle(former) else { throw .viewKeepsMoving }
+        var report = MonitorReport.vanished(handle, former.next.watch ?? .beginning)
+        if let look {
+            // Lost to another process, the next look does it.
+            _ = try await settle(look, isAccepting: false)
+            report = .found(look, isAccepting: false)
+        }
+        report.acceptedFormer = former.alarms
+        return report
+    }
+
+    /// - Returns: nil if the directory now denies an account that it proved.
+    private func look(at handle: Handle, _ record: OwnRecord) async throws(ClientError) -> OwnLook? {
+        let watch = record.watch ?? .beginning
+        guard let history = try await history(of: handle, since: watch.history) else { return nil }
+        if case .absent = history.answer, watch.version > 0 { return nil }
+        var decision = try await decide(history, since: watch, acts: record.acts)
+        if record.watch == nil { try await acceptWhatIsPinned(&decision, history, record.acts) }
+        let milestones = try await checkMilestones(history, watch, &decision)
+        return OwnLook(history: history, record: record, decision: decision, milestoneCount: milestones)
+    }
+
+    /// Keeps a look without an alarm, or one of which the user says that everything found is their own doing.
+    ///
+    /// - Returns: false if another process has changed the own record meanwhile; nothing was changed.
+    private func settle(_ look: OwnLook, isAccepting: Bool) async throws(ClientError) -> Bool {
+        guard look.decision.alarms.isEmpty || isAccepting else { return true }
+        guard try await keep(look.decision.watch, in: look.record) else { return false }
+        try await keepCheck()
+        return true
     }
 
     /// What the owner has to answer for or deny, by the log's epochs and by this device's own clock.
@@ -172,6 +222,14 @@ extension Client {
 }
 
 extension MonitorReport {
+    fileprivate static func found(_ look: OwnLook, isAccepting: Bool) -> MonitorReport {
+        let (history, decision) = (look.history, look.decision)
+        return MonitorReport(
+            handle: history.handle, alarms: decision.alarms, epoch: history.epoch.record.number,
+            version: decision.watch.version, entryCount: history.entries.count, milestoneCount: look.milestoneCount,
+            isFirst: look.record.watch == nil, isAccepted: isAccepting && !decision.alarms.isEmpty)
+    }
+
     /// What was found in a log that has ended.
     fileprivate static func former(_ handle: Handle, _ alarms: [MonitorAlarm]) -> MonitorReport {
         MonitorReport(

@@ -49,12 +49,9 @@ struct Monitor: AsyncParsableCommand {
                 try await client.checkShownKeys(isAccepting: accept)
             )
         }
-        let alarms = report.alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init)
-        let news = alarms.filter { told.insert($0).inserted }
-        if !follow || !news.isEmpty || told.isEmpty {
-            output.emit(report.json(shown, accept), report.text(shown, accept))
-        }
-        guard !accept else { return }
+        let found = FoundAlarms(report, shown, isAccepting: accept)
+        let (alarms, news) = (found.open, found.open.filter { told.insert($0).inserted })
+        if !follow || !news.isEmpty || told.isEmpty { output.emit(report.json(found), report.text(found)) }
         try news.forEach(tell)
         guard !follow, let alarm = alarms.first else { return }
         throw CommandFailure(.alarm, alarm.sentence)
@@ -83,17 +80,35 @@ struct ToldAlarm: Hashable {
 
     init(_ alarm: ShownKeysAlarm) { (name, sentence) = (alarm.name, alarm.sentence) }
 
-    var json: JSONValue {
-        ["alarm": .string(name), "remedy": .string(sentence.remedy), "what": .string(sentence.what)]
+    func json(isAccepted: Bool) -> JSONValue {
+        [
+            "accepted": .bool(isAccepted), "alarm": .string(name), "remedy": .string(sentence.remedy),
+            "what": .string(sentence.what),
+        ]
+    }
+}
+
+/// What one look found, by what the user says of it.
+private struct FoundAlarms {
+    /// What the user now says was them.
+    let accepted: [ToldAlarm]
+    /// What still asks.
+    let open: [ToldAlarm]
+
+    init(_ report: MonitorReport, _ shown: [ShownKeysAlarm], isAccepting: Bool) {
+        let shown = shown.map(ToldAlarm.init)
+        accepted = report.acceptedAlarms.map(ToldAlarm.init) + (isAccepting ? shown : [])
+        open = report.openAlarms.map(ToldAlarm.init) + (isAccepting ? [] : shown)
     }
 }
 
 extension MonitorReport {
     /// One object for each look.
-    func json(_ shown: [ShownKeysAlarm], _ isAccepting: Bool) -> JSONValue {
+    fileprivate func json(_ found: FoundAlarms) -> JSONValue {
         [
-            "accepted": .bool(isAccepted || (isAccepting && !shown.isEmpty)),
-            "alarms": .array((alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init)).map(\.json)),
+            "accepted": .bool(found.open.isEmpty && !found.accepted.isEmpty),
+            "alarms": .array(
+                found.accepted.map { $0.json(isAccepted: true) } + found.open.map { $0.json(isAccepted: false) }),
             "entries": .number(UInt64(entryCount)), "epoch": .number(epoch), "first": .bool(isFirst),
             "handle": .string(handle.description), "milestones": .number(UInt64(milestoneCount)),
             "version": .number(version),
@@ -101,8 +116,8 @@ extension MonitorReport {
     }
 
     /// The same for people.
-    func text(_ shown: [ShownKeysAlarm], _ isAccepting: Bool) -> String {
-        let (paint, isAccepted) = (Paint.output, isAccepted || (isAccepting && !shown.isEmpty))
+    fileprivate func text(_ found: FoundAlarms) -> String {
+        let paint = Paint.output
         var lines = [paint.strong(handle.description)]
         if alarms.isEmpty {
             let past = milestoneCount == 0 ? "" : ", and so did \(Moment.count(UInt64(milestoneCount), "past day"))"
@@ -110,11 +125,15 @@ extension MonitorReport {
                 "  \(paint.good("✓")) version \(version), as you left it: epoch \(epoch) shows nothing else\(past)")
         }
         if isFirst && alarms.isEmpty { lines.append("  This was the first look; from now on every entry is compared.") }
-        for alarm in alarms.map(ToldAlarm.init) + shown.map(ToldAlarm.init) {
-            lines.append("  \(isAccepted ? paint.warning("–") : paint.bad("✗ alarm")) \(alarm.sentence.what)")
-            if !isAccepted { lines.append("    \(alarm.sentence.remedy)") }
+        for alarm in found.accepted { lines.append("  \(paint.warning("–")) \(alarm.sentence.what)") }
+        if !found.accepted.isEmpty { lines.append("  \(paint.good("✓")) You say that this was you.") }
+        for alarm in found.open {
+            lines.append("  \(paint.bad("✗ alarm")) \(alarm.sentence.what)")
+            lines.append("    \(alarm.sentence.remedy)")
         }
-        if isAccepted { lines.append("  \(paint.good("✓")) You say that this was you.") }
+        if !acceptedFormer.isEmpty && !found.open.isEmpty {
+            lines.append("  You had not read the alarms above: only what the log held that ended was accepted.")
+        }
         return lines.joined(separator: "\n")
     }
 }
