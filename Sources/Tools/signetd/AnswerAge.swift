@@ -11,14 +11,11 @@ struct AnswerAge: ExpressibleByArgument {
     init(seconds: UInt64) { self.seconds = seconds }
 
     init?(argument: String) {
-        let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = argument.last.flatMap({ units[$0] }), let number = UInt64(argument.dropLast()) else {
+        guard let seconds = TimeLength.seconds(of: Array(argument.utf8)), Self.allowed.contains(seconds) else {
             return nil
         }
-        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-        guard !overflow, Self.allowed.contains(seconds) else { return nil }
         self.seconds = seconds
     }
 
-    var defaultValueDescription: String { seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400)d" : "\(seconds)s" }
+    var defaultValueDescription: String { TimeLength.text(ofSeconds: seconds) }
 }

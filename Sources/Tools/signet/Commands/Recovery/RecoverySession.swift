@@ -60,15 +60,11 @@ struct Wait: ExpressibleByArgument {
     init(seconds: UInt32) { self.seconds = seconds }
 
     init?(argument: String) {
-        let units: [Character: UInt32] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = argument.last.flatMap({ units[$0] }), let number = UInt32(argument.dropLast()) else {
-            return nil
-        }
-        let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
-        self.seconds = overflow ? .max : seconds
+        guard let seconds = TimeLength.seconds(of: Array(argument.utf8)) else { return nil }
+        self.seconds = UInt32(clamping: seconds)
     }
 
-    var defaultValueDescription: String { seconds.isMultiple(of: 86_400) ? "\(seconds / 86_400)d" : "\(seconds)s" }
+    var defaultValueDescription: String { TimeLength.text(ofSeconds: UInt64(seconds)) }
 }
 
 extension MeetingEvidence {
