@@ -87,12 +87,14 @@ import Testing
         }
     }
 
-    @Test func withoutATerminalThePassphraseIsNotAskedFor() async throws {
+    /// Starts a program without a terminal.
+    private static let setsid = URL(filePath: "/usr/bin/setsid")
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: setsid.path()), "no setsid here"))
+    func withoutATerminalThePassphraseIsNotAskedFor() async throws {
         try await Town.withServer { town, _ in
-            let setsid = URL(filePath: "/usr/bin/setsid")
-            guard FileManager.default.isExecutableFile(atPath: setsid.path()) else { return }
             let exit = try await Exit.of(
-                setsid, ["--wait", Program.signet.file.path(), "people", "list", "--home", "alice"],
+                Self.setsid, ["--wait", Program.signet.file.path(), "people", "list", "--home", "alice"],
                 in: town.folder, environment: ["SIGNET_PASSPHRASE": ""])
             expect(64, exit)
             #expect(exit.errors.contains("Use --passphrase-file or set SIGNET_PASSPHRASE."))

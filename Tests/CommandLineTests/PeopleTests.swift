@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: canScan, "zbarimg reads pictures")) func theyReadTheCodeFromEachOthersScreens() async throws {
+    @Test(.enabled(if: canScan, "no zbarimg here")) func theyReadTheCodeFromEachOthersScreens() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "people", "verify", Town.bob, "--picture", "screen.png"))
             let scanned = try await town.signet("bob", "people", "verify", Town.alice, "--scan", "screen.png", "--json")

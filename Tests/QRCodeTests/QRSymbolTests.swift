@@ -14,7 +14,7 @@ import Testing
         #expect(version == 40 ? next == nil : (next?.side ?? 0) > full.side)
     }
 
-    /// Another program reads what was drawn: zbarimg, when it is here (Scripts/keystores brings it).
+    /// Another program reads what was drawn: zbarimg, when it is here (Scripts/setup brings it).
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "no zbarimg here"))
     func anotherProgramReadsEveryByte() throws {
         for count in [1, 17, 18, 100, 154, 155, 500, 1700, 2953] {
