@@ -5,10 +5,11 @@
  * dated, what its index shows, which checkpoint a guardian gets and whether a stop is logged. A contact looks from time to
  * time. Witnesses are honest: what is logged stays, in order, and a checkpoint's quorum time is the true time.
  *
- * An epoch's time is the server's word: it can log two in one go, and date the first one back. Bounded is only the epoch in which
- * the log ends when somebody looks, to SLACK behind the quorum's time. So contacts count the delay D from the checkpoint that the
- * quorum saw the start in (P1), and what their last look tells them is up to SLACK old: P4 promises D - SLACK, would say nothing
- * with SLACK = D, and -DWHOLE_DELAY shows that more cannot be promised.
+ * An epoch's time is the server's word: it can log two in one go, and date the first one back or the second one ahead. Bounded is
+ * only the epoch in which the log ends when somebody looks, to SLACK behind the quorum's time. So contacts count the delay D from
+ * the checkpoint in which the quorum saw the start to the last one in which it saw no takeover (P1), and what their last look
+ * tells them is up to SLACK old: P4 promises D - SLACK, would say nothing with SLACK = D, and -DWHOLE_DELAY shows that more
+ * cannot be promised. In the program 900 seconds come off for clocks.
  *
  * Time is a counter; the recovery's delay is D ticks. Properties are the assertions, marked P1 to P4; each rule is on unless it is
  * taken away by a switch of the compiler, and then an assertion must fail. See README.md.
@@ -52,7 +53,6 @@ byte started_claim;    /* time that the start itself names */
 byte shown = NEVER;    /* true time from which the index shows the start */
 byte stopped = NEVER;  /* true time at which the owner's stop entered the log */
 byte taken = NEVER;    /* true time at which the takeover entered the log */
-byte taken_epoch;
 byte last_epoch;       /* the latest epoch's time; epochs do not run back */
 
 /* The owner. */
@@ -104,9 +104,14 @@ byte accepted = NEVER;
 #ifdef NO_LAST_LOOK
 #define LATER_THAN_LAST_LOOK true
 #else
-#define LATER_THAN_LAST_LOOK (started_epoch >= looked_epoch)
+#define LATER_THAN_LAST_LOOK (started >= looked_epoch) /* by the quorum's time of a log without the start */
 #endif
-#define ACCEPTABLE (taken != NEVER && taken_epoch >= SEEN_TIME + D && LATER_THAN_LAST_LOOK)
+#ifdef NO_ABSENT_CHECKPOINT
+#define ABSENT_TIME END /* what the takeover's epoch claims, as late as can be */
+#else
+#define ABSENT_TIME taken
+#endif
+#define ACCEPTABLE (taken != NEVER && ABSENT_TIME >= SEEN_TIME + D && LATER_THAN_LAST_LOOK)
 /* A client refuses a log whose last epoch is further behind the quorum's time than the slack. */
 #ifdef NO_EPOCH_BOUND
 #define IN_TIME true
@@ -142,8 +147,7 @@ active proctype server() {
 	:: atomic { LOGGED && shown == NEVER -> shown = now }
 	/* Logs the takeover, with parts enough. Honest software in between has a say only in the parts. */
 	:: atomic { LOGGED && shown != NEVER && taken == NEVER && PARTS >= 2 ->
-		/* The later its epoch, the more a contact takes for waited. */
-		taken = now; taken_epoch = now; last_epoch = now }
+		taken = now }
 	/* Makes epochs with nothing in them, to date the next ones. */
 	:: atomic { last_epoch < now -> date(time); time = 0 }
 	/* Logs the owner's stop, or does not. */

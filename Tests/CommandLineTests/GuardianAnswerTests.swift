@@ -40,8 +40,8 @@ import Testing
             }
             for (wait, sentence) in [
                 ("6h", "may be 6 hours old, so that it could hide a whole wait of 6 hours"),
-                ("20m", "Friends cannot tell a wait of 20 minutes from none: choose more than 20 minutes."),
-                ("21m", "so that it could hide a whole wait of 21 minutes"), ("361m", nil),
+                ("75m", "Friends cannot tell a wait of 75 minutes from none: choose more than 75 minutes."),
+                ("76m", "so that it could hide a whole wait of 76 minutes"), ("361m", nil),
             ] {
                 let handles = Circle.guardians.map(Circle.handle)
                 let exit = try await circle.town.signet(

@@ -143,17 +143,21 @@ extension PaperDirectory {
         return PlacedEpoch(index: place, record: record, path: path)
     }
 
-    /// In which epoch the entry at a place was logged. The quorum saw the log end in it then, or at another time that is given, in
-    /// seconds since 1970.
-    package func step(_ count: UInt64, at place: UInt64, seenAt: UInt64? = nil) throws -> LoggedStep {
+    /// In which epoch the entry at a place was logged. The quorum saw the log right before the epoch and with it when it ended, or at
+    /// other times that are given, in seconds since 1970.
+    package func step(
+        _ count: UInt64, at place: UInt64, absentAt: UInt64? = nil, seenAt: UInt64? = nil
+    ) throws -> LoggedStep {
         let end = try entries.indices.dropFirst(Int(place)).first {
             if case .epoch = try LogEntry(decoding: entries[$0]) { true } else { false }
         }
         guard let end else { throw PaperFault.notThere }
         let epoch = try epoch(at: UInt64(end))
+        let (start, time) = (epoch.record.start, epoch.record.time / 1000)
         return LoggedStep(
             count: count, inclusion: try tree.inclusionProof(index: place, size: tree.size), epoch: epoch,
-            seen: try seen(size: UInt64(end) + 1, at: seenAt ?? epoch.record.time / 1000))
+            absent: start == 0 ? nil : try seen(size: start, at: absentAt ?? time),
+            seen: try seen(size: UInt64(end) + 1, at: seenAt ?? time))
     }
 
     /// What shows that the quorum saw the log at this size.

@@ -123,6 +123,26 @@ import TransparencyLog
         #expect(try seenAt(seen) == nil)
     }
 
+    // MARK: When the quorum saw it missing
+
+    private func absentAt(_ absent: SeenCheckpoint?) throws -> UInt64? {
+        let honest = try step(5)
+        let step = LoggedStep(count: 5, inclusion: honest.inclusion, epoch: honest.epoch, absent: absent)
+        return try verify([step]).loggedIn[5]?.absentAt
+    }
+
+    @Test func anHonestAnswerSaysWhenTheQuorumSawTheLogWithoutAnEntry() throws {
+        let place = try step(5).inclusion.index
+        #expect(try verify([step(5)]).loggedIn[5]?.absentAt == time)
+        #expect(try absentAt(scene.directory.seen(size: place, at: time - 1)) == time - 1)
+        #expect(try absentAt(nil) == nil)
+    }
+
+    @Test func aCheckpointWithAnEntryDoesNotShowThatItWasMissing() throws {
+        let place = try step(5).inclusion.index
+        #expect(try absentAt(scene.directory.seen(size: place + 1, at: time)) == nil)
+    }
+
     // MARK: Forms
 
     @Test func theFirstFormIsRefusedByItsFirstLine() throws {
@@ -135,11 +155,11 @@ import TransparencyLog
         let honest = try step(5)
         let step = LoggedStep(count: 5, inclusion: honest.inclusion, epoch: honest.epoch)
         let present = HistoryResponse(lookup: [], steps: [step], entries: []).encoded
-        // The last four bytes count the entries; the two before say that there is no checkpoint.
-        let old = Array("signet-history/v2\n".utf8) + present.dropFirst(18).dropLast(6) + present.suffix(4)
+        // The last four bytes count the entries; the four before say that there are no checkpoints.
+        let old = Array("signet-history/v2\n".utf8) + present.dropFirst(18).dropLast(8) + present.suffix(4)
         #expect(try HistoryResponse(decoding: old).steps == [step])
         let read = try HistoryResponse(decoding: HistoryResponse(lookup: [], steps: [honest], entries: []).encoded)
         #expect(read.steps == [honest])
-        #expect(honest.seen != nil)
+        #expect(honest.seen != nil && honest.absent != nil)
     }
 }

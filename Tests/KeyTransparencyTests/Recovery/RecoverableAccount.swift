@@ -150,9 +150,10 @@ extension PaperDirectory {
     ///   - withSteps: whether it says in which epochs versions from 3 on were logged.
     ///   - time: when the checkpoint was cosigned, in seconds since 1970.
     ///   - seen: when the quorum saw versions first, in seconds since 1970, if not at the end of their epochs.
+    ///   - absent: when it last saw the log without them, in the same way.
     func history(
         of people: [PaperPerson], hiding hidden: UInt64? = nil, withSteps: Bool = true, at time: UInt64 = now,
-        seenAt seen: [UInt64: UInt64] = [:]
+        seenAt seen: [UInt64: UInt64] = [:], absentAt absent: [UInt64: UInt64] = [:]
     ) throws -> [UInt8] {
         let last = try #require(people.last)
         let label = try label(last.handle).hash
@@ -167,7 +168,10 @@ extension PaperDirectory {
                         ? .withheld(record.kind, version: record.version, record.commitment)
                         : .state(record.kind, opening: person.opening, encoded: person.encodedState))
                 guard withSteps, record.version != hidden, record.version > 2 else { continue }
-                steps.append(try step(UInt64(shown.count), at: UInt64(place), seenAt: seen[record.version]))
+                steps.append(
+                    try step(
+                        UInt64(shown.count), at: UInt64(place), absentAt: absent[record.version],
+                        seenAt: seen[record.version]))
             default: continue
             }
         }

@@ -53,8 +53,9 @@ public struct HistoryRequest: Hashable, Sendable {
 /// | 8 | which entry of the label, from 1 |
 /// | 8 + 1 + 32n | its index in the log, and its path to the log's root |
 /// | 8 + 72 + 1 + 32n | the epoch record: its index in the log, the record as in a lookup, its path |
-/// | 2 + n | a checkpoint that the quorum cosigned when the entry was in the log, ``SeenCheckpoint``, with its length; 0 for none |
+/// | 2 + n | a checkpoint that the quorum cosigned when the entry was not in the log yet, ``SeenCheckpoint``, with its length; 0 for none |
 /// | 1 + 32n | only with a checkpoint: the consistency proof from it to the log |
+/// | 2 + n + … | one that it cosigned when the entry was there, in the same form |
 /// | 4 | how many entries follow, in the order of the log |
 /// | | *each:* its form (1 byte) |
 /// | 32 | 0, a device: its key |

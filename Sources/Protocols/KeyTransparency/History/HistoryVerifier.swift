@@ -97,7 +97,7 @@ public struct HistoryVerifier: Sendable {
         return frontier
     }
 
-    /// In which epochs entries were logged, each once and in order, and since when the quorum has seen them. What is not shown
+    /// In which epochs entries were logged, each once and in order, and between which times of the quorum. What is not shown
     /// is decided by whoever needs it.
     private func checkSteps(
         _ response: HistoryResponse, _ leaves: [TreeHash], _ answer: VerifiedAnswer, _ known: MerkleFrontier
@@ -110,8 +110,12 @@ public struct HistoryVerifier: Sendable {
             }
             let leaf = leaves[Int(step.count - known.size) - 1]
             do { try step.verify(leaf, in: checkpoint.head) } catch { throw .step(error) }
-            let seenAt = step.seen?.time(of: step.inclusion.index, in: checkpoint, by: policy)
-            (moments[step.count], last) = (LoggedMoment(epoch: step.epoch.record, seenAt: seenAt), step.count)
+            let place = step.inclusion.index
+            moments[step.count] = LoggedMoment(
+                epoch: step.epoch.record,
+                absentAt: step.absent?.time(of: place, isThere: false, in: checkpoint, by: policy),
+                seenAt: step.seen?.time(of: place, isThere: true, in: checkpoint, by: policy))
+            last = step.count
         }
         return moments
     }

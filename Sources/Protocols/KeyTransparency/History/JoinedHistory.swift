@@ -58,14 +58,10 @@ struct JoinedHistory {
         }
     }
 
-    /// The epoch in which the request was logged by which a takeover was asked for; nil if that is not shown.
+    /// When the request was logged by which a takeover was asked for; nil if that is not shown.
     ///
     /// - Parameter place: which entry the takeover is.
-    func epoch(asking start: RecoveryStart, before place: Int) -> EpochRecord? {
-        moment(asking: start, before: place)?.epoch
-    }
-
-    private func moment(asking start: RecoveryStart, before place: Int) -> LoggedMoment? {
+    func moment(asking start: RecoveryStart, before place: Int) -> LoggedMoment? {
         self.place(asking: start, before: place).flatMap { moments[$0] }
     }
 
@@ -80,7 +76,7 @@ struct JoinedHistory {
         guard let asked = moment(asking: succession.start, before: place), let taken = moments[place] else {
             return false
         }
-        return RecoveryDelay.hasPassed(succession.start.commitment.delay, since: asked.seenAt, to: taken.epoch)
+        return RecoveryDelay.hasPassed(succession.start.commitment.delay, since: asked.seenAt, to: taken.absentAt)
     }
 
     /// Whether those whom the guardians in force replaced had their time: a request by the ones named last was logged no sooner
@@ -98,7 +94,7 @@ struct JoinedHistory {
         let change = entries.prefix(place).firstIndex { $0.state?.formerRecovery == former }
         if change == nil, hasKnownBeginning { return true }
         guard let changed = moments[change ?? place], let asked = moments[place] else { return false }
-        return RecoveryDelay.hasPassed(former.commitment.delay, since: changed.seenAt, to: asked.epoch)
+        return RecoveryDelay.hasPassed(former.commitment.delay, since: changed.seenAt, to: asked.absentAt)
     }
 }
 

@@ -11,14 +11,20 @@ public struct LoggedStep: Hashable, Sendable {
     public let inclusion: InclusionProof
     /// The first epoch that ended after it.
     public let epoch: PlacedEpoch
+    /// What shows since when the entry was not there yet for the quorum; nil shows nothing.
+    public let absent: SeenCheckpoint?
     /// What shows that the quorum saw the entry then; nil shows nothing.
     public let seen: SeenCheckpoint?
 
     /// An entry in its epoch.
-    public init(count: UInt64, inclusion: InclusionProof, epoch: PlacedEpoch, seen: SeenCheckpoint? = nil) {
+    public init(
+        count: UInt64, inclusion: InclusionProof, epoch: PlacedEpoch, absent: SeenCheckpoint? = nil,
+        seen: SeenCheckpoint? = nil
+    ) {
         self.count = count
         self.inclusion = inclusion
         self.epoch = epoch
+        self.absent = absent
         self.seen = seen
     }
 
@@ -51,16 +57,18 @@ extension ByteWriter {
         write(step.inclusion.index)
         write(path: step.inclusion.hashes)
         write(step.epoch)
+        write(step.absent)
         write(step.seen)
     }
 }
 
 extension ByteReader {
-    /// - Parameter isSeen: whether the form is one that says since when the quorum has seen the entry.
+    /// - Parameter isSeen: whether the form is one with checkpoints that the quorum saw.
     mutating func loggedStep(isSeen: Bool) throws -> LoggedStep {
         let count = try uint64()
         let inclusion = InclusionProof(index: try uint64(), hashes: try path())
         return LoggedStep(
-            count: count, inclusion: inclusion, epoch: try placedEpoch(), seen: isSeen ? try seenCheckpoint() : nil)
+            count: count, inclusion: inclusion, epoch: try placedEpoch(), absent: isSeen ? try seenCheckpoint() : nil,
+            seen: isSeen ? try seenCheckpoint() : nil)
     }
 }

@@ -1,11 +1,13 @@
 import CanonicalCoding
 public import TransparencyLog
 
-/// A checkpoint that the quorum cosigned when an entry was in the log: what shows that the entry is as old as its epoch says.
+/// A checkpoint as the quorum cosigned it when an entry was in the log, or was not yet: what shows how old the entry is, from
+/// both sides.
 ///
 /// An epoch's time is the server's own word, and the quorum bounds it only where the log ended in it when somebody looked
-/// (``EpochTimeRule``). Whoever holds the server could log two epochs in one go and date the first one back. A cosignature
-/// that a witness made then cannot be had later.
+/// (``EpochTimeRule``). Whoever holds the server could log two epochs in one go, and date the first one back or the second one ahead.
+/// A cosignature over a log with the entry cannot be made later than it was made; and no witness cosigns a log without the entry
+/// once it has cosigned one with it.
 public struct SeenCheckpoint: Hashable, Sendable {
     /// The signed note, as it was published; 1 to 65,535 bytes.
     public let note: [UInt8]
@@ -18,17 +20,19 @@ public struct SeenCheckpoint: Hashable, Sendable {
         self.consistency = consistency
     }
 
-    /// When the quorum had seen an entry in the log, in seconds since 1970; nil if this does not show that it did.
+    /// When the quorum had seen the log with an entry, or saw it without, in seconds since 1970; nil if this does not show that it
+    /// did.
     ///
     /// - Parameters:
     ///   - entry: the entry's index in the log.
+    ///   - isThere: whether the log has the entry at that time.
     ///   - checkpoint: the log that is spoken of.
     ///   - policy: whose log and quorum it must be. One that took the place of another does not know the other's witnesses.
-    func time(of entry: UInt64, in checkpoint: Checkpoint, by policy: Policy) -> UInt64? {
+    func time(of entry: UInt64, isThere: Bool, in checkpoint: Checkpoint, by policy: Policy) -> UInt64? {
         guard let note = try? SignedNote(decoding: note), let seen = try? policy.verify(note) else { return nil }
         let head = seen.checkpoint.head
         guard seen.checkpoint.origin == checkpoint.origin else { return nil }
-        guard entry < head.size else { return nil }
+        guard (entry < head.size) == isThere else { return nil }
         guard (try? consistency.verify(from: head, to: checkpoint.head)) != nil else { return nil }
         return seen.quorumTime
     }
@@ -38,7 +42,9 @@ public struct SeenCheckpoint: Hashable, Sendable {
 public struct LoggedMoment: Hashable, Sendable {
     /// The first epoch that ended after it.
     public let epoch: EpochRecord
-    /// When the quorum had seen it in the log, in seconds since 1970; nil where that is not shown.
+    /// When the quorum saw the log without it, in seconds since 1970: it was logged later. Nil where that is not shown.
+    public let absentAt: UInt64?
+    /// When the quorum had seen the log with it, in seconds since 1970: it was logged before. Nil where that is not shown.
     public let seenAt: UInt64?
 }
 

@@ -68,8 +68,8 @@ public enum IdentityChange: Hashable, Sendable {
         /// Whether what this contact has seen of the person leaves room for the request.
         func isNew(in history: JoinedHistory, to pinned: PinnedPeer, _ look: PeerLook?) -> Bool {
             guard let look, look.handle == pinned.handle else { return true }
-            guard let asked = history.epoch(asking: succession.start, before: place) else { return false }
-            return RecoveryDelay.isNew(succession.start, in: asked, sinceLookAt: look.epochTime)
+            let asked = history.moment(asking: succession.start, before: place)
+            return RecoveryDelay.isNew(succession.start, absentAt: asked?.absentAt, sinceLookAt: look.epochTime)
         }
 
         /// Whether this device's clock leaves room for the delay.

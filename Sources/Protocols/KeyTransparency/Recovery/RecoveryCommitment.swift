@@ -5,7 +5,7 @@ import Crypto
 /// who may ask.
 ///
 /// Its ``hash`` is the `recoveryCommitment` of the account's state. It is public: the recovery key and the bundle cannot
-/// be told from it, so that nobody can prepare, and what ``askKey`` has to sign only guardians and the owner can.
+/// be told from it, and what ``askKey`` has to sign only guardians and the owner can.
 ///
 /// Wire form, 104 bytes: u32 epoch, u32 delay in seconds, 32-byte SHA-256 of the recovery key, 32-byte SHA-256 of the
 /// bundle, 32-byte ask key. The hash is SHA-256 over `signet-recovery-commitment/v2`, LF and the wire form. The older

@@ -1,10 +1,10 @@
 import TransparencyLog
 
-/// Whether the log shows that a takeover waited: the quorum had seen the request in the log for the committed delay when the
-/// takeover was logged.
+/// Whether the log shows that a takeover waited: the quorum had seen the log with the request in it for the committed delay when it
+/// still saw it without the takeover.
 ///
-/// Guardians and whoever holds the server can write any time into a request, and log it in one go with the takeover, in an
-/// epoch that is dated back. They have no cosignature from then over a log with the request in it (``SeenCheckpoint``).
+/// Guardians and whoever holds the server can write any time into a request, log it in one go with the takeover, and date their
+/// epochs as they like. What the quorum cosigned bounds both from the safe side (``SeenCheckpoint``).
 public enum RecoveryDelay {
     /// How much less than the delay is still the delay, in seconds: an honest device's clock may be five minutes off when it
     /// asks, and five when it ends, and each epoch ends a little after what came in it.
@@ -13,9 +13,9 @@ public enum RecoveryDelay {
     /// How old what a look showed may have been, in seconds: an hour.
     public static let lookAge: UInt64 = 3600
 
-    /// A delay that is no longer protects nobody, in seconds: the log may show it to have passed at once, by an epoch that is ahead
-    /// of the quorum's time by as much as ``EpochTimeRule`` allows.
-    public static let uncountable: UInt64 = tolerance + EpochTimeRule.standard.clockSkew
+    /// A delay that is no longer protects nobody where the quorum is the server's own, in seconds: by a contact's own clock it may
+    /// have passed at once (``couldHavePassed(_:sinceLookAt:at:)``).
+    public static let uncountable: UInt64 = tolerance + lookAge
 
     /// Whether so much time has passed on this device since it saw the account without a request that one could have waited. It
     /// holds against a quorum whose clock goes as the server likes. What was seen at a look may have been an hour old.
@@ -29,22 +29,26 @@ public enum RecoveryDelay {
         return overflow || latest >= look && latest - look >= UInt64(delay)
     }
 
-    /// Whether two steps are far enough apart. When the first one's epoch claims to have ended is of no account.
+    /// Whether two steps are far enough apart. When their epochs claim to have ended is of no account.
     ///
     /// - Parameters:
     ///   - delay: what the account committed to, in seconds.
-    ///   - seenAt: when the quorum had seen the request, in seconds since 1970; nil where that is not shown.
-    ///   - taken: the epoch in which the takeover was logged.
-    public static func hasPassed(_ delay: UInt32, since seenAt: UInt64?, to taken: EpochRecord) -> Bool {
-        let taken = taken.time / 1000
-        guard let seenAt, seenAt <= taken else { return false }
-        return taken - seenAt + tolerance >= UInt64(delay)
+    ///   - seenAt: when the quorum had seen the log with the request, in seconds since 1970; nil where that is not shown.
+    ///   - absentAt: when it saw the log without the takeover, in the same way.
+    public static func hasPassed(_ delay: UInt32, since seenAt: UInt64?, to absentAt: UInt64?) -> Bool {
+        guard let seenAt, let absentAt else { return false }
+        let (latest, overflow) = absentAt.addingReportingOverflow(tolerance)
+        return overflow || latest >= seenAt && latest - seenAt >= UInt64(delay)
     }
 
     /// Whether a request was logged after an epoch in which the account was seen without it, and claims nothing else.
     ///
-    /// - Parameter look: when that epoch ended, in seconds since 1970.
-    public static func isNew(_ start: RecoveryStart, in asked: EpochRecord, sinceLookAt look: UInt64) -> Bool {
-        asked.time / 1000 >= look && start.started + tolerance >= look
+    /// - Parameters:
+    ///   - absentAt: when the quorum saw the log without the request, in seconds since 1970; nil where that is not shown.
+    ///   - look: when that epoch ended, in seconds since 1970, by the server's clock.
+    public static func isNew(_ start: RecoveryStart, absentAt: UInt64?, sinceLookAt look: UInt64) -> Bool {
+        guard let absentAt else { return false }
+        let skew = EpochTimeRule.standard.clockSkew
+        return absentAt >= look - min(look, skew) && start.started + tolerance >= look
     }
 }

@@ -80,14 +80,15 @@ extension Directory {
         guard let end = epochs.end(after: place), end < size else { throw .stopped }
         let inclusion: InclusionProof
         do { inclusion = try log.inclusionProof(index: place, size: size) } catch { throw .stopped }
-        var seen = try await seen(place, in: size)
-        if seen == nil {
+        var kept = try await seen(place, in: size)
+        if kept.seen == nil {
             // A crash or a lack of witnesses kept it from being kept at once.
             try await keepSeen(place)
-            seen = try await self.seen(place, in: size)
+            kept = try await seen(place, in: size)
         }
         return LoggedStep(
-            count: count, inclusion: inclusion, epoch: try await epoch(at: end, in: size), seen: seen)
+            count: count, inclusion: inclusion, epoch: try await epoch(at: end, in: size), absent: kept.absent,
+            seen: kept.seen)
     }
 
     private func logEntry(at place: UInt64) async throws(DirectoryError) -> LogEntry {

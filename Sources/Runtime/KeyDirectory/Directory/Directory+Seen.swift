@@ -1,46 +1,77 @@
 import Foundation
 import GRDB
 import KeyTransparency
+import SignetAPI
 import TransparencyLog
 
-// Checkpoints as the quorum cosigned them when it first saw a step of a recovery, or a change of guardians: nobody can have
-// such a cosignature made later, so they show contacts that the step is as old as its epoch says.
+// Checkpoints as the quorum cosigned them right before a step of a recovery, or a change of guardians, and when it first saw the
+// step: they show contacts how old it is, from both sides, whatever its epoch says.
 extension Directory {
+    /// Keeps a checkpoint of this moment, before a step is logged. Where too few witnesses cosign, the last one stays; then
+    /// the step is not published for now, and contacts may take it for older than it is, which is the safe side.
+    ///
+    /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``. A retry helps with the first.
+    func keepAbsent() async throws(DirectoryError) {
+        do { try await log.republish() } catch {
+            guard case .belowQuorum = error else { throw error == .stopped ? .stopped : .refused(.unavailable) }
+        }
+        let published = log.published
+        try await database.write { try SeenRows.insert(published, in: $0) }
+    }
+
     /// Keeps the published checkpoint if it is the first that covers this entry.
     ///
     /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``. A retry helps with the first.
     func keepSeen(_ entry: UInt64) async throws(DirectoryError) {
         let published = log.published
         guard published.head.size > entry else { return }
-        try await database.write { try SeenRows.insert(published, covering: entry, in: $0) }
+        try await database.write { database in
+            if try SeenRows.first(covering: entry, in: database) == nil { try SeenRows.insert(published, in: database) }
+        }
     }
 
-    /// What shows that the quorum saw an entry, to somebody who verified the log at this size; nil if nothing of that is kept yet.
-    func seen(_ entry: UInt64, in size: UInt64) async throws(DirectoryError) -> SeenCheckpoint? {
-        guard let first = try await database.read({ try SeenRows.first(covering: entry, in: $0) }), first.size <= size
-        else {
-            return nil
+    /// What shows that the quorum saw the log without an entry, and with it, to somebody who verified the log at this size; nil where
+    /// nothing of that is kept.
+    func seen(
+        _ entry: UInt64, in size: UInt64
+    ) async throws(DirectoryError) -> (absent: SeenCheckpoint?, seen: SeenCheckpoint?) {
+        let rows = try await database.read { database in
+            (try SeenRows.last(before: entry, in: database), try SeenRows.first(covering: entry, in: database))
         }
+        return (try shown(rows.0, in: size), try shown(rows.1, in: size))
+    }
+
+    private func shown(_ row: SeenRows.Kept?, in size: UInt64) throws(DirectoryError) -> SeenCheckpoint? {
+        guard let row, row.size <= size else { return nil }
         do {
-            let proof = try log.consistencyProof(from: first.size, to: size)
-            return SeenCheckpoint(note: first.note, consistency: proof)
+            return SeenCheckpoint(note: row.note, consistency: try log.consistencyProof(from: row.size, to: size))
         } catch { throw .stopped }
     }
 }
 
 /// The table `seen`.
 private enum SeenRows {
-    static func insert(_ checkpoint: PublishedCheckpoint, covering entry: UInt64, in database: Database) throws {
-        guard try first(covering: entry, in: database) == nil else { return }
+    typealias Kept = (size: UInt64, note: [UInt8])
+
+    static func insert(_ checkpoint: PublishedCheckpoint, in database: Database) throws {
         try database.run(
-            "INSERT OR IGNORE INTO seen (size, note) VALUES (?, ?)",
+            "INSERT INTO seen (size, note) VALUES (?, ?)",
             [Int64(clamping: checkpoint.head.size), Data(checkpoint.bytes)])
     }
 
-    /// The smallest checkpoint that covers an entry.
-    static func first(covering entry: UInt64, in database: Database) throws -> (size: UInt64, note: [UInt8])? {
-        try database.row(
-            "SELECT size, note FROM seen WHERE size > ? ORDER BY size LIMIT 1", [Int64(clamping: entry)]
-        ).map { (UInt64(clamping: try $0.integer(0)), try $0.bytes(1)) }
+    /// The smallest checkpoint that covers an entry, as it was cosigned first.
+    static func first(covering entry: UInt64, in database: Database) throws -> Kept? {
+        try row("size > ? ORDER BY size, id", entry, in: database)
+    }
+
+    /// The largest that does not, as it was cosigned last.
+    static func last(before entry: UInt64, in database: Database) throws -> Kept? {
+        try row("size <= ? ORDER BY size DESC, id DESC", entry, in: database)
+    }
+
+    private static func row(_ condition: String, _ entry: UInt64, in database: Database) throws -> Kept? {
+        try database.row("SELECT size, note FROM seen WHERE \(condition) LIMIT 1", [Int64(clamping: entry)]).map {
+            (UInt64(clamping: try $0.integer(0)), try $0.bytes(1))
+        }
     }
 }

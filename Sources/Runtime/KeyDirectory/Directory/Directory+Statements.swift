@@ -132,6 +132,7 @@ extension Directory {
         try rules(at: statement.time).checkUpdate(
             statement.submission, after: current, highestNumber: known.highestNumber)
         let row = StateRow(statement, label: known.account.label, after: current)
+        if row.isDated { try await keepAbsent() }
         try await database.insertState(statement, row, of: known.account)
         return try await append(statement.state, row, of: known.account)
     }
@@ -173,9 +174,7 @@ extension Directory {
 
     /// Keeps what shows when the quorum first saw a step that contacts date.
     private func seen(_ row: StateRow, _ receipt: StateReceipt) async throws(DirectoryError) -> StateReceipt {
-        if AccountState.isOfRecovery(row.encoding) || AccountState.formerRecovery(in: row.encoding) != nil {
-            try await keepSeen(receipt.index)
-        }
+        if row.isDated { try await keepSeen(receipt.index) }
         return receipt
     }
 
@@ -222,5 +221,12 @@ extension Directory {
             if case .belowQuorum = error { throw .refused(.unwitnessed) }
             throw .stopped
         }
+    }
+}
+
+extension StateRow {
+    /// Whether contacts ask when this state was logged: a step of a recovery, or one while former guardians may still help.
+    fileprivate var isDated: Bool {
+        AccountState.isOfRecovery(encoding) || AccountState.formerRecovery(in: encoding) != nil
     }
 }

@@ -61,8 +61,8 @@ enum RecoveryDelayCases {
             },
             try make(
                 story, "rushed", "logged-before-the-last-look",
-                "the request was logged a second before the contact saw the person without it"
-            ) { $0.lookedAt = started + 1 },
+                "the request was logged a second sooner than clocks may differ before the contact saw the person without it"
+            ) { $0.lookedAt = started + EpochTimeRule.standard.clockSkew + 1 },
             try make(
                 story, "rushed", "claims-to-be-older-than-the-last-look",
                 "logged after the contact's last look, the request claims a time before it"
@@ -75,6 +75,16 @@ enum RecoveryDelayCases {
 
     /// Every epoch is as an honest recovery has it; what differs is since when the quorum has seen the request.
     private static func unseen(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
+        func absent(
+            _ name: String, _ why: String, _ outcome: String = "rushed",
+            _ edit: @escaping (LoggedStep, PaperDirectory) throws -> SeenCheckpoint?
+        ) throws -> RecoveryDelayVector {
+            try make(story, outcome, name, why) {
+                $0.editSteps = { steps, directory in
+                    steps[1] = steps[1].with(absent: .some(try edit(steps[1], directory)))
+                }
+            }
+        }
         func seen(
             _ name: String, _ why: String, _ outcome: String = "rushed",
             _ edit: @escaping (LoggedStep, PaperDirectory) throws -> SeenCheckpoint?
@@ -111,6 +121,34 @@ enum RecoveryDelayCases {
                     origin: $1.log.verifierKey.name, head: TreeHead(size: $0.epoch.index + 1, root: .emptyTree)
                 ).text
                 return SeenCheckpoint(note: try $1.sign(text, at: started).encoded, consistency: seen.consistency)
+            },
+            try absent(
+                "absent-for-the-least-delay", "the quorum saw no takeover for the delay, less what clocks may be apart",
+                "recovered"
+            ) { try $1.seen(size: $0.epoch.record.start, at: started + least) },
+            try absent(
+                "takeover-dated-ahead",
+                "the quorum last saw no takeover a second too soon; its epoch claims to be later"
+            ) {
+                try $1.seen(size: $0.epoch.record.start, at: started + least - 1)
+            },
+            try absent("takeover-never-absent", "nothing shows when the takeover was not there yet") { _, _ in nil },
+            try absent("absent-with-the-takeover", "the log that is to show no takeover has it") {
+                try $1.seen(size: $0.inclusion.index + 1, at: ended)
+            },
+            try absent("absent-for-one", "one of the two witnesses saw no takeover") {
+                try $1.seen(size: $0.epoch.record.start, at: ended, cosigners: [$1.witnesses[0]])
+            },
+            try make(
+                story, "rushed", "request-dated-ahead",
+                "the quorum saw the request's place taken before the contact's last look; its epoch claims to be later"
+            ) {
+                $0.lookedAt = started
+                $0.editSteps = { steps, directory in
+                    let before = started - EpochTimeRule.standard.clockSkew - 1
+                    steps[0] = steps[0].with(
+                        absent: try directory.seen(size: steps[0].epoch.record.start, at: before))
+                }
             },
         ]
     }
@@ -212,10 +250,12 @@ enum RecoveryDelayCases {
 extension LoggedStep {
     /// The step with some parts replaced.
     fileprivate func with(
-        count: UInt64? = nil, inclusion: InclusionProof? = nil, epoch: PlacedEpoch? = nil, seen: SeenCheckpoint?? = nil
+        count: UInt64? = nil, inclusion: InclusionProof? = nil, epoch: PlacedEpoch? = nil,
+        absent: SeenCheckpoint?? = nil,
+        seen: SeenCheckpoint?? = nil
     ) -> LoggedStep {
         LoggedStep(
             count: count ?? self.count, inclusion: inclusion ?? self.inclusion, epoch: epoch ?? self.epoch,
-            seen: seen ?? self.seen)
+            absent: absent ?? self.absent, seen: seen ?? self.seen)
     }
 }

@@ -107,9 +107,11 @@ enum DirectorySchema {
         """
 
     private static let fifth = """
-        CREATE TABLE seen (              -- published checkpoints that were the first to cover a step of a recovery
-            size INTEGER PRIMARY KEY,    -- of the log
+        CREATE TABLE seen (              -- published checkpoints from right before steps of recoveries, and the first ones after
+            id INTEGER PRIMARY KEY,      -- in the order of their cosignatures
+            size INTEGER NOT NULL,       -- of the log
             note BLOB NOT NULL           -- with the quorum's cosignatures of then
         ) STRICT;
+        CREATE INDEX seen_by_size ON seen (size);
         """
 }
