@@ -13,7 +13,11 @@ struct TestDevice: Sendable {
     let device: CallDevice
 
     init(_ name: String) throws {
-        secrets = try DeviceSecrets.generate(for: Handle(typed: Array(name.utf8)), withIdentity: true)
+        try self.init(DeviceSecrets.generate(for: Handle(typed: Array(name.utf8)), withIdentity: true))
+    }
+
+    private init(_ secrets: DeviceSecrets) throws {
+        self.secrets = secrets
         guard let device = CallDevice(secrets.keys.signing) else { throw NotMade() }
         self.device = device
     }
@@ -29,13 +33,38 @@ struct TestDevice: Sendable {
     static func member(_ name: String, at profile: DirectoryProfile) async throws -> (TestDevice, Client<InMemoryStore>)
     {
         let person = try TestDevice(name)
-        let client = try Client(
-            of: profile, over: NIOTransport(to: profile), remembering: InMemoryStore(),
-            owner: .init(
-                handle: person.secrets.handle, deviceKey: person.secrets.keys.signing,
-                identityKey: person.secrets.identityKey))
+        let client = try person.directory(profile)
         _ = try await client.createAccount(person.secrets)
         return (person, client)
+    }
+
+    /// Registers people, all at once.
+    static func members(
+        _ names: [String], at profile: DirectoryProfile
+    ) async throws -> [(TestDevice, Client<InMemoryStore>)] {
+        try await withThrowingTaskGroup(of: (Int, TestDevice, Client<InMemoryStore>).self) { group in
+            for (place, name) in names.enumerated() {
+                group.addTask {
+                    let (person, client) = try await member(name, at: profile)
+                    return (place, person, client)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
+        }
+    }
+
+    /// Another device of the same person, which they have added.
+    func another(through client: Client<InMemoryStore>, at profile: DirectoryProfile) async throws -> TestDevice {
+        let other = try TestDevice(DeviceSecrets.generate(for: secrets.handle, withIdentity: false))
+        let card = try await other.directory(profile).deviceCard(other.secrets)
+        _ = try await client.addDevice(card, by: secrets)
+        return other
+    }
+
+    private func directory(_ profile: DirectoryProfile) throws -> Client<InMemoryStore> {
+        try Client(
+            of: profile, over: NIOTransport(to: profile), remembering: InMemoryStore(),
+            owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey))
     }
 
     func endpoint(_ profile: DirectoryProfile) throws -> RelayEndpoint {
