@@ -553,6 +553,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
             "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
             .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "CoreMetrics", package: "swift-metrics"),
         ] + nio + certificates,

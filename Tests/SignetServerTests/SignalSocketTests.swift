@@ -1,8 +1,12 @@
 import CallSignalling
+import ConnectionLimits
 import Crypto
 import Foundation
 import KeyTransparency
 import NIOCore
+import NIOEmbedded
+import NIOWebSocket
+import SignalBroker
 import SignetAPI
 import Testing
 
@@ -149,6 +153,23 @@ import Testing
         #expect(pongs.written() == nil)
     }
 
+    @Test func whileAnAnswerIsOnItsWayNoSecondOneIsSent() throws {
+        let hub = try SignalHub(remembering: nil, clock: StoredSignals.clock)
+        let device = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
+        let (network, socket) = (StalledNetwork(), SocketHandler())
+        let channel = EmbeddedChannel(handlers: [socket, network, SignalSocketHandler(hub, device, of: 1, socket)])
+        let pings = (0..<100).map { ByteBuffer(bytes: [$0]) }
+        for ping in pings {
+            try channel.writeInbound(WebSocketFrame(fin: true, opcode: .ping, maskKey: [0, 0, 0, 0], data: ping))
+        }
+        #expect(network.frames.map(\.data) == [pings[0]])
+        network.take()
+        #expect(network.frames.map(\.data) == [pings[99]])
+        network.take()
+        #expect(network.frames.isEmpty)
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
     /// Protocol errors: close frame with code 1002; a frame longer than the broker takes: 1009.
     @Test(arguments: ["unmasked", "reserved bit", "continuation of nothing", "second message inside one", "too long"])
     func aFrameThatIsWrongEndsTheConnection(_ fault: String) async throws {
@@ -181,5 +202,23 @@ import Testing
             #expect(last.suffix(4) == [0x88, 2, 0x03, 0xE8])
             #expect(await daemon.ended().status == 0)
         }
+    }
+}
+
+/// Takes frames, and writes them only when it is told to.
+private final class StalledNetwork: ChannelOutboundHandler {
+    typealias OutboundIn = WebSocketFrame
+    private var waiting: [(frame: WebSocketFrame, promise: EventLoopPromise<Void>?)] = []
+
+    var frames: [WebSocketFrame] { waiting.map(\.frame) }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        waiting.append((unwrapOutboundIn(data), promise))
+    }
+
+    func take() {
+        let written = waiting
+        waiting = []
+        for (_, promise) in written { promise?.succeed() }
     }
 }

@@ -85,7 +85,9 @@ extension Broker {
             guard dropOldest(of: account) else { throw .tooMuchKept }
         }
         while shelves.byteCount + size > limits.keptByteCount {
-            guard let greediest = shelves.greediest, dropOldest(of: greediest) else { throw .unavailable }
+            guard let greediest = shelves.greediest, dropOldest(of: greediest) || dropOnItsWay(of: greediest) else {
+                throw .unavailable
+            }
         }
     }
 
@@ -98,6 +100,16 @@ extension Broker {
             return true
         }
         return false
+    }
+
+    /// Takes back an account's oldest signal from a reader that does not acknowledge it: else who sends to such readers could fill the
+    /// shelves for good. It was delivered once.
+    private mutating func dropOnItsWay(of account: Int64) -> Bool {
+        guard let (number, recipient) = shelves.oldest(of: account).first, let key = inboxes[recipient]?.reader,
+            let signal = sessions[key.session]?.subscriptions[key.name]?.forget(number)
+        else { return false }
+        release(signal)
+        return true
     }
 
     private mutating func put(_ signal: RelayedSignal, into device: CallDevice) throws(RelayFault) {

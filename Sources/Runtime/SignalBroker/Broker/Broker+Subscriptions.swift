@@ -108,7 +108,9 @@ extension Broker {
         let number = try acknowledgment(in: frame, on: id)
         let name = sessions[id]?.acknowledgments[number] ?? []
         let taken = sessions[id]?.subscriptions[name]?.take(number) ?? []
-        for (acknowledgment, _) in taken { sessions[id]?.acknowledgments[acknowledgment] = nil }
+        for acknowledgment in taken.map(\.acknowledgment) + [number] {
+            sessions[id]?.acknowledgments[acknowledgment] = nil
+        }
         return (SubscriptionKey(session: id, name: name), taken.map(\.signal))
     }
 }

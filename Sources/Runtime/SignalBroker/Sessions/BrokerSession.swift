@@ -72,11 +72,16 @@ struct BrokerSubscription: Sendable {
     /// Sent and not acknowledged, in order.
     var outstanding: [(acknowledgment: UInt64, signal: RelayedSignal)] = []
 
-    /// Takes what an ACK or NACK is for.
+    /// Takes what an ACK or NACK is for: nothing, if it was forgotten since.
     mutating func take(_ acknowledgment: UInt64) -> [(acknowledgment: UInt64, signal: RelayedSignal)] {
-        guard let place = outstanding.firstIndex(where: { $0.acknowledgment == acknowledgment }) else { return [] }
-        let range = mode == .cumulative ? 0..<(place + 1) : place..<(place + 1)
-        defer { outstanding.removeSubrange(range) }
-        return Array(outstanding[range])
+        let mode = mode
+        let isMeant = { (other: UInt64) in mode == .cumulative ? other <= acknowledgment : other == acknowledgment }
+        defer { outstanding.removeAll { isMeant($0.acknowledgment) } }
+        return outstanding.filter { isMeant($0.acknowledgment) }
+    }
+
+    /// Takes out the signal of this number, as if it had been acknowledged.
+    mutating func forget(_ number: UInt64) -> RelayedSignal? {
+        outstanding.firstIndex { $0.signal.number == number }.map { outstanding.remove(at: $0).signal }
     }
 }
