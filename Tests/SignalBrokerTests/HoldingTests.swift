@@ -147,6 +147,21 @@ import Testing
         #expect(scene.closed.isEmpty && scene.broker.keptCount == 2)
     }
 
+    @Test func theInboxOfNobodyIsEmptied_andNoInboxThatIsRead() throws {
+        var (scene, ids) = try crowd()
+        for number in 1...2 as ClosedRange<UInt64> { _ = try letter(number, &scene, from: scene.eve, on: ids[2]) }
+        let kept = scene.writes.compactMap { if case .keep(let kept) = $0 { kept.number } else { nil } }
+        #expect(scene.broker.absentRecipients == [scene.bob.device])
+        let actions = scene.broker.forget(recipient: scene.bob.device)
+        #expect(actions == kept.map { .drop($0) })
+        #expect(scene.broker.keptCount == 0 && scene.broker.absentRecipients.isEmpty)
+        try scene.subscribe(.inbox(scene.bob.device), as: "inbox", .individual, on: ids[1])
+        let last = try letter(3, &scene, from: scene.eve, on: ids[2])
+        #expect(scene.broker.absentRecipients.isEmpty)
+        #expect(scene.broker.forget(recipient: scene.bob.device).isEmpty && scene.broker.keptCount == 1)
+        #expect(scene.frames(ids[1]).map(\.body) == [last])
+    }
+
     @Test func whatWaitedOnTheDiskCountsForItsSender() throws {
         var (first, ids) = try crowd()
         for number in 1...3 as ClosedRange<UInt64> { _ = try letter(number, &first, from: first.eve, on: ids[2]) }

@@ -54,6 +54,29 @@ import Testing
         }
     }
 
+    /// The directory is asked about inboxes that nobody reads.
+    @Test(.timeLimit(.minutes(2))) func lettersToKeysThatNoDeviceHasDoNotWait() async throws {
+        try await TestRelay.run { relay in
+            let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
+            let bob = try await TestDevice.registered("bob@example.org", at: relay.profile)
+            let (call, first) = (TestDevice.call(), try alice.client(relay.profile))
+            try await first.carryOut(.start(call, inviting: [bob.device]))
+            let letter = try alice.signal(1, in: call, to: bob.device)
+            try await first.send(letter)
+            for number in 2...20 as ClosedRange<UInt64> {
+                let nobody = try #require(CallDevice([UInt8](repeating: UInt8(number), count: 32)))
+                try await first.send(try alice.signal(number, in: call, to: nobody))
+            }
+            while relay.hub.counts.kept > 1 { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(relay.hub.counts.kept == 1)
+            let second = try bob.client(relay.profile)
+            var letters = try await second.subscribe(to: .inbox(bob.device)).makeAsyncIterator()
+            #expect(try await letters.next()?.body == letter.encoded)
+            await first.close()
+            await second.close()
+        }
+    }
+
     @Test(.timeLimit(.minutes(2))) func aConnectionWhoseServerReadsNothingMoreCanBeClosed() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)

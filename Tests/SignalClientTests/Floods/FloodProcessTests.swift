@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Long letters, and short ones with long headers, from two devices of an account to keys that nobody has.
+    /// Long letters, and short ones with long headers, of two devices of an account to one another, who read none.
     @Test(.timeLimit(.minutes(1))) func twoDevicesOfAnAccountFillOneMebibyteOfInboxes() async throws {
         let kept = try await Self.serving { daemon, profile in
             let (eve, eves) = try await TestDevice.member("eve@example.org", at: profile)
@@ -87,8 +87,9 @@ import Testing
             for (device, isLong) in zip(devices, [true, false]) {
                 let socket = try await FloodSocket.connected(device, at: profile)
                 try await socket.carryOut(.join(call))
-                for letter in 0..<400 as Range<UInt64> {
-                    try await socket.fill(from: device, letter, in: call, isLong: isLong)
+                for letter in 0..<250 as Range<UInt64> {
+                    let recipient = devices[Int(letter % 2)].device
+                    try await socket.send(letter: letter, of: device, in: call, to: recipient, isLong: isLong)
                 }
                 #expect(await socket.settle())
                 socket.close()
@@ -102,7 +103,7 @@ import Testing
         #expect(byteCount > 900_000 && byteCount <= 1 << 20)
     }
 
-    /// Signals of 64 KiB to 24 connections that read nothing; a second subscription to the call ends its connection.
+    /// Signals of 64 KiB to 16 connections that read nothing; a second subscription to the call ends its connection.
     @Test(.timeLimit(.minutes(1))) func whatGoesToManyWhoReadNothingIsBounded() async throws {
         try await Self.serving { daemon, profile in
             let names = (0..<8).map { "eve\($0)@example.org" }
@@ -120,7 +121,7 @@ import Testing
             greedy.close()
             var sockets: [FloodSocket] = []
             for eve in eves {
-                for number in 0..<3 {
+                for number in 0..<2 {
                     let socket = try await FloodSocket.connected(eve, at: profile)
                     if number == 0 { try await socket.carryOut(.join(call)) }
                     try await socket.subscribe(to: .topic(call), as: "s")
@@ -133,7 +134,7 @@ import Testing
                 for eve in eves {
                     group.addTask {
                         let socket = try await FloodSocket.connected(eve, at: profile)
-                        for number in 0..<40 as Range<UInt64> where !Task.isCancelled {
+                        for number in 0..<24 as Range<UInt64> where !Task.isCancelled {
                             let signal = try eve.longSignal(number, in: call)
                             let route = StompHeader(.destination, RelayRoute.topic(call).destination)
                             guard (try? await socket.send(.send, [route], body: signal.encoded)) != nil else { break }
@@ -193,16 +194,18 @@ extension TestDevice {
 }
 
 extension FloodSocket {
-    /// Sends a letter to one of eight keys that nobody has.
+    /// Sends a letter.
     ///
     /// - Parameter isLong: with a long body; otherwise with long headers.
-    fileprivate func fill(from person: TestDevice, _ number: UInt64, in call: CallID, isLong: Bool) async throws {
-        guard let nobody = CallDevice([UInt8](repeating: UInt8(1 + number % 8), count: 32)) else { return }
+    fileprivate func send(
+        letter number: UInt64, of person: TestDevice, in call: CallID, to recipient: CallDevice, isLong: Bool
+    ) async throws {
         let signal =
             isLong
-            ? try person.longSignal(number, in: call, to: nobody) : try person.signal(number, in: call, to: nobody)
+            ? try person.longSignal(number, in: call, to: recipient)
+            : try person.signal(number, in: call, to: recipient)
         let headers = isLong ? [] : [StompHeader("note", [UInt8](repeating: 120, count: 7000))]
         try await send(
-            .send, [StompHeader(.destination, RelayRoute.inbox(nobody).destination)] + headers, body: signal.encoded)
+            .send, [StompHeader(.destination, RelayRoute.inbox(recipient).destination)] + headers, body: signal.encoded)
     }
 }

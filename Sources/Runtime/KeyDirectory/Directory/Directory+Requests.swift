@@ -23,6 +23,11 @@ extension Directory {
         guard try await owner(ofKey: signature.deviceKey) != nil else { throw .refused(.notYourAccount) }
     }
 
+    /// Whether a key is an active device of a published state.
+    ///
+    /// - Throws: ``DirectoryError``.
+    public func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool { try await owner(ofKey: key) != nil }
+
     /// Finds out who signed a request. Takes no nonce: an account's rate is asked first, so that nobody fills the window
     /// with requests that are refused.
     ///

@@ -56,6 +56,8 @@ public struct Broker: Sendable {
     public var keptCount: Int { shelves.count }
     /// Bytes that wait in inboxes, and bytes held for connections.
     public var byteCounts: (kept: Int, held: Int) { (shelves.byteCount, holdings.total) }
+    /// Whose inboxes wait without a reader: whoever has read of theirs has shown to be a device.
+    public var absentRecipients: Set<CallDevice> { Set(inboxes.filter { $0.value.reader == nil }.keys) }
     /// The calls there are.
     public var callCount: Int { calls.count }
     /// Whether a device is in a call.
@@ -123,6 +125,14 @@ public struct Broker: Sendable {
         end(id)
         holdings.drop(id)
         noteSent(at: now)
+        return takeOut()
+    }
+
+    /// Empties the inbox of a key that is no device's, unless somebody reads it by now.
+    public mutating func forget(recipient: CallDevice) -> [BrokerAction] {
+        guard let inbox = inboxes[recipient], inbox.reader == nil else { return [] }
+        for signal in inbox.waiting { release(signal) }
+        inboxes[recipient] = nil
         return takeOut()
     }
 

@@ -188,6 +188,25 @@ public final class SignalHub: Sendable {
         state.withLock { carryOut($0.broker.tick(at: clock()), &$0) }
     }
 
+    /// Empties the inboxes of keys that no device has.
+    ///
+    /// - Parameters:
+    ///   - known: those that were found to be devices before; brought up to date.
+    ///   - isDevice: whether a key is an active device's.
+    package func forgetStrangers(
+        _ known: inout Set<CallDevice>, unless isDevice: @Sendable (CallDevice) async -> Bool
+    ) async {
+        let absent = state.withLock { $0.broker.absentRecipients }
+        known.formIntersection(absent)
+        for recipient in absent.subtracting(known) {
+            if await isDevice(recipient) {
+                known.insert(recipient)
+            } else {
+                state.withLock { carryOut($0.broker.forget(recipient: recipient), &$0) }
+            }
+        }
+    }
+
     private func lookAtDisk() {
         let mayKeep = !reserve.isReached()
         state.withLock { $0.broker.mayKeep = mayKeep }

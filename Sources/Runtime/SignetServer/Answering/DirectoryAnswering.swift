@@ -25,6 +25,8 @@ package protocol DirectoryAnswering: Sendable {
     func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge
     /// Refuses what can be refused of a signed request before its body is there.
     func expect(_ signature: RequestSignature) async throws(DirectoryError)
+    /// Whether a key is an active device of a published state.
+    func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool
     /// The active device that signed.
     func signer(
         of signature: RequestSignature, _ content: RequestSignature.Content
@@ -68,6 +70,9 @@ package protocol DirectoryAnswering: Sendable {
 extension DirectoryAnswering {
     /// No change of keys yet.
     package func succession() async throws(DirectoryError) -> [UInt8]? { nil }
+
+    /// Knows nobody.
+    package func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool { throw .refused(.unavailable) }
 
     /// Never fails by itself.
     package func awaitFailure() async throws(DirectoryError) {}

@@ -39,6 +39,10 @@ package struct HonestDirectory: DirectoryAnswering {
         try await directory.expect(signature)
     }
 
+    package func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool {
+        try await directory.isDevice(key)
+    }
+
     package func signer(
         of signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Signer {

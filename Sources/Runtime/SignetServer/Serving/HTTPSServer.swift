@@ -94,7 +94,7 @@ public struct HTTPSServer: Sendable {
             CheckpointRepublisher(
                 directory: directory, parts: parts.all, interval: configuration.republishInterval, logWatch: logWatch,
                 logger: logger))
-        if let hub = self.signals { services.append(SignalUpkeep(hub: hub)) }
+        if let hub = self.signals { services.append(SignalUpkeep(hub: hub, directory: directory)) }
         services.append(listener(logWatch, onListening))
         var group = ServiceGroupConfiguration(
             services: services.map {

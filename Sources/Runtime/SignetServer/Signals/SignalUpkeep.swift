@@ -1,9 +1,33 @@
+import CallSignalling
+import KeyDirectory
 import ServiceLifecycle
 import SignalBroker
 
-/// Keeps the hub's time, and writes what it has to write, for as long as the server runs.
+/// Keeps the hub's time, writes what it has to write, and asks the directory about inboxes that nobody reads, for as long as the
+/// server runs.
 struct SignalUpkeep: Service {
     let hub: SignalHub
+    let directory: any DirectoryAnswering
 
-    func run() async throws { await cancelWhenGracefulShutdown { await hub.run() } }
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await hub.run() }
+                group.addTask { await forgetStrangers() }
+            }
+        }
+    }
+
+    /// A signal is taken before it is known whether there is its recipient: asking first would let everybody's signals wait for the
+    /// database. When the directory cannot say, the inbox stays.
+    private func forgetStrangers() async {
+        var known: Set<CallDevice> = []
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            await hub.forgetStrangers(&known) { [directory] device in
+                do throws(DirectoryError) { return try await directory.isDevice(device.signingKey) } catch {
+                    return true
+                }
+            }
+        }
+    }
 }
