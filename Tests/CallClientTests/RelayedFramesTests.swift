@@ -1,5 +1,7 @@
 import CallSignalling
 import FrameRelay
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import CallClient
@@ -81,6 +83,49 @@ struct RelayedFramesTests {
         await other.close()
         await network.close()
         await relay.close()
+    }
+
+    /// Somebody who sends from the relay's address and does not have the device's key.
+    @Test(.timeLimit(.minutes(2))) func nobodySaysAnythingInTheRelaysName() async throws {
+        let key = try #require(RelayKey([UInt8](repeating: 1, count: RelayKey.byteCount)))
+        let alias = try #require(MemberAlias([1, 2, 3, 4, 5, 6, 7, 8]))
+        let relay = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        Sayer([
+                            .welcome(stay: 3, code: 0), key.relayed([66], of: alias, 3),
+                            key.welcome(4), .relayed(from: alias, code: 0, [67]),
+                            .relayedSealed(from: alias, code: 0, [68]), key.relayed([69], of: alias, 3),
+                            key.relayed([1], of: alias, 4),
+                        ]))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(relay.localAddress?.port)
+        let frames = try await RelayedFrames.open(.init(host: "127.0.0.1", port: port, key: key, ticket: [1])) { nil }
+        #expect(await frames.incoming.first { _ in true } == ArrivedFrame([1], carriedFor: alias))
+        await frames.close()
+        try await relay.close()
+    }
+}
+
+/// Says the same to every hello.
+private final class Sayer: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    typealias OutboundOut = AddressedEnvelope<ByteBuffer>
+    private let packets: [RelayPacket]
+
+    init(_ packets: [RelayPacket]) { self.packets = packets }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        for packet in packets {
+            let bytes = ByteBuffer(bytes: packet.encoded)
+            context.write(
+                wrapOutboundOut(AddressedEnvelope(remoteAddress: unwrapInboundIn(data).remoteAddress, data: bytes)),
+                promise: nil)
+        }
+        context.flush()
     }
 }
 

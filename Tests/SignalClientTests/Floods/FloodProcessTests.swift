@@ -46,6 +46,34 @@ import Testing
         }
     }
 
+    /// Its ticket is good for two minutes, had it not left.
+    @Test(.timeLimit(.minutes(1))) func whoHasLeftACallIsOutOfTheRelay_andGetsNoOtherTicket() async throws {
+        try await Self.serving { _, profile in
+            let people = try await TestDevice.members(["alice@example.org", "bob@example.org"], at: profile)
+            let (first, second) = (try people[0].0.client(profile), try people[1].0.client(profile))
+            let call = TestDevice.call()
+            try await first.carryOut(.start(call, inviting: [people[1].0.device]))
+            await #expect(throws: FrameGuest.NotAdmitted.self) {
+                try await FrameGuest(call, people[1].1, as: people[1].0)
+            }
+            try await second.carryOut(.join(call))
+            let guest = try await FrameGuest(call, people[1].1, as: people[1].0)
+            defer { guest.close() }
+            #expect(try await guest.enter() != .refused)
+            try await second.carryOut(.leave(call))
+            // The relay is told a moment after the broker.
+            let end = ContinuousClock.now + .seconds(20)
+            var reception = try await guest.enter()
+            while reception != .refused, ContinuousClock.now < end { reception = try await guest.enter() }
+            #expect(reception == .refused)
+            await #expect(throws: FrameGuest.NotAdmitted.self) {
+                try await FrameGuest(call, people[1].1, as: people[1].0)
+            }
+            await first.close()
+            await second.close()
+        }
+    }
+
     /// Four connections that ping as fast as they can and read no answer: each is ended, and no answers pile up.
     @Test(.timeLimit(.minutes(1))) func pingsWhoseAnswersNobodyReadsEndTheConnection() async throws {
         try await Self.serving { daemon, profile in
