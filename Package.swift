@@ -63,6 +63,9 @@ let coreTargets: [Target] = [
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/Support/CLibCrypto", pkgConfig: "libcrypto",
         providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+        name: "COpus", path: "Sources/Support/COpus", pkgConfig: "opus",
+        providers: [.apt(["libopus-dev"]), .brew(["opus"])]),
 
     // MARK: Formats: other people's specifications, pure, no I/O
     .target(
@@ -349,6 +352,9 @@ let runtimeTargets: [Target] = [
         dependencies: ["SFrame", crypto, .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
         path: "Sources/Runtime/FrameCiphers", swiftSettings: optimised),
     .target(
+        name: "AudioCodec", dependencies: [.target(name: "COpus", condition: .when(platforms: [.linux]))],
+        path: "Sources/Runtime/AudioCodec", swiftSettings: optimised),
+    .target(
         name: "FrameRelay",
         dependencies: [
             "CanonicalCoding", "CallSignalling", crypto,
@@ -430,8 +436,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
-            "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "CallSimulation",
-            "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
+            "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "AudioCodec",
+            "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
             arguments,
         ],
@@ -511,6 +517,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "FrameCiphersTests", dependencies: ["SeededRandomness", "SFrame", "FrameCiphers", crypto],
         swiftSettings: strict),
+    .testTarget(
+        name: "AudioCodecTests", dependencies: ["SeededRandomness", "AudioCodec"], swiftSettings: strict),
     .testTarget(
         name: "FrameRelayTests",
         dependencies: [
@@ -596,7 +604,7 @@ let runtimeTargets: [Target] = [
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
-            "RecoveryClient", crypto, sqlite,
+            "RecoveryClient", "AudioCodec", crypto, sqlite,
         ] + nio,
         swiftSettings: strict),
 ]
@@ -638,6 +646,7 @@ let runtimeProducts: [Product] = [
     .library(name: "RecoveryClient", targets: ["RecoveryClient"]),
     .library(name: "FrameCiphers", targets: ["FrameCiphers"]),
     .library(name: "CallClient", targets: ["CallClient"]),
+    .library(name: "AudioCodec", targets: ["AudioCodec"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

@@ -12,8 +12,10 @@ final class CallProcess {
     private let errors: URL
     private let folder: URL
 
-    static func start(_ town: Town, _ home: String, with others: [String]) async throws -> CallProcess {
-        try CallProcess(["start"], town, home, others)
+    static func start(
+        _ town: Town, _ home: String, with others: [String], _ options: String..., typing file: URL? = nil
+    ) async throws -> CallProcess {
+        try CallProcess(["start"], town, home, others, options, typing: file)
     }
 
     /// The first starts, the others join one after the other.
@@ -49,7 +51,11 @@ final class CallProcess {
         try CallProcess(["join", name], town, home, others, faults)
     }
 
-    private init(_ verb: [String], _ town: Town, _ home: String, _ others: [String], _ faults: [String] = []) throws {
+    /// - Parameter file: what is typed, all of it; nil for a keyboard.
+    private init(
+        _ verb: [String], _ town: Town, _ home: String, _ others: [String], _ faults: [String] = [],
+        typing file: URL? = nil
+    ) throws {
         owner = home
         folder = town.folder
         let people = others.flatMap { ["--with", "\($0)@example.org"] }
@@ -58,7 +64,11 @@ final class CallProcess {
             in: town.folder, environment: [:])
         let pipe = Pipe()
         process.standardOutput = pipe
-        process.standardInput = keyboard
+        if let file {
+            process.standardInput = try FileHandle(forReadingFrom: file)
+        } else {
+            process.standardInput = keyboard
+        }
         errors = town.folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: errors)
         process.standardError = try FileHandle(forWritingTo: errors)

@@ -5,13 +5,20 @@ import SignetClient
 struct CallOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the sound comes from: a file, over and over, - for standard input, or tone, which hums.",
+            "Where the sound comes from: a WAV file of 48,000 samples a second, over and over; - for standard input, 16-bit samples, 48,000 a second, one channel; or tone, which hums.",
             valueName: "file"))
     var source = "tone"
 
     @Option(
-        help: ArgumentHelp("Keep what is heard, a file for each person's device in this folder.", valueName: "folder"))
+        help: ArgumentHelp(
+            "Keep what is heard, a WAV file for each person's device in this folder.", valueName: "folder"))
     var record: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Play everybody, mixed: - for standard output, as samples like those of --source -. What is said goes to standard error then.",
+            valueName: "-"))
+    var play: String?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("Leave after so long; 0 for never.", valueName: "seconds"))
     var duration: UInt32 = 0
@@ -40,6 +47,22 @@ struct CallOptions: ParsableArguments {
 
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard play == nil || play == "-" else { throw ValidationError("--play takes -, standard output.") }
+    }
+
+    /// Standard output for sound, if it is asked for.
+    ///
+    /// - Throws: `CommandFailure`: it is a terminal.
+    func takeOutlet() throws -> SoundOutlet? {
+        guard play != nil else { return nil }
+        guard let outlet = SoundOutlet.standard else {
+            throw CommandFailure(
+                .usage, "A terminal does not play sound.", "Add '| aplay -f S16_LE -r 48000 -c 1' to the command.")
+        }
+        return outlet
+    }
 }
 
 /// With whom a call is.

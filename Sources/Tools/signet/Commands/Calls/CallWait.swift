@@ -23,7 +23,15 @@ extension Call {
         var onRing: String?
         @OptionGroup var options: CallOptions
 
+        func validate() throws {
+            guard options.source != "-" else {
+                throw ValidationError(
+                    "'signet call wait' reads your answer from standard input: --source takes a file.")
+            }
+        }
+
         func run() async throws {
+            _ = try options.takeOutlet()
             let session = try Session(options.home)
             let secrets = try session.secrets()
             guard let mark = CallMark(session.home, "call.waiting").hold() else {

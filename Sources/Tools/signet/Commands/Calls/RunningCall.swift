@@ -1,3 +1,4 @@
+import AudioCodec
 import CallClient
 import CallKeys
 import CallSignalling
@@ -31,6 +32,7 @@ struct RunningCall {
 
     /// Opens the home folder, and takes part until the call is over.
     func run(_ entry: Entry, with handles: [Handle]) async throws {
+        _ = try options.takeOutlet()
         let session = try Session(options.home)
         let secrets = try session.secrets()
         try await run(entry, with: handles, session, secrets)
@@ -38,6 +40,7 @@ struct RunningCall {
 
     /// Takes part until the call is over.
     func run(_ entry: Entry, with handles: [Handle], _ session: Session, _ secrets: DeviceSecrets) async throws {
+        let outlet = try options.takeOutlet()
         let source = try SoundSource(options.source)
         let recorder = try options.record.map { try SoundRecorder(folder: $0) }
         guard let mark = CallMark(session.home).hold() else {
@@ -53,7 +56,9 @@ struct RunningCall {
         page.showPeople()
         if entry.isStart { page.showName() }
         if case .ring = entry { page.showRinging(handles) }
-        await take(part: call, entry, as: secrets.handle, source, recorder, page)
+        let sound = HeardSound(recorder, outlet)
+        await take(part: call, entry, as: secrets.handle, source, sound, page)
+        await sound.finish()
         await page.show(isOver: true)
         if await call.tally.isForked { throw CommandFailure.forkMet("somebody in the call") }
         guard await !call.isUnanswered else {
@@ -104,7 +109,7 @@ struct RunningCall {
 
     /// Sends, listens and reports until it is time to go, then leaves.
     private func take(
-        part call: GroupCall, _ entry: Entry, as handle: Handle, _ source: SoundSource, _ recorder: SoundRecorder?,
+        part call: GroupCall, _ entry: Entry, as handle: Handle, _ source: SoundSource, _ sound: HeardSound,
         _ page: CallPage
     ) async {
         let interrupts = Interrupts([SIGINT, SIGTERM])
@@ -113,13 +118,13 @@ struct RunningCall {
         if case .ring(let seconds) = entry { await call.ring(as: handle, for: seconds) }
         let watches = [
             Task { await watchForOutages() }, Task { await forge(call, page) },
-            Task { if options.source != "-" { await Self.obey(call, page) } },
+            Task { if options.source != "-" { await Self.obey(call, page) } }, Task { await sound.play() },
         ]
         defer { for watch in watches { watch.cancel() } }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.speak(call, source) }
             group.addTask { await Self.keepTime(call, page, rotatingEvery: rotate) }
-            group.addTask { await Self.listen(call, recorder, page) }
+            group.addTask { await Self.listen(call, sound, page) }
             group.addTask { await Self.waitForEnd(interrupts, duration) }
             // Whoever ends first, by time, interrupt or removal, ends the call.
             _ = await group.next()
@@ -129,9 +134,9 @@ struct RunningCall {
     }
 
     private static func speak(_ call: GroupCall, _ source: SoundSource) async {
-        var (source, due) = (source, ContinuousClock.now)
+        var due = ContinuousClock.now
         while !Task.isCancelled {
-            await call.send(source.next())
+            if let piece = await source.next() { await call.send(piece.encoded) }
             due += SoundSource.pause
             try? await Task.sleep(until: due, clock: .continuous)
         }
@@ -161,10 +166,10 @@ struct RunningCall {
         }
     }
 
-    private static func listen(_ call: GroupCall, _ recorder: SoundRecorder?, _ page: CallPage) async {
+    private static func listen(_ call: GroupCall, _ sound: HeardSound, _ page: CallPage) async {
         for await notice in call.notices {
             switch notice {
-            case .heard(let sound, let device): recorder?.keep(sound, of: device, page.people)
+            case .heard(let frame, let device): await sound.hear(frame, of: device, page.people)
             case .outside(.removed), .cutOff: return page.tell(notice)
             case .rung:
                 page.tell(notice)

@@ -1,20 +1,14 @@
+import AudioCodec
 import CallClient
 import CallSignalling
 import Foundation
-import Synchronization
 
-/// Keeps what is heard: for each device a file of samples, in order of number; what was lost is silence.
-final class SoundRecorder: Sendable {
-    private struct Track: Sendable {
-        let file: FileHandle
-        let first: UInt32
-    }
-
-    /// A day of frames of 20 milliseconds.
-    private static let maximumFrameCount: UInt32 = 24 * 3600 * 50
+/// Keeps what is heard: a WAV file for each device; what was lost is silence.
+struct SoundRecorder: Sendable {
+    /// A day of pieces of 20 milliseconds.
+    private static let maximumPieceCount = 24 * 3600 * 50
 
     private let folder: URL
-    private let tracks = Mutex<[CallDevice: Track]>([:])
 
     /// - Throws: `CommandFailure`: the folder cannot be made.
     init(folder: String) throws {
@@ -28,27 +22,33 @@ final class SoundRecorder: Sendable {
         }
     }
 
-    /// A disk that is full ends the recording, not the call.
-    func keep(_ frame: AudioFrame, of device: CallDevice, _ people: CallPeople) {
-        tracks.withLock { tracks in
-            guard let track = tracks[device] ?? begin(device, at: frame.number, people) else { return }
-            tracks[device] = track
-            // Numbers are the sender's: none makes the file longer than the call can have been.
-            guard frame.number >= track.first, frame.number - track.first < Self.maximumFrameCount else { return }
-            let offset = UInt64(frame.number - track.first) * UInt64(SoundSource.byteCount)
-            try? track.file.seek(toOffset: offset)
-            try? track.file.write(contentsOf: Data(frame.sound))
-        }
-    }
-
-    private func begin(_ device: CallDevice, at number: UInt32, _ people: CallPeople) -> Track? {
-        guard let person = people[device] else { return nil }
-        let file = folder.appending(component: "\(person.handle)-\(person.deviceNumber).pcm")
+    /// The file of a device; nil if it cannot be made.
+    func begin(_ person: CallPerson) -> FileHandle? {
+        let file = folder.appending(component: "\(person.handle)-\(person.deviceNumber).wav")
         guard
             FileManager.default.createFile(
-                atPath: file.path(percentEncoded: false), contents: nil, attributes: [.posixPermissions: 0o600]),
-            let handle = try? FileHandle(forWritingTo: file)
+                atPath: file.path(percentEncoded: false), contents: nil, attributes: [.posixPermissions: 0o600])
         else { return nil }
-        return Track(file: handle, first: number)
+        return try? FileHandle(forWritingTo: file)
+    }
+
+    /// Puts a piece into its place. A disk that is full ends the recording, not the call.
+    ///
+    /// Places come from the sender's numbers: none makes the file longer than a call can be.
+    static func write(_ piece: HeardTrack.Piece, to file: FileHandle) {
+        guard piece.place < maximumPieceCount else { return }
+        let offset = WAVFile.headerByteCount + piece.place * SoundFormat.byteCount
+        try? file.seek(toOffset: UInt64(offset))
+        try? file.write(contentsOf: Data(SoundFormat.bytes(piece.samples)))
+        // Once a second, for a call that ends without a farewell.
+        if piece.place.isMultiple(of: 50) { finish(file) }
+    }
+
+    /// Writes the header of what is there.
+    static func finish(_ file: FileHandle) {
+        guard let end = try? file.seekToEnd() else { return }
+        let header = WAVFile.header(sampleCount: max(0, Int(end) - WAVFile.headerByteCount) / 2)
+        try? file.seek(toOffset: 0)
+        try? file.write(contentsOf: Data(header))
     }
 }

@@ -1,0 +1,34 @@
+import AudioCodec
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Standard output for sound; what the program says goes to standard error from then on.
+struct SoundOutlet: Sendable {
+    /// Taken once, by whoever asks first; nil for a terminal.
+    static let standard: SoundOutlet? = isatty(STDOUT_FILENO) == 1 ? nil : SoundOutlet()
+
+    private let descriptor: Int32
+
+    private init() {
+        descriptor = dup(STDOUT_FILENO)
+        dup2(STDERR_FILENO, STDOUT_FILENO)
+        // Whoever reads too slowly misses something: the call does not wait for it.
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// Writes 20 ms: all of it into a pipe or nothing, since it is less than `PIPE_BUF`.
+    func write(_ samples: [Int16]) {
+        let bytes = SoundFormat.bytes(samples)
+        _ = bytes.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, start, count)
+}
