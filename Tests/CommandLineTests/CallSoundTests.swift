@@ -2,6 +2,8 @@ import AudioCodec
 import Foundation
 import Testing
 
+@testable import signet
+
 /// Sound from a file into another's, through the codec, the call and its keys.
 struct CallSoundTests {
     private static let rate = Double(SoundFormat.rate)
@@ -92,6 +94,25 @@ struct CallSoundTests {
                 #expect(!town.exists("heard"))
             }
         }
+    }
+
+    /// A microphone runs while people are looked up.
+    @Test(.timeLimit(.minutes(1))) func whatAPipeHeldBeforeTheCallIsLeftOut() async throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(repeating: 1, count: 20_001))
+        let input = SoundInput(pipe.fileHandleForReading)
+        #expect(input.next() == nil)
+        // The other half of the last sample comes after it.
+        try pipe.fileHandleForWriting.write(
+            contentsOf: Data([1]) + Data(repeating: 2, count: SoundFormat.byteCount - 2))
+        try pipe.fileHandleForWriting.close()
+        var piece: [UInt8]?
+        while piece == nil {
+            piece = input.next()
+            await Task.yield()
+        }
+        #expect(piece == [1, 1] + [UInt8](repeating: 2, count: SoundFormat.byteCount - 2))
+        withExtendedLifetime(pipe) {}
     }
 
     @Test func whatStandardInputAndOutputAreForIsSaidOnce() async throws {

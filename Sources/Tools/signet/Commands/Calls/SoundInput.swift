@@ -3,9 +3,25 @@ import Dispatch
 import Foundation
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+#if canImport(Darwin)
+    /// `FIONREAD`, a macro that Swift does not import there.
+    private let waitingCountRequest: UInt = 0x4004_667F
+#else
+    private let waitingCountRequest = UInt(FIONREAD)
+#endif
+
 /// Raw sound from standard input: 16-bit samples, little-endian, 48,000 a second, one channel.
 ///
 /// A program that gives it faster than it is sent waits; what a device gives that was late is sent late.
+/// What a pipe held before the first piece was asked for is left out: a microphone would be late by as much for the whole call.
 final class SoundInput: Sendable {
     static let standard = SoundInput(FileHandle.standardInput)
     /// 200 ms.
@@ -13,15 +29,22 @@ final class SoundInput: Sendable {
 
     private struct State {
         var pieces: [[UInt8]] = []
+        var isBegun = false
         var isOver = false
     }
 
     private let state = Mutex(State())
     private let room = DispatchSemaphore(value: capacity)
 
-    private init(_ file: FileHandle) {
-        let descriptor = file.fileDescriptor
-        Thread.detachNewThread { [self] in
+    private let descriptor: Int32
+
+    init(_ file: FileHandle) { descriptor = file.fileDescriptor }
+
+    private func begin() {
+        let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        // Whole samples; of a file, and of a pipe that is empty, there is nothing to leave out.
+        if let stale = Self.waitingByteCount(descriptor), stale > 1 { _ = try? input.read(upToCount: stale & ~1) }
+        Thread.detachNewThread { [self, descriptor] in
             let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
             while let piece = try? Self.piece(input), !piece.isEmpty {
                 room.wait()
@@ -29,6 +52,15 @@ final class SoundInput: Sendable {
             }
             state.withLock { $0.isOver = true }
         }
+    }
+
+    /// How much a pipe holds; nil if it is none.
+    private static func waitingByteCount(_ descriptor: Int32) -> Int? {
+        var (status, count) = (stat(), Int32(0))
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
+            ioctl(descriptor, waitingCountRequest, &count) == 0
+        else { return nil }
+        return Int(count)
     }
 
     /// 20 ms; less at the end only.
@@ -42,6 +74,11 @@ final class SoundInput: Sendable {
 
     /// The next 20 ms; nil if they have not come yet; none, which is silence, if it is over.
     func next() -> [UInt8]? {
+        let isFirst = state.withLock { state in
+            defer { state.isBegun = true }
+            return !state.isBegun
+        }
+        if isFirst { begin() }
         let (piece, isOver) = state.withLock { state in
             (state.pieces.isEmpty ? nil : state.pieces.removeFirst(), state.isOver)
         }
