@@ -165,6 +165,33 @@ struct RecoveryTests {
         #expect(try room.frame(0, 1) && room.frame(2, 1) && room.frame(1, 0))
     }
 
+    /// The attack: a member who is asked for a key answers with one whose number ends in the same four bits as the one in use, which
+    /// would have to make room.
+    @Test func anAnswerOfAMemberTakesNoKeyInUseAway() throws {
+        let room = try roomWithAMissedRotation()
+        _ = try room.people[1].seal([1], .audio)
+        let sending = try #require(room.people[1].sending)
+        let frame = try room.people[2].seal([1], .audio)
+        room.isLost = { _, _ in true }
+        _ = room.hand(frame, to: 1)
+        room.wait(1300, without: [0, 2])
+        let request = try #require(room.requests().last)
+        guard case .request(let body) = request.draft.body, let roster = room.people[1].roster else {
+            Issue.record("no request")
+            return
+        }
+        var generator = SystemRandomNumberGenerator()
+        let epoch = Epoch(term: sending.term, generation: sending.generation + 16, step: 0)
+        let key = OfferedKey(recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &generator))
+        let reply = KeyReply(id: body.id, current: epoch, roster: roster, wraps: [])
+        room.step(
+            1,
+            .signal(
+                OpenedSignal(sender: room.people[2].device, sequence: 1 << 50, body: .reply(reply), keys: [key])))
+        #expect(room.people[1].sending == sending)
+        _ = try room.people[1].seal([2], .audio)
+    }
+
     @Test func tenThousandJunkFramesTakeNoKeyAway() throws {
         let room = try Room(2)
         let sending = try #require(room.people[0].sending)

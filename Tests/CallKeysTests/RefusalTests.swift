@@ -96,6 +96,22 @@ struct RefusalTests {
         #expect(room.people[1].ring.newest == 1)
     }
 
+    /// The attack: a host announces two secrets under one number, each to other members.
+    @Test func aSecondSecretUnderAKnownNumberIsNotAcknowledged() throws {
+        let room = try Room(3)
+        room.step(0, .suspect)
+        let generation = room.people[1].ring.newest
+        let first = try #require(room.people[1].ring.generations[generation]?.commitment)
+        for isOther in [false, true] {
+            let (body, keys) = try rotation(
+                room, from: 0, term: Roster.firstTerm, generation: generation,
+                commitment: isOther ? [UInt8](repeating: 1, count: 32) : first)
+            room.clearLog()
+            room.step(1, signal(body, from: 0, in: room, keys: keys))
+            #expect(room.refusals(1) == (isOther ? [.wrongCommitment] : []))
+        }
+    }
+
     @Test func aRosterThatDoesNotFollowOursIsRefused() throws {
         let room = try Room(3)
         let (body, keys) = try rotation(

@@ -140,6 +140,7 @@ extension CallParticipant {
         }
         guard !isHost else { return }
         if isHere(rotation.epoch), sender == roster?.host {
+            guard !ring.contradicts(rotation.commitment, of: rotation.epoch.generation) else { return }
             beside.newest = key
             return acknowledgeBeside(rotation.epoch, at: now)
         }

@@ -93,6 +93,9 @@ extension CallParticipant {
         if let known = ring.newestEpoch(of: rotation.epoch.generation), known.term == rotation.epoch.term,
             sender == roster.host
         {
+            guard !ring.contradicts(rotation.commitment, of: known.generation) else {
+                return refuse(.wrongCommitment, sender)
+            }
             send(.ack(rotation.epoch), to: sender, at: now)
             return acknowledgeBeside(rotation.epoch, at: now)
         }

@@ -8,6 +8,8 @@ struct KeyGeneration {
     var members: [UInt16: CallDevice]
     /// The first step that this device was given: frames of an earlier one were never meant for it.
     let firstStep: UInt8
+    /// What the host announced of the secret, 32 bytes; nil where it came at a later step, from which that cannot be told.
+    let commitment: [UInt8]?
     let installedAt: UInt64
     /// Whether the host gave it, or a frame proved it; until then another secret may take its place.
     var isProven: Bool
@@ -29,6 +31,7 @@ struct KeyGeneration {
         self.members = members
         self.isProven = isProven
         firstStep = step
+        commitment = step == 0 ? secret.commitment(in: scope) : nil
         installedAt = now
         headStep = step
         head = secret

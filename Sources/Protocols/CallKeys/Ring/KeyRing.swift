@@ -49,10 +49,16 @@ struct KeyRing {
 
     func newestEpoch(of generation: UInt32) -> Epoch? { generations[generation]?.newest.epoch }
 
+    /// Whether another secret of a generation is there than the one that this announces.
+    func contradicts(_ commitment: [UInt8], of generation: UInt32) -> Bool {
+        generations[generation]?.commitment.map { $0 != commitment } ?? false
+    }
+
     // MARK: Keys come and go
 
     /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another reign and this one of
-    /// the reign of our host: two that reign apart give the same numbers.
+    /// the reign of our host: two that reign apart give the same numbers. Of the generations whose numbers end in the same four bits
+    /// one stays: what nobody has proven takes the place of none that is.
     mutating func install(
         _ scope: CallScope, step: UInt8, secret: GroupSecret, members: [UInt16: CallDevice], isProven: Bool,
         reign: UInt32, at now: UInt64
@@ -66,7 +72,9 @@ struct KeyRing {
             }
             remove(scope.generation)
         }
-        for other in generations.keys where other & 15 == scope.generation & 15 { remove(other) }
+        let others = generations.keys.filter { $0 & 15 == scope.generation & 15 }
+        guard isProven || !others.contains(where: { generations[$0]?.isProven ?? false }) else { return }
+        for other in others { remove(other) }
         generations[scope.generation] = KeyGeneration(
             scope, step: step, secret: secret, members: members, isProven: isProven, at: now)
     }
