@@ -69,6 +69,7 @@ struct TerminalTests {
             ),
             (["guardians", "add", Town.bob], guardians), (["guardians", "refresh"], guardians),
             (["guardians", "replace", Town.bob], guardians), (["guardians", "remind"], guardians),
+            (["guardians", "withdraw"], guardians),
             (["recover", "finish"], "Passphrase, to make your identity yours again: "),
             (["recover", "stop"], "Passphrase, to stop a recovery of your identity: "),
         ]
