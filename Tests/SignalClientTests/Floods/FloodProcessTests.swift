@@ -11,7 +11,7 @@ import Testing
 /// The real `signetd`, with the limits it starts with, while somebody does their worst.
 @Suite(.serialized) struct FloodProcessTests {
     /// What an account may have at the relay is full with sixteen calls, whoever started them.
-    @Test(.timeLimit(.minutes(3))) func theRelayHasSixteenRoomsForAnAccount() async throws {
+    @Test(.timeLimit(.minutes(5))) func theRelayHasSixteenRoomsForAnAccount() async throws {
         try await Self.serving { _, profile in
             let (eve, eves) = try await TestDevice.member("eve@example.org", at: profile)
             let (mallory, mallorys) = try await TestDevice.member("mallory@example.org", at: profile)

@@ -17,17 +17,23 @@ final class FrameGuest: Sendable {
     private let channel: any Channel
     private let received = ReceivedPackets()
     let key: RelayKey
-    private let ticket: [UInt8]
+    private let ticket: Mutex<(bytes: [UInt8], takenAt: ContinuousClock.Instant)>
+    private let ask: @Sendable () async throws -> (port: UInt16, key: RelayKey, ticket: [UInt8])
 
     struct NotAdmitted: Error {}
 
     /// Asks the directory for a ticket, and opens a socket to the relay.
     init(_ call: CallID, _ client: Client<InMemoryStore>, as person: TestDevice) async throws {
-        let bytes = try await client.call(CallRoute.relay, call.bytes, signedBy: person.secrets, mayRepeat: true)
-        guard case .admitted(let port, let key, let ticket) = try RelayAdmission(decoding: bytes),
-            let key = RelayKey(key)
-        else { throw NotAdmitted() }
-        (self.key, self.ticket) = (key, ticket)
+        ask = {
+            let bytes = try await client.call(CallRoute.relay, call.bytes, signedBy: person.secrets, mayRepeat: true)
+            guard case .admitted(let port, let key, let ticket) = try RelayAdmission(decoding: bytes),
+                let key = RelayKey(key)
+            else { throw NotAdmitted() }
+            return (port, key, ticket)
+        }
+        let (port, key, bytes) = try await ask()
+        self.key = key
+        ticket = Mutex((bytes, .now))
         let received = received
         channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in
@@ -38,9 +44,14 @@ final class FrameGuest: Sendable {
             .connect(host: "127.0.0.1", port: Int(port)).get()
     }
 
-    /// Says hello until it is heard.
+    /// Says hello until it is heard. A ticket is good for two minutes, and renewed after one.
     func enter() async throws -> Reception {
         var cookie: UInt64 = 0
+        if ticket.withLock({ $0.takenAt + .seconds(60) < .now }) {
+            let renewed = try await ask().ticket
+            ticket.withLock { $0 = (renewed, .now) }
+        }
+        let ticket = ticket.withLock { $0.bytes }
         while !Task.isCancelled {
             try await send(key.hello(cookie: cookie, ticket: ticket))
             switch await next(within: .milliseconds(300)) {
