@@ -82,6 +82,41 @@ import TransparencyLog
         #expect(try seenAt(nil) == nil)
     }
 
+    /// The attack: the server shows a log with the request to one witness alone, and to the others only when the delay is over.
+    @Test func oneWitnessThatWasShownALogLongBeforeTheOthersMakesNothingOlder() throws {
+        let (directory, size) = (scene.directory, try size)
+        let text = try Checkpoint(
+            origin: directory.log.verifierKey.name, head: directory.tree.head(size: size)
+        ).text
+        for (first, second) in [(time, time + 1000), (time + 1000, time)] {
+            let note = try SignedNote(
+                text: text,
+                signatures: [
+                    directory.log.sign(text), directory.witnesses[0].cosign(text, time: first),
+                    directory.witnesses[1].cosign(text, time: second),
+                ])
+            let shown = SeenCheckpoint(
+                note: note.encoded,
+                consistency: try directory.tree.consistencyProof(from: size, to: directory.tree.size))
+            #expect(try seenAt(shown) == time + 1000)
+        }
+        // Missing it was as long as the quorum says, which is the earlier time.
+        let place = try step(5).inclusion.index
+        let before = try Checkpoint(
+            origin: directory.log.verifierKey.name, head: directory.tree.head(size: place)
+        ).text
+        let note = try SignedNote(
+            text: before,
+            signatures: [
+                directory.log.sign(before), directory.witnesses[0].cosign(before, time: time),
+                directory.witnesses[1].cosign(before, time: time + 1000),
+            ])
+        let absent = SeenCheckpoint(
+            note: note.encoded,
+            consistency: try directory.tree.consistencyProof(from: place, to: directory.tree.size))
+        #expect(try absentAt(absent) == time)
+    }
+
     @Test func aCheckpointFromBeforeAnEntryShowsNothingOfIt() throws {
         let place = try step(5).inclusion.index
         #expect(try seenAt(scene.directory.seen(size: place, at: time)) == nil)

@@ -142,6 +142,30 @@ struct RecoverableAccount {
     }
 }
 
+extension RecoverableAccount {
+    /// Guardians without a delay are named twice, right behind one another, the second time claiming that the first change was long ago,
+    /// and give the account away: by those named last, or by those before them.
+    func replacedTwice(askedByFormer: Bool) throws -> [AccountState] {
+        func named(_ epoch: UInt32) throws -> RecoveryCommitment {
+            try RecoveryCommitment(
+                epoch: epoch, delay: 0, recoveryKey: recoveryKey.publicBytes, bundle: [UInt8(epoch)],
+                askKey: askKey.publicBytes)
+        }
+        let (one, two) = (try named(2), try named(3))
+        let long = Self.started - UInt64(Self.delay)
+        let first = try AccountState(
+            signing: committed.next(committingTo: one.hash, leaving: FormerRecovery(commitment, since: long)),
+            with: alice.identity.raw)
+        let second = try AccountState(
+            signing: first.next(committingTo: two.hash, leaving: FormerRecovery(one, since: Self.started)),
+            with: alice.identity.raw)
+        let start = try start(commitment: askedByFormer ? one : two)
+        let asked = try AccountState(starting: start, superseding: nil, after: second, with: newIdentity.raw)
+        let taken = try Self.recovered(after: asked, start, newIdentity, recoveryKey)
+        return [self.first, committed, first, second, asked, taken]
+    }
+}
+
 extension PaperDirectory {
     /// The whole history of somebody in this log, as the directory shows it: the states are theirs, by version.
     ///

@@ -69,6 +69,8 @@ public struct HistoryResponse: Hashable, Sendable {
     public static let maximumByteCount = 8 << 20
     /// No answer has more entries.
     public static let maximumEntryCount = 1 << 15
+    /// Of so many entries, the newest, it is shown when they were logged.
+    public static let maximumStepCount = 256
     /// States are shown, the newest first, until they have so many bytes; older ones are not.
     public static let shownByteCount = 4 << 20
 

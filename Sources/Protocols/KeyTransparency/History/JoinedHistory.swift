@@ -66,7 +66,7 @@ struct JoinedHistory {
     }
 
     private func place(asking start: RecoveryStart, before place: Int) -> Int? {
-        entries.prefix(place).lastIndex { $0.start == start }
+        entries.prefix(place).lastIndex { $0.start?.hash == start.hash }
     }
 
     /// Whether the log shows that this takeover waited.
@@ -79,22 +79,36 @@ struct JoinedHistory {
         return RecoveryDelay.hasPassed(succession.start.commitment.delay, since: asked.seenAt, to: taken.absentAt)
     }
 
-    /// Whether those whom the guardians in force replaced had their time: a request by the ones named last was logged no sooner
-    /// after the change than the delay of those before, whatever time the change claims.
+    /// Whether all guardians who were replaced before a takeover's request had their time: from each change on, those before it had
+    /// their delay until the next change, or until the request, whatever times the changes claim. Those who were replaced last
+    /// may ask themselves before.
     ///
     /// A change that came before everything that is shown is as old as the first state that tells of it, and no older. One that
     /// was looked at before cannot be dated.
     ///
     /// - Parameter place: which entry the takeover is.
     func showsTimeOfFormer(in succession: RecoverySuccession, at place: Int) -> Bool {
-        guard let place = self.place(asking: succession.start, before: place),
-            case .state(_, let asked) = entries[place],
-            asked.recoveryCommitment == succession.start.commitment.hash, let former = asked.formerRecovery
-        else { return true }
-        let change = entries.prefix(place).firstIndex { $0.state?.formerRecovery == former }
-        if change == nil, hasKnownBeginning { return true }
-        guard let changed = moments[change ?? place], let asked = moments[place] else { return false }
-        return RecoveryDelay.hasPassed(former.commitment.delay, since: changed.seenAt, to: asked.absentAt)
+        guard let request = self.place(asking: succession.start, before: place) else { return true }
+        let changes = changes(until: request)
+        let ends = changes.dropFirst().map(\.place) + [request]
+        return zip(changes, ends).allSatisfy { change, end in
+            let asksItself = end == request && change.former.commitment == succession.start.commitment
+            let wasLookedAt = change.place == request && hasKnownBeginning
+            return asksItself || wasLookedAt
+                || RecoveryDelay.hasPassed(
+                    change.former.commitment.delay, since: moments[change.place]?.seenAt, to: moments[end]?.absentAt)
+        }
+    }
+
+    /// The states up to one that are the first to tell of other former guardians, and of whom.
+    private func changes(until end: Int) -> [(place: Int, former: FormerRecovery)] {
+        var (changes, last): ([(place: Int, former: FormerRecovery)], FormerRecovery?) = ([], nil)
+        for (place, entry) in entries[...end].enumerated() {
+            guard let state = entry.state else { continue }
+            if let former = state.formerRecovery, former != last { changes.append((place, former)) }
+            last = state.formerRecovery
+        }
+        return changes
     }
 }
 

@@ -34,7 +34,17 @@ public struct SeenCheckpoint: Hashable, Sendable {
         guard seen.checkpoint.origin == checkpoint.origin else { return nil }
         guard (entry < head.size) == isThere else { return nil }
         guard (try? consistency.verify(from: head, to: checkpoint.head)) != nil else { return nil }
-        return seen.quorumTime
+        return isThere ? seen.completed(for: policy) : seen.quorumTime
+    }
+}
+
+extension VerifiedCheckpoint {
+    /// When so many had cosigned that they were a quorum, in seconds since 1970: one witness that was shown the checkpoint long before
+    /// the others makes it no older.
+    fileprivate func completed(for policy: Policy) -> UInt64? {
+        cosignatures.map(\.time).sorted().first { time in
+            policy.isQuorumMet(by: Set(cosignatures.filter { $0.time <= time }.map(\.name)))
+        }
     }
 }
 
@@ -50,8 +60,8 @@ public struct LoggedMoment: Hashable, Sendable {
 
 extension ByteWriter {
     mutating func write(_ seen: SeenCheckpoint?) {
-        write(UInt16(truncatingIfNeeded: seen?.note.count ?? 0))
-        guard let seen else { return }
+        guard let seen, seen.note.count <= Int(UInt16.max) else { return write(UInt16(0)) }
+        write(UInt16(seen.note.count))
         write(seen.note)
         write(path: seen.consistency.hashes)
     }

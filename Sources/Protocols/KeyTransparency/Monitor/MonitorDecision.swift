@@ -140,7 +140,7 @@ public struct MonitorDecision: Hashable, Sendable {
             // A request that was looked at before is not shown again, but as the first state of a log that goes on, and cannot
             // be compared here.
             let isNew = history.entries.prefix(place).contains {
-                $0.start == succession.start && $0.state?.hash != watch.stateHash
+                $0.start?.hash == succession.start.hash && $0.state?.hash != watch.stateHash
             }
             let isInTime =
                 joined.showsDelay(of: succession, at: place) && joined.showsTimeOfFormer(in: succession, at: place)

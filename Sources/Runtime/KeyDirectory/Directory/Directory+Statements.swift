@@ -132,9 +132,16 @@ extension Directory {
         try rules(at: statement.time).checkUpdate(
             statement.submission, after: current, highestNumber: known.highestNumber)
         let row = StateRow(statement, label: known.account.label, after: current)
-        if row.isDated { try await keepAbsent() }
+        if Self.countsFromBefore(statement.state, after: current) { try await keepAbsent() }
         try await database.insertState(statement, row, of: known.account)
         return try await append(statement.state, row, of: known.account)
+    }
+
+    /// Whether contacts ask until when a state was not there: a request, a takeover or a change of guardians. Never an objection, which
+    /// waits for no witness.
+    private static func countsFromBefore(_ state: AccountState, after current: AccountState) -> Bool {
+        if case .recovered = state.step { return true }
+        return state.isStart || !state.isStop && state.formerRecovery != current.formerRecovery
     }
 
     private func rules(at now: UInt64) -> SubmissionRules { SubmissionRules(sealingKey: sealingKey, now: now) }
