@@ -36,7 +36,9 @@ extension Directory {
         let entries = try await entries(at: places.dropLast(), of: request.lookup.handle)
         let states = entries.map(\.state) + [label.state]
         var steps: [LoggedStep] = []
-        for place in states.indices.filter({ Self.isDated(at: $0, of: states) }).suffix(HistoryResponse.maximumStepCount) {
+        for place in states.indices.filter({ Self.isDated(at: $0, of: states) }).suffix(
+            HistoryResponse.maximumStepCount)
+        {
             steps.append(try await step(first + UInt64(place) + 1, at: places[place], in: size))
         }
         return HistoryResponse(lookup: lookup.encoded, steps: steps, entries: entries)
