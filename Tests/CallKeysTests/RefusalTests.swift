@@ -106,6 +106,7 @@ struct RefusalTests {
             let (body, keys) = try rotation(
                 room, from: 0, term: Roster.firstTerm, generation: generation,
                 commitment: isOther ? [UInt8](repeating: 1, count: 32) : first)
+            room.now += 1
             room.clearLog()
             room.step(1, signal(body, from: 0, in: room, keys: keys))
             #expect(room.refusals(1) == (isOther ? [.wrongCommitment] : []))

@@ -144,8 +144,8 @@ struct RecoverableAccount {
 
 extension RecoverableAccount {
     /// Guardians without a delay are named twice, right behind one another, the second time claiming that the first change was long ago,
-    /// and give the account away: by those named last, or by those before them.
-    func replacedTwice(askedByFormer: Bool) throws -> [AccountState] {
+    /// and give the account away.
+    func replacedTwice() throws -> [AccountState] {
         func named(_ epoch: UInt32) throws -> RecoveryCommitment {
             try RecoveryCommitment(
                 epoch: epoch, delay: 0, recoveryKey: recoveryKey.publicBytes, bundle: [UInt8(epoch)],
@@ -159,7 +159,7 @@ extension RecoverableAccount {
         let second = try AccountState(
             signing: first.next(committingTo: two.hash, leaving: FormerRecovery(one, since: Self.started)),
             with: alice.identity.raw)
-        let start = try start(commitment: askedByFormer ? one : two)
+        let start = try start(commitment: two)
         let asked = try AccountState(starting: start, superseding: nil, after: second, with: newIdentity.raw)
         let taken = try Self.recovered(after: asked, start, newIdentity, recoveryKey)
         return [self.first, committed, first, second, asked, taken]
