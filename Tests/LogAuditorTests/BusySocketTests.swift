@@ -42,6 +42,11 @@ import TransparencyLog
             + body
     }
 
+    /// A busy machine is silent for long: what is held open here stays so.
+    private static let unhurried = ConnectionProgress.Times(
+        handshake: .seconds(600), firstHead: .seconds(600), idle: .seconds(600), body: .seconds(600),
+        answer: .seconds(600))
+
     /// Absolute: the bytes that drip in would hold an idle timer off for ever.
     @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func whatComesSlowlyIsClosed(isDripping: Bool) async throws
     {
@@ -61,6 +66,7 @@ import TransparencyLog
     @Test func oneAddressTakesItsShareOnly_andTheNextIsAnswered() async throws {
         var limits = CosignerLimits()
         limits.connectionsPerAddress = 4
+        limits.times = Self.unhurried
         let server = try await server(limits)
         var idle: [Socket] = []
         for _ in 0..<4 { idle.append(try await Socket.open(server.port, saying: "POST /add-checkpoint HTTP/1.1\r\n")) }
@@ -75,6 +81,7 @@ import TransparencyLog
     @Test func allTogetherTakeNoMoreThanThereIs() async throws {
         var limits = CosignerLimits()
         limits.connections = 3
+        limits.times = Self.unhurried
         let server = try await server(limits)
         var idle: [Socket] = []
         for host in 1...3 { idle.append(try await Socket.open(server.port, from: "127.0.0.\(host)", saying: "P")) }
