@@ -1,9 +1,10 @@
 import CanonicalCoding
 public import TransparencyLog
 
-/// In which epoch an entry of a label was logged: shown for each step of a recovery, whose delay is counted by it.
+/// When an entry of a label was logged: shown for each step of a recovery and each change of guardians, of which delays are counted.
 ///
-/// The times in the steps themselves are the word of whoever made them.
+/// The times in the steps are the word of whoever made them, and that of the epoch is the server's. What the quorum cosigned before
+/// and after counts.
 public struct LoggedStep: Hashable, Sendable {
     /// Which entry of the label it is, counted from 1.
     public let count: UInt64
@@ -11,9 +12,9 @@ public struct LoggedStep: Hashable, Sendable {
     public let inclusion: InclusionProof
     /// The first epoch that ended after it.
     public let epoch: PlacedEpoch
-    /// What shows since when the entry was not there yet for the quorum; nil shows nothing.
+    /// What shows that the quorum saw the log without the entry; nil shows nothing.
     public let absent: SeenCheckpoint?
-    /// What shows that the quorum saw the entry then; nil shows nothing.
+    /// What shows that the quorum saw the log with the entry; nil shows nothing.
     public let seen: SeenCheckpoint?
 
     /// An entry in its epoch.

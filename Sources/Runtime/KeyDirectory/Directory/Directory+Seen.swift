@@ -7,8 +7,8 @@ import TransparencyLog
 // Checkpoints as the quorum cosigned them right before a step of a recovery, or a change of guardians, and when it first saw the
 // step: they show contacts how old it is, from both sides, whatever its epoch says.
 extension Directory {
-    /// Keeps a checkpoint of this moment, before a step is logged. Where too few witnesses cosign, the last one stays; then
-    /// the step is not published for now, and contacts may take it for older than it is, which is the safe side.
+    /// Keeps a checkpoint of this moment, before a step is logged. Where too few witnesses cosign, it is the one that
+    /// was published last: contacts then count less of a wait than there was, and never more.
     ///
     /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``. A retry helps with the first.
     func keepAbsent() async throws(DirectoryError) {
