@@ -38,8 +38,16 @@ enum RecoveryDelayCases {
                 ($0.times[2], $0.times[3]) = (started + tolerance, RecoveryStory.ended)
                 $0.lookedAt = started + tolerance
             },
+            try make(
+                story, "recovered", "by-the-contacts-own-clock",
+                "on the contact's own clock just the delay has passed since the look, and an hour and a quarter"
+            ) { ($0.lookedAt, $0.lookedBy) = (started, latestLook) },
         ]
     }
+
+    /// The last moment of a look on the contact's own clock that leaves room for the delay. Since it is a short one, the clock was set
+    /// back after that.
+    private static let latestLook = PaperDirectory.now + RecoveryDelay.uncountable - UInt64(RecoveryStory.delay)
 
     private static func rushed(_ story: RecoveryStory) throws -> [RecoveryDelayVector] {
         let (now, started) = (PaperDirectory.now, RecoveryStory.started)
@@ -70,6 +78,10 @@ enum RecoveryDelayCases {
                 ($0.times[2], $0.times[3]) = (started + 1500, started + 2000)
                 $0.lookedAt = started + RecoveryDelay.tolerance + 1
             },
+            try make(
+                story, "rushed", "by-the-contacts-own-clock",
+                "on the contact's own clock a second less than the delay has passed since the look, and an hour and a quarter"
+            ) { ($0.lookedAt, $0.lookedBy) = (started, latestLook + 1) },
         ]
     }
 
@@ -114,6 +126,18 @@ enum RecoveryDelayCases {
             },
             try seen("seen-by-one", "one of the two witnesses had seen the request") {
                 try $1.seen(size: $0.epoch.index + 1, at: started, cosigners: [$1.witnesses[0]])
+            },
+            try seen(
+                "seen-by-one-before-the-other", "one of the two witnesses saw the request in time, and one too late"
+            ) {
+                let (size, late) = ($0.epoch.index + 1, ended - least + 1)
+                let (first, second) = (
+                    try $1.note(size: size, at: started, cosigners: [$1.witnesses[0]]),
+                    try $1.note(size: size, at: late, cosigners: [$1.witnesses[1]])
+                )
+                let note = try SignedNote(
+                    text: first.text, signatures: first.signatures + second.signatures.dropFirst())
+                return SeenCheckpoint(note: note.encoded, consistency: try $1.seen(size: size, at: late).consistency)
             },
             try seen("seen-in-another-log", "the quorum saw the request in a log that this one does not extend") {
                 let seen = try $1.seen(size: $0.epoch.index + 1, at: started)
@@ -170,6 +194,14 @@ enum RecoveryDelayCases {
                 }
             }
         }
+        func changedTwice(
+            _ outcome: String, _ name: String, _ why: String, at time: UInt64
+        ) throws -> RecoveryDelayVector {
+            try make(story, outcome, name, why) {
+                $0.states = try story.replacedTwice(claiming: claimed - UInt64(RecoveryStory.delay), claimed)
+                $0.times.insert(contentsOf: [time, claimed], at: 2)
+            }
+        }
         return [
             try changed(
                 "recovered", "after-a-change-of-guardians",
@@ -189,6 +221,12 @@ enum RecoveryDelayCases {
                 "rushed", "change-of-guardians-seen-too-late",
                 "the change's epoch claims to be older by the delay; the quorum saw it with the request",
                 at: claimed, seenAt: started),
+            try changedTwice(
+                "recovered", "after-two-changes-of-guardians", "everybody who was replaced had their delay",
+                at: claimed - UInt64(RecoveryStory.delay)),
+            try changedTwice(
+                "rushed", "after-two-changes-at-once",
+                "those who were replaced last had their delay; those whom they had replaced had none", at: claimed),
         ]
     }
 

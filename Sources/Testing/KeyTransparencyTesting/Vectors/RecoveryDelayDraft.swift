@@ -37,10 +37,10 @@ struct RecoveryStory {
         { try recorded.signature(of: $0, by: key) }
     }
 
-    /// Guardians who replace the first ones.
-    private func later() throws -> RecoveryCommitment {
+    /// Guardians who replace the first ones, or in their turn those.
+    private func later(_ epoch: UInt32 = 2) throws -> RecoveryCommitment {
         try RecoveryCommitment(
-            epoch: 2, delay: Self.delay, recoveryKey: Self.publicKey(61), bundle: [4, 5, 6],
+            epoch: epoch, delay: Self.delay, recoveryKey: Self.publicKey(61), bundle: [4, 5, 6],
             askKey: Array(askKey.publicKey.rawRepresentation))
     }
 
@@ -88,14 +88,30 @@ struct RecoveryStory {
     /// Alice's states when other guardians take the place of the first ones and give her the account: the change says when it was
     /// made, in seconds since 1970.
     func replaced(claiming since: UInt64) throws -> [AccountState] {
-        let (committed, named) = (try committed(), try later())
-        let changed = try AccountState(
-            signing: committed.next(committingTo: named.hash, leaving: FormerRecovery(commitment, since: since)),
+        let changed = try changed(to: later(), from: commitment, since: since, after: committed())
+        return try [alice.state(), committed(), changed] + recovered(by: later(), after: changed)
+    }
+
+    /// The same when those were replaced once more before they asked.
+    func replacedTwice(claiming first: UInt64, _ second: UInt64) throws -> [AccountState] {
+        let changed = try changed(to: later(), from: commitment, since: first, after: committed())
+        let again = try self.changed(to: later(3), from: later(), since: second, after: changed)
+        return try [alice.state(), committed(), changed, again] + recovered(by: later(3), after: again)
+    }
+
+    private func changed(
+        to named: RecoveryCommitment, from former: RecoveryCommitment, since time: UInt64, after state: AccountState
+    ) throws -> AccountState {
+        try AccountState(
+            signing: state.next(committingTo: named.hash, leaving: FormerRecovery(former, since: time)),
             with: signer(alice.identity))
-        let start = try start(by: named, at: Self.started)
-        let asked = try AccountState(
-            starting: start, superseding: nil, after: changed, with: signer(Self.key(60)))
-        return [try alice.state(), committed, changed, asked, try recovered(after: asked, by: start, at: Self.ended)]
+    }
+
+    /// The request under a commitment, and the takeover.
+    private func recovered(by commitment: RecoveryCommitment, after state: AccountState) throws -> [AccountState] {
+        let start = try start(by: commitment, at: Self.started)
+        let asked = try AccountState(starting: start, superseding: nil, after: state, with: signer(Self.key(60)))
+        return [asked, try recovered(after: asked, by: start, at: Self.ended)]
     }
 
     /// The whole story.
@@ -115,6 +131,8 @@ struct RecoveryDelayDraft {
     var hidden: UInt64?
     /// When the contact last saw the person without a recovery under way.
     var lookedAt: UInt64?
+    /// When that was by the contact's own clock.
+    var lookedBy: UInt64?
     /// A change of what is said of the epochs in which the steps came.
     var editSteps: (inout [LoggedStep], PaperDirectory) throws -> Void = { _, _ in }
 
@@ -180,6 +198,7 @@ struct RecoveryDelayDraft {
             pinned: .init(
                 identityKey: LookupVector.hex(pinned.identityKey), version: pinned.version,
                 state: LookupVector.hex(pinned.hash)),
-            lookedAt: lookedAt, history: LookupVector.hex(try response(directory).encoded), verdict: verdict)
+            lookedAt: lookedAt, lookedBy: lookedBy, history: LookupVector.hex(try response(directory).encoded),
+            verdict: verdict)
     }
 }

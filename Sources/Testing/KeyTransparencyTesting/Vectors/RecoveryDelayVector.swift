@@ -47,6 +47,8 @@ package struct RecoveryDelayVector: DirectoryVector {
     /// When the epoch ended in which the contact last saw the person without a recovery under way, in seconds since 1970;
     /// absent when that is not known.
     package let lookedAt: UInt64?
+    /// When that was by the contact's own clock, in seconds since 1970; absent when it is not compared.
+    package let lookedBy: UInt64?
     /// The answer to the question for the whole history.
     package let history: String
     /// What must become of it.
@@ -73,7 +75,7 @@ extension RecoveryDelayVector {
         return Verdict(
             PeerTrustDecision(
                 lookup, comparedWith: try peer(handle), by: history,
-                lookedAt: lookedAt.map { PeerLook(handle: handle, epochTime: $0) }))
+                lookedAt: lookedAt.map { PeerLook(handle: handle, epochTime: $0, seenAt: lookedBy) }, at: now))
     }
 
     private func peer(_ handle: Handle) throws -> PinnedPeer {
