@@ -63,11 +63,21 @@ import TransparencyLog
     }
 
     /// Brings a state as a new device does.
-    private func bring(_ state: AccountState, cards: [DeviceCard] = []) async throws {
+    private func bring(
+        _ state: AccountState, cards: [DeviceCard] = [], to other: Directory? = nil
+    ) async throws {
+        let directory = other ?? directory
         let submission = try StateSubmission(state: state, opening: Person.opening(), cards: cards)
         let (signature, content) = try device.sign(
             .register, submission.encoded, at: directory, time: place.clock.now)
         _ = try await directory.register(submission, signature, content)
+    }
+
+    /// Closes what is open and opens it again with a witness that can be sent away.
+    private func opened(with witness: PaperWitness, closing open: Directory) async throws -> Directory {
+        await open.close()
+        return try await Directory.open(
+            at: place.path, keys: place.keys, clock: place.time, logger: Place.silent, witnessing: witness)
     }
 
     private func recovered(after state: AccountState, _ start: RecoveryStart, at time: UInt64) throws -> AccountState {
@@ -80,7 +90,10 @@ import TransparencyLog
             authorizing: Self.sign(recoveryKey), accepting: Self.sign(newIdentity))
     }
 
-    private func stop(_ state: AccountState, by device: Device, at time: UInt64? = nil) async throws -> AccountState {
+    private func stop(
+        _ state: AccountState, by device: Device, at time: UInt64? = nil, to other: Directory? = nil
+    ) async throws -> AccountState {
+        let directory = other ?? directory
         let stop = RecoveryStop(device: device.record.number, time: time ?? place.clock.now)
         let stopped = try AccountState(stopping: stop, after: state) {
             Array(try device.signing.signature(for: $0))
@@ -142,6 +155,15 @@ import TransparencyLog
         await again.close()
     }
 
+    /// Whoever has a device can fill an account's history with requests and objections; an answer stays short.
+    @Test func anAnswerSaysOfSoManyStepsWhenTheyWereLogged() throws {
+        let asked = try asked(start(), after: try #require(alice.state)).encoded
+        let ordinary = try #require(alice.state).encoded
+        let states = [asked, ordinary] + [[UInt8]](repeating: asked, count: HistoryResponse.maximumStepCount - 1)
+        #expect(Array(Directory.dated(states)) == [0] + Array(2..<states.count))
+        #expect(Array(Directory.dated(states + [asked])) == Array(2...states.count))
+    }
+
     /// What was not kept in time is kept as soon as somebody asks, and is not made older than it is.
     @Test func whatShowsWhenAStepWasSeenIsMadeUpForWhenItIsMissing() async throws {
         try await bring(asked(start(), after: try #require(alice.state)))
@@ -153,6 +175,68 @@ import TransparencyLog
         place.clock.advance(500)
         try await directory.republish()
         #expect(try await seen(at: directory) == [[nil, late]])
+    }
+
+    /// The attack is honest: the witnesses were away when the request came, so that contacts would have taken the takeover for a
+    /// rushed one.
+    @Test func aTakeoverWaitsUntilTheWitnessesHaveSeenTheRequestForLongEnough() async throws {
+        let witness = try PaperWitness()
+        let directory = try await opened(with: witness, closing: directory)
+        let start = try start()
+        let asked = try asked(start, after: try #require(alice.state))
+        witness.goAway()
+        #expect(try await refusal { try await bring(asked, to: directory) } == .unwitnessed)
+        place.clock.advance(UInt64(Self.delay))
+        witness.goAway(false)
+        try await directory.republish()
+        let cards = [try await device.card(for: alice.handle, at: directory)]
+        for seconds in [UInt64(0), UInt64(Self.delay) - RecoveryDelay.tolerance / 2 - 1] {
+            place.clock.advance(seconds)
+            let early = try recovered(after: asked, start, at: place.clock.now)
+            #expect(try await refusal { try await bring(early, cards: cards, to: directory) } == .notYet)
+        }
+        place.clock.advance(1)
+        try await bring(recovered(after: asked, start, at: place.clock.now), cards: cards, to: directory)
+        let times = try await seen(at: directory)
+        #expect(RecoveryDelay.hasPassed(Self.delay, since: times.first?.last ?? nil, to: times.last?.first ?? nil))
+        await directory.close()
+    }
+
+    @Test func aTakeoverWaitsForWitnessesAndAnObjectionDoesNot() async throws {
+        let witness = try PaperWitness()
+        let directory = try await opened(with: witness, closing: directory)
+        let start = try start()
+        let asked = try asked(start, after: try #require(alice.state))
+        try await bring(asked, to: directory)
+        place.clock.advance(UInt64(Self.delay))
+        try await directory.republish()
+        let cards = [try await device.card(for: alice.handle, at: directory)]
+        witness.goAway()
+        let takeover = try recovered(after: asked, start, at: place.clock.now)
+        #expect(try await refusal { try await bring(takeover, cards: cards, to: directory) } == .notYet)
+        let refused = try await refusal { _ = try await stop(asked, by: alice.devices[1], to: directory) }
+        #expect(refused == .unwitnessed, "it is kept")
+        witness.goAway(false)
+        try await directory.republish()
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state.isStop)
+        await directory.close()
+    }
+
+    /// What the witnesses could not show when a request came is kept as soon as they can, whoever asks and when.
+    @Test(arguments: [false, true]) func aRequestIsSeenWithTheNextCheckpoint(isReopened: Bool) async throws {
+        let witness = try PaperWitness()
+        var directory = try await opened(with: witness, closing: directory)
+        let (asked, began) = (try asked(start(), after: try #require(alice.state)), place.clock.now)
+        witness.goAway()
+        #expect(try await refusal { try await bring(asked, to: directory) } == .unwitnessed)
+        if isReopened { directory = try await opened(with: witness, closing: directory) }
+        place.clock.advance(50)
+        witness.goAway(false)
+        try await directory.republish()
+        place.clock.advance(500)
+        try await directory.republish()
+        #expect(try await seen(at: directory) == [[began, began + 50]])
+        await directory.close()
     }
 
     @Test func aDeviceWithoutTheIdentityStopsIt() async throws {
@@ -174,8 +258,8 @@ import TransparencyLog
 
     @Test func aStartOfAnotherTimeIsRefused() async throws {
         let (state, now) = (try #require(alice.state), place.clock.now)
-        for time in [now - 301, now + 301] {
-            #expect(try await refusal { try await bring(asked(start(at: time), after: state)) } == .wrongTime)
+        for (time, code) in [(now - 301, ErrorCode.stepTooOld), (now + 301, .wrongTime)] {
+            #expect(try await refusal { try await bring(asked(start(at: time), after: state)) } == code)
         }
         try await bring(asked(start(at: now - 300), after: state))
     }
@@ -196,8 +280,8 @@ import TransparencyLog
     }
 
     /// Whoever changes the guardians cannot say that it was long ago, so that those before may not help any more.
-    @Test(arguments: [(-301, false), (-300, true), (300, true), (301, false)])
-    func aChangeOfGuardiansSaysWhenItWasMade(offset: Int, isTaken: Bool) async throws {
+    @Test(arguments: [(-301, ErrorCode.stepTooOld), (-300, nil), (300, nil), (301, .wrongTime)])
+    func aChangeOfGuardiansSaysWhenItWasMade(offset: Int, code: ErrorCode?) async throws {
         let since = UInt64(Int(place.clock.now) + offset)
         let body = try #require(alice.state).next(
             committingTo: [UInt8](repeating: 3, count: 32), leaving: FormerRecovery(commitment, since: since))
@@ -205,8 +289,7 @@ import TransparencyLog
         let submission = try StateSubmission(state: state, opening: Person.opening(), cards: [])
         let caller = try await alice.devices[0].caller(
             .updateState, submission.encoded, at: directory, time: place.clock.now)
-        let refused = try await refusal { _ = try await directory.update(submission, by: caller) }
-        #expect(refused == (isTaken ? nil : .wrongTime))
+        #expect(try await refusal { _ = try await directory.update(submission, by: caller) } == code)
     }
 
     @Test func aTakeoverInTheFutureOrLongPastIsRefused() async throws {
@@ -222,7 +305,7 @@ import TransparencyLog
         #expect(
             try await refusal {
                 try await bring(recovered(after: asked, start, at: start.notBefore), cards: cards)
-            } == .wrongTime)
+            } == .stepTooOld)
     }
 
     @Test func anObjectionOfAnotherTimeIsRefused() async throws {
@@ -230,7 +313,7 @@ import TransparencyLog
         try await bring(asked)
         #expect(
             try await refusal { _ = try await stop(asked, by: alice.devices[0], at: place.clock.now - 301) }
-                == .wrongTime)
+                == .stepTooOld)
     }
 
     @Test func theNewDeviceProvesThatItHoldsItsKeys() async throws {

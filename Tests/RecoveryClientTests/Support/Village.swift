@@ -153,7 +153,7 @@ struct Villager: Sendable {
     let transport: VillageTransport
     let files: RecoveryFiles
     let lead = Lead()
-    private let village: Village
+    let village: Village
     private let store = InMemoryStore()
 
     init(_ name: String, in village: Village, device: String = "", withIdentity: Bool = true) throws {

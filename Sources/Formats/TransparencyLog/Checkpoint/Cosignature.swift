@@ -81,3 +81,15 @@ struct Cosignature: Hashable, Sendable {
         return writer.bytes
     }
 }
+
+extension SignedNote {
+    /// The newest time of its cosignatures, in seconds since 1970, as they claim to be; nil if there is none. Nothing is verified.
+    public var lastCosigned: UInt64? {
+        let times = signatures.flatMap { line in
+            [VerifierKey.Algorithm.cosignatureV1, .mlDSA44].compactMap {
+                try? Cosignature(decoding: line.blob, $0).time
+            }
+        }
+        return times.max()
+    }
+}

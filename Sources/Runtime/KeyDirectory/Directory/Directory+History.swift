@@ -36,12 +36,15 @@ extension Directory {
         let entries = try await entries(at: places.dropLast(), of: request.lookup.handle)
         let states = entries.map(\.state) + [label.state]
         var steps: [LoggedStep] = []
-        for place in states.indices.filter({ Self.isDated(at: $0, of: states) }).suffix(
-            HistoryResponse.maximumStepCount)
-        {
+        for place in Self.dated(states) {
             steps.append(try await step(first + UInt64(place) + 1, at: places[place], in: size))
         }
         return HistoryResponse(lookup: lookup.encoded, steps: steps, entries: entries)
+    }
+
+    /// Of which states the answer says when they were logged; the newest, if there are too many.
+    static func dated(_ states: [[UInt8]?]) -> ArraySlice<Int> {
+        states.indices.filter { isDated(at: $0, of: states) }.suffix(HistoryResponse.maximumStepCount)
     }
 
     /// Whether contacts compare when this state was logged: a step of a recovery, or a change of guardians.

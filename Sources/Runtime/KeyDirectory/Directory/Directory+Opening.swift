@@ -90,6 +90,7 @@ extension Directory {
                 log: log, epochs: epochs, database: database, awaitsPublication: publishesAlone
             ).run(keys)
             try await directory.beginAnew(isAwaited: publishesAlone)
+            do { try await directory.awaitWhatWasNotSeen() } catch { throw .database(.damaged) }
             return directory
         } catch {
             await log.close()

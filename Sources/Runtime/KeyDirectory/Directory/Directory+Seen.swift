@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import KeyTransparency
 import SignetAPI
+import Synchronization
 import TransparencyLog
 
 // Checkpoints as the quorum cosigned them right before a step of a recovery, or a change of guardians, and when it first saw the
@@ -10,10 +11,13 @@ extension Directory {
     /// Keeps a checkpoint of this moment, before a step is logged. Where too few witnesses cosign, it is the one that
     /// was published last: contacts then count less of a wait than there was, and never more.
     ///
-    /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``. A retry helps with the first.
-    func keepAbsent() async throws(DirectoryError) {
+    /// - Parameter isFresh: whether it has to be of this moment. A takeover can wait; a request is not kept from anybody.
+    /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``; `notYet`: too few witnesses cosign now. A retry
+    ///   helps with the first and the last.
+    func keepAbsent(isFresh: Bool) async throws(DirectoryError) {
         do { try await log.republish() } catch {
             guard case .belowQuorum = error else { throw error == .stopped ? .stopped : .refused(.unavailable) }
+            guard !isFresh else { throw .refused(.notYet) }
         }
         let published = log.published
         try await database.write { try SeenRows.insert(published, in: $0) }
@@ -24,9 +28,47 @@ extension Directory {
     /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``. A retry helps with the first.
     func keepSeen(_ entry: UInt64) async throws(DirectoryError) {
         let published = log.published
-        guard published.head.size > entry else { return }
+        guard published.head.size > entry else { return unseen.insert(entry) }
         try await database.write { database in
             if try SeenRows.first(covering: entry, in: database) == nil { try SeenRows.insert(published, in: database) }
+        }
+        unseen.remove(entry)
+    }
+
+    /// Keeps what could not be kept when a step was logged, because too few witnesses cosigned then.
+    func keepUnseen() async {
+        for entry in unseen.all {
+            // It stays there, and is kept with the next checkpoint.
+            do { try await keepSeen(entry) } catch { return }
+        }
+    }
+
+    /// Whatever was logged after the last checkpoint that was kept may be a step that a stop of the server left without one.
+    func awaitWhatWasNotSeen() async throws(DirectoryError) {
+        let size = log.statistics.durableSize
+        let kept = try await database.read { try SeenRows.newestSize(in: $0) }
+        guard let kept, kept < size else { return }
+        unseen.insert(size - 1)
+        try await keepSeen(size - 1)
+    }
+
+    /// Takes no takeover of which contacts would say that it did not wait: the witnesses saw the request late, because they
+    /// were away. By the last cosignature on what was kept, so that it holds for any quorum of theirs, and with half of what
+    /// contacts allow: the other half is for clocks of witnesses.
+    ///
+    /// - Parameters:
+    ///   - start: the account's state, which the takeover follows.
+    ///   - row: the same, as the log has it.
+    ///   - now: seconds since 1970.
+    /// - Throws: ``DirectoryError``; `notYet`: later it is taken.
+    func demandShownWait(since start: AccountState, _ row: StateRow, at now: UInt64) async throws(DirectoryError) {
+        guard case .started(let request, _, _) = start.step, let place = log.index(ofLeaf: row.leaf) else { return }
+        try await keepSeen(place)
+        let kept = try await database.read { try SeenRows.first(covering: place, in: $0) }
+        let seenAt = kept.flatMap { try? SignedNote(decoding: $0.note) }?.lastCosigned
+        let clocks = RecoveryDelay.tolerance / 2
+        guard RecoveryDelay.hasPassed(request.commitment.delay, since: seenAt, to: now - min(now, clocks)) else {
+            throw .refused(.notYet)
         }
     }
 
@@ -49,6 +91,15 @@ extension Directory {
     }
 }
 
+/// Entries that contacts ask about and that no checkpoint which was kept covers yet.
+final class UnseenEntries: Sendable {
+    private let entries = Mutex<Set<UInt64>>([])
+
+    var all: [UInt64] { entries.withLock { $0.sorted() } }
+    func insert(_ entry: UInt64) { entries.withLock { _ = $0.insert(entry) } }
+    func remove(_ entry: UInt64) { entries.withLock { _ = $0.remove(entry) } }
+}
+
 /// The table `seen`.
 private enum SeenRows {
     typealias Kept = (size: UInt64, note: [UInt8])
@@ -67,6 +118,13 @@ private enum SeenRows {
     /// The largest that does not, as it was cosigned last.
     static func last(before entry: UInt64, in database: Database) throws -> Kept? {
         try row("size <= ? ORDER BY size DESC, id DESC", entry, in: database)
+    }
+
+    /// How large the log was in the newest one; nil: there is none.
+    static func newestSize(in database: Database) throws -> UInt64? {
+        try database.row("SELECT max(size) FROM seen WHERE size IS NOT NULL HAVING count(*) > 0", []).map {
+            UInt64(clamping: try $0.integer(0))
+        }
     }
 
     private static func row(_ condition: String, _ entry: UInt64, in database: Database) throws -> Kept? {

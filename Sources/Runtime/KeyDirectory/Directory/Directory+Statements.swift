@@ -132,16 +132,20 @@ extension Directory {
         try rules(at: statement.time).checkUpdate(
             statement.submission, after: current, highestNumber: known.highestNumber)
         let row = StateRow(statement, label: known.account.label, after: current)
-        if Self.countsFromBefore(statement.state, after: current) { try await keepAbsent() }
+        if case .recovered = statement.state.step {
+            try await keepAbsent(isFresh: true)
+            try await demandShownWait(since: current, known.newest, at: statement.time)
+        } else if Self.countsFromBefore(statement.state, after: current) {
+            try await keepAbsent(isFresh: false)
+        }
         try await database.insertState(statement, row, of: known.account)
         return try await append(statement.state, row, of: known.account)
     }
 
-    /// Whether contacts ask until when a state was not there: a request, a takeover or a change of guardians. Never an objection, which
-    /// waits for no witness.
+    /// Whether contacts ask until when a state was not there: a request or a change of guardians. Never an objection, which waits for
+    /// no witness.
     private static func countsFromBefore(_ state: AccountState, after current: AccountState) -> Bool {
-        if case .recovered = state.step { return true }
-        return state.isStart || !state.isStop && state.formerRecovery != current.formerRecovery
+        state.isStart || !state.isStop && state.formerRecovery != current.formerRecovery
     }
 
     private func rules(at now: UInt64) -> SubmissionRules { SubmissionRules(sealingKey: sealingKey, now: now) }
@@ -208,11 +212,13 @@ extension Directory {
         let entries = LogEntries(
             label: account.label, state: state, kind: row.kind, opening: row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })
-        return try await seen(row, publish(entries.entries))
+        return try await seen(row, publish(entries.entries, isDated: row.isDated))
     }
 
     /// Gives one step of an account to the log, and waits until a published checkpoint covers it.
-    func publish(_ entries: [[UInt8]]) async throws(DirectoryError) -> StateReceipt {
+    ///
+    /// - Parameter isDated: whether contacts ask when it was logged.
+    func publish(_ entries: [[UInt8]], isDated: Bool = false) async throws(DirectoryError) -> StateReceipt {
         let range: Range<UInt64>
         do { range = try await log.append(entries) } catch {
             switch error {
@@ -221,6 +227,7 @@ extension Directory {
             default: throw .stopped
             }
         }
+        if isDated { unseen.insert(range.upperBound - 1) }
         do {
             let published = try await log.awaitPublished(size: range.upperBound)
             return StateReceipt(index: range.upperBound - 1, size: published.head.size)

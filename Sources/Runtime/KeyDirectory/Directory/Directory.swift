@@ -35,6 +35,7 @@ public final class Directory: Sendable {
     let turns = AccountTurns()
     let cache = AccountCache()
     let proofs = ProofCache()
+    let unseen = UnseenEntries()
 
     init(
         log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
@@ -65,6 +66,7 @@ public final class Directory: Sendable {
         do throws(LogAppendError) { hasBeaten = try beat() } catch { throw error == .closed ? .closed : .stopped }
         // Not the old tree once more, which nobody would believe if the pause was long.
         if hasBeaten { _ = try await log.awaitPublished(size: size + 1) } else { try await log.republish() }
+        await keepUnseen()
     }
 
     /// Ends an epoch if one is due.

@@ -82,7 +82,7 @@ extension Client {
 
     private static func isFinal(_ code: ErrorCode) -> Bool {
         switch code {
-        case .unavailable, .unwitnessed, .tooManyRequests, .wrongTime, .replayed: false
+        case .unavailable, .unwitnessed, .tooManyRequests, .wrongTime, .notYet, .replayed: false
         default: true
         }
     }

@@ -90,7 +90,7 @@ public enum ClientError: Error, Hashable, Sendable {
 
     private static func family(of code: ErrorCode) -> ErrorFamily {
         switch code {
-        case .tooManyRequests, .unavailable, .unwitnessed, .wrongTime: .environment
+        case .tooManyRequests, .unavailable, .unwitnessed, .wrongTime, .notYet: .environment
         default: .caller
         }
     }

@@ -80,10 +80,10 @@ extension ErrorCode {
         case .tooLarge: .contentTooLarge
         case .notSigned, .wrongTime, .replayed: .unauthorized
         case .notYourAccount, .possessionNotProven: .forbidden
-        case .handleTaken, .versionConflict, .keyInUse: .conflict
+        case .handleTaken, .versionConflict, .keyInUse, .stepTooOld: .conflict
         case .notFound: .notFound
         case .tooManyRequests: .tooManyRequests
-        case .unavailable, .unwitnessed: .serviceUnavailable
+        case .unavailable, .unwitnessed, .notYet: .serviceUnavailable
         }
     }
 }

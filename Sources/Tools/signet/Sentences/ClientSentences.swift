@@ -111,6 +111,14 @@ extension ErrorCode {
             Sentence(
                 "This device's clock and the directory's are more than five minutes apart.",
                 "Set the clock and try again.")
+        case .stepTooOld:
+            Sentence(
+                "This was signed on this device more than five minutes ago, and the directory does not take it any more.",
+                "Try again: it is signed anew. If that does not help, set the clock.")
+        case .notYet:
+            Sentence(
+                "The witnesses cannot show yet that this recovery waited, so your contacts would take it for an attack.",
+                "Try again later. Witnesses that were away when the recovery began make it wait longer.")
         case .replayed: Sentence("The directory has seen this very request before.", "Try again.")
         case .handleTaken:
             Sentence(

@@ -51,7 +51,8 @@ struct SubmissionRules: Sendable {
             case .stopped(let stop, _): (stop.time, now + bound)
             case .recovered(let succession): (succession.time, now)
             }
-        guard time <= latest, now - min(now, time) <= bound else { throw .refused(.wrongTime) }
+        guard time <= latest else { throw .refused(.wrongTime) }
+        guard now - min(now, time) <= bound else { throw .refused(.stepTooOld) }
     }
 
     /// Nobody can ask under a commitment of the older form: none is made any more. Those in the log are read.
