@@ -236,7 +236,7 @@ let coreTargets: [Target] = [
         name: "KeyTransparencyTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
-            crypto,
+            crypto, sodium,
         ],
         swiftSettings: strict),
     .testTarget(

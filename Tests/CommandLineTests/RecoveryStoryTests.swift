@@ -99,6 +99,10 @@ import Testing
                 #expect(seen.complaint.hasPrefix("ALARM: guardians gave the identity of ming@example.org to another"))
                 let facts = try await circle.attempt("friend", "lookup", Circle.ming, "--json").object()
                 #expect(facts["identity"] as? String == "rushed" && facts["usable"] as? Bool == false)
+                // Who has not looked for longer than the delay sees it by what the quorum cosigned, and by nothing else.
+                try await circle.setBackLook(of: "friend", at: Circle.ming, by: 4 * 86_400)
+                let late = try await circle.attempt("friend", "lookup", Circle.ming, "--json").object()
+                #expect(late["identity"] as? String == "rushed" && late["usable"] as? Bool == false)
                 let alarm = try await circle.attempt("ming", "monitor")
                 expect(5, alarm)
                 #expect(alarm.output.contains("without the delay in which you could object"))

@@ -70,6 +70,7 @@ struct TerminalTests {
             (["guardians", "add", Town.bob], guardians), (["guardians", "refresh"], guardians),
             (["guardians", "replace", Town.bob], guardians), (["guardians", "remind"], guardians),
             (["guardians", "withdraw"], guardians),
+            (["guardians", "paper"], "Passphrase, to show what you keep on paper: "),
             (["recover", "finish"], "Passphrase, to make your identity yours again: "),
             (["recover", "stop"], "Passphrase, to stop a recovery of your identity: "),
         ]

@@ -63,6 +63,15 @@ struct Circle: Sendable {
     }
 
     /// Runs a command that may fail.
+    /// Sets back when somebody looked at a handle last without seeing a recovery, by so many seconds from now.
+    func setBackLook(of home: String, at handle: String, by seconds: UInt64) async throws {
+        let store = try SQLiteStore.open(at: town["\(home)/store.sqlite"].path())
+        let time = UInt64(Date().timeIntervalSince1970) - seconds
+        let handle = try Handle(typed: Array(handle.utf8))
+        try await store.keep(PeerLook(handle: handle, epochTime: time, seenAt: time))
+        try store.close()
+    }
+
     func attempt(_ home: String, _ arguments: String..., heard: Transcript? = nil) async throws -> Exit {
         let exit = try await town.signet(arguments + ["--home", home])
         await heard?.append(exit)
