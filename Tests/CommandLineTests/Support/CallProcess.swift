@@ -141,14 +141,18 @@ final class CallProcess {
         }
     }
 
-    /// Waits until everybody is heard under the epoch that it sends under itself, as a host or as none.
-    func isOfOneMind(isHost: Bool, generations: Int) async throws {
-        _ = try await first { status -> Bool? in
+    /// Waits until everybody is heard under the epoch that it sends under itself.
+    ///
+    /// - Returns: whether it is the host.
+    func isOfOneMind(generations: Int) async throws -> Bool {
+        let isHost = try await first { status -> Bool? in
             let heard = status.participants.compactMap { $0["epoch"] as? String }
             let isOneEpoch = Set(heard + [status["epoch"] as? String ?? ""]).count == 1
             let isFurther = status["generations"] as? Int ?? 0 >= generations
-            return isOneEpoch && isFurther && status["isHost"] as? Bool == isHost ? true : nil
+            guard isOneEpoch, isFurther else { return nil }
+            return status["isHost"] as? Bool
         }
+        return try #require(isHost)
     }
 
     func type(_ line: String) { keyboard.fileHandleForWriting.write(Data("\(line)\n".utf8)) }

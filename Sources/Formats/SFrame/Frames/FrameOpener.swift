@@ -9,7 +9,7 @@ public struct FrameOpener: Sendable {
 
     private struct Reception: Sendable {
         let key: FrameKey
-        var window = ReplayWindow()
+        var counters = FrameCounters()
     }
 
     /// An opener without keys.
@@ -36,7 +36,7 @@ public struct FrameOpener: Sendable {
     public mutating func open(_ frame: [UInt8], metadata: [UInt8] = []) throws(FrameOpenError) -> OpenedFrame {
         let header = try Self.header(of: frame)
         guard let place = receptions.index(forKey: header.keyID) else { throw .unknownKey(header) }
-        do { try receptions.values[place].window.check(header.counter) } catch { throw .replay(header, error) }
+        do { try receptions.values[place].counters.check(header.counter) } catch { throw .replay(header, error) }
         let key = receptions.values[place].key
         guard frame.count - header.byteCount >= key.suite.tagByteCount else { throw .tooShort(header) }
         let plaintext: [UInt8]
@@ -45,7 +45,7 @@ public struct FrameOpener: Sendable {
                 frame[header.byteCount...], nonce: key.nonce(header.counter),
                 authenticating: frame[..<header.byteCount] + metadata)
         } catch { throw .cipher(header, error) }
-        receptions.values[place].window.record(header.counter)
+        receptions.values[place].counters.record(header.counter)
         return OpenedFrame(header: header, plaintext: plaintext)
     }
 

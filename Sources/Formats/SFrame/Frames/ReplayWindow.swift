@@ -12,6 +12,9 @@ public struct ReplayWindow: Sendable {
     private var isEmpty = true
     private var words = [UInt64](repeating: 0, count: Int(width / 64))
 
+    /// The newest counter that was recorded; nil before the first.
+    var newestSeen: UInt64? { isEmpty ? nil : newest }
+
     /// A window that has seen nothing.
     public init() {}
 
