@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors keystores interop pins stomp models removals format bench clean
+.PHONY: help setup build demo test check vectors keystores interop pins stomp network models removals format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -11,6 +11,7 @@ help:
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
+	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
@@ -56,6 +57,9 @@ pins: setup
 
 stomp: build
 	@Scripts/stomp-conformance
+
+network: build
+	@Scripts/cut-network
 
 models: setup
 	@Models/run
