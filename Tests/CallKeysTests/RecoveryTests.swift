@@ -1,4 +1,5 @@
 import CallSignalling
+import SFrame
 import Testing
 
 @testable import CallKeys
@@ -138,25 +139,65 @@ struct RecoveryTests {
         #expect(room.hand(second, to: 1))
     }
 
+    /// Device 1 has asked device 2, which answers with these keys.
+    private func answer(_ room: Room, with keys: [(Epoch, GroupSecret)]) throws {
+        let frame = try room.people[2].seal([1], .audio)
+        room.isLost = { _, to in to != 2 }
+        _ = room.hand(frame, to: 1)
+        while !room.requests().contains(where: { $0.draft.recipient == room.people[2].device }) {
+            try #require(room.now < 1_020_000)
+            room.wait(50, without: [0, 2])
+        }
+        guard case .request(let body) = try #require(room.requests().last).draft.body else { return }
+        let reply = KeyReply(
+            id: body.id, current: try #require(keys.first).0, roster: try #require(room.people[1].roster), wraps: [])
+        let offered = keys.map { OfferedKey(recipient: room.people[1].device, epoch: $0, secret: $1) }
+        let draft = room.people[2].draft(.reply(reply), to: room.people[1].device, keys: offered, at: room.now)
+        room.clearLog()
+        room.step(1, .signal(room.opened(draft, from: 2, for: 1)))
+    }
+
+    /// The same, with a secret that device 2 made up, for a step of the generation that device 1 lacks.
+    private func answerWrongly(_ room: Room, step: UInt8 = 0) throws -> (epoch: Epoch, secret: GroupSecret) {
+        let missing = try #require(room.people[2].sending)
+        let epoch = Epoch(term: missing.term, generation: missing.generation, step: step)
+        let secret = GroupSecret(using: &room.people[2].generator)
+        try answer(room, with: [(epoch, secret)])
+        return (epoch, secret)
+    }
+
+    /// A frame under a secret that device 2 gave: its own, or in the name of another.
+    private func frame(_ room: Room, _ epoch: Epoch, _ secret: GroupSecret, as number: Int = 2) throws -> [UInt8] {
+        let scope = CallScope(callID: room.people[2].callID, term: epoch.term, generation: epoch.generation)
+        var ring = KeyRing(suites: CallSuites(), times: CallTimes())
+        ring.install(scope, step: epoch.step, secret: secret, members: [:], isProven: true, reign: epoch.term, at: 0)
+        let index = try #require(room.people[2].roster?.index(of: room.people[number].device))
+        return try #require(ring.sealer(index, .audio, epoch)).seal([6, 6, 6])
+    }
+
+    private func fromHost(_ body: SignalBody, in room: Room, keys: [OfferedKey] = []) -> CallEvent {
+        let draft = room.people[0].draft(body, keys: keys, at: room.now)
+        return .signal(room.opened(draft, from: 0, for: 1))
+    }
+
+    private func acks(_ room: Room) -> Int {
+        let packets = room.packets.count {
+            if $0.from == 1, case .signal(let draft) = $0.draft.content, case .ack = draft.body { true } else { false }
+        }
+        return packets + room.sent.count { if $0.from == 1, case .ack = $0.draft.body { true } else { false } }
+    }
+
+    /// What the host announced of the generation that device 1 lacks, with the key for device 1 or without.
+    private func rotation(_ room: Room) throws -> (SignalBody, [OfferedKey]) {
+        let repairs = try #require(room.people[0].duty?.repairs)
+        let key = OfferedKey(
+            recipient: room.people[1].device, epoch: repairs.rotation.epoch, secret: repairs.secret)
+        return (.rotation(repairs.rotation), [key])
+    }
+
     @Test func aWrongSecretOfAMemberGivesWayToARightOne() throws {
         let room = try roomWithAMissedRotation()
-        let frame = try room.people[2].seal([1], .audio)
-        room.isLost = { _, _ in true }
-        _ = room.hand(frame, to: 1)
-        room.wait(1300, without: [0, 2])
-        let request = try #require(room.requests().last)
-        guard case .request(let body) = request.draft.body, let roster = room.people[1].roster,
-            let epoch = room.people[2].sending
-        else { return }
-        var generator = SystemRandomNumberGenerator()
-        let wrong = OfferedKey(
-            recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &generator))
-        let reply = KeyReply(id: body.id, current: epoch, roster: roster, wraps: [])
-        room.step(
-            1,
-            .signal(
-                OpenedSignal(
-                    sender: room.people[2].device, sequence: 1 << 50, body: .reply(reply), keys: [wrong])))
+        _ = try answerWrongly(room)
         #expect(room.people[1].sending?.generation == 1)
         let second = try room.people[0].seal([1], .audio)
         #expect(!room.hand(second, to: 1))
@@ -165,31 +206,215 @@ struct RecoveryTests {
         #expect(try room.frame(0, 1) && room.frame(2, 1) && room.frame(1, 0))
     }
 
-    /// The attack: a member who is asked for a key answers with one whose number ends in the same four bits as the one in use, which
-    /// would have to make room.
-    @Test func anAnswerOfAMemberTakesNoKeyInUseAway() throws {
+    /// The attack: a member that is asked for a key makes one up, and sends a frame under it. Whoever believed that would send under a
+    /// key that nobody else has.
+    @Test(arguments: [0, 3] as [UInt8])
+    func aMemberCannotProveTheSecretThatItMadeUp(step: UInt8) throws {
         let room = try roomWithAMissedRotation()
-        _ = try room.people[1].seal([1], .audio)
-        let sending = try #require(room.people[1].sending)
-        let frame = try room.people[2].seal([1], .audio)
-        room.isLost = { _, _ in true }
-        _ = room.hand(frame, to: 1)
-        room.wait(1300, without: [0, 2])
-        let request = try #require(room.requests().last)
-        guard case .request(let body) = request.draft.body, let roster = room.people[1].roster else {
-            Issue.record("no request")
-            return
+        let (epoch, secret) = try answerWrongly(room, step: step)
+        #expect(room.hand(try frame(room, epoch, secret), to: 1))
+        room.step(1, fromHost(.commit(Epoch(term: epoch.term, generation: epoch.generation, step: 0)), in: room))
+        #expect(room.people[1].sending?.generation == 1)
+        #expect(try room.frame(1, 0) && room.frame(1, 2))
+        // The host's own secret takes its place.
+        let (body, keys) = try rotation(room)
+        room.step(1, fromHost(body, in: room, keys: keys))
+        #expect(room.refusals(1).isEmpty && acks(room) == 2)
+        #expect(try room.frame(0, 1) && room.people[1].sending == room.people[0].sending && room.frame(1, 0))
+    }
+
+    /// As if the host had given the secret: it would not repeat itself any more.
+    @Test(arguments: [0, 3] as [UInt8])
+    func theSecretOfAMemberIsNotAcknowledgedToTheHost(step: UInt8) throws {
+        let room = try roomWithAMissedRotation()
+        let (epoch, secret) = try answerWrongly(room, step: step)
+        _ = room.hand(try frame(room, epoch, secret), to: 1)
+        let (body, _) = try rotation(room)
+        room.step(1, fromHost(body, in: room))
+        #expect(acks(room) == 0)
+    }
+
+    @Test(arguments: [0, 3] as [UInt8])
+    func theHostsPacketTakesThePlaceOfAMembersAnswer(step: UInt8) throws {
+        let room = try Room(3)
+        room.isLost = { draft, to in to == 1 && (draft.body.isRotation || draft.body.isCommit || draft.body.isHeartbeat)
         }
-        var generator = SystemRandomNumberGenerator()
-        let epoch = Epoch(term: sending.term, generation: sending.generation + 16, step: 0)
-        let key = OfferedKey(recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &generator))
-        let reply = KeyReply(id: body.id, current: epoch, roster: roster, wraps: [])
-        room.step(
-            1,
-            .signal(
-                OpenedSignal(sender: room.people[2].device, sequence: 1 << 50, body: .reply(reply), keys: [key])))
-        #expect(room.people[1].sending == sending)
-        _ = try room.people[1].seal([2], .audio)
+        room.step(0, .suspect)
+        let packet = try #require(room.packets.last { $0.draft.isKey && $0.draft.recipient == room.people[1].device })
+        room.wait(2050)
+        room.clearLog()
+        _ = try answerWrongly(room, step: step)
+        room.hand(packet.draft, from: 0, to: 1)
+        #expect(acks(room) == 2)
+        #expect(try room.frame(0, 1) && room.people[1].sending == room.people[0].sending && room.frame(1, 0))
+    }
+
+    /// A host whose wrap did not open says what it sends under, all the same.
+    @Test func anAnswerOfTheHostsWithoutTheSecretProvesNothing() throws {
+        let room = try roomWithAMissedRotation()
+        let (epoch, _) = try answerWrongly(room)
+        let roster = try #require(room.people[0].roster)
+        let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
+        room.step(1, fromHost(.reply(KeyReply(id: nonce, current: epoch, roster: roster, wraps: [])), in: room))
+        #expect(room.people[1].sending?.generation == 1)
+    }
+
+    @Test func aFrameOfTheHostsProvesAMembersAnswer() throws {
+        let room = try roomWithAMissedRotation()
+        let newest = try #require(room.people[2].ring.generations[2]?.newest)
+        try answer(room, with: [(newest.epoch, newest.secret)])
+        #expect(room.played(1) == 1 && room.people[1].sending?.generation == 1, "it opens frames")
+        #expect(try room.frame(2, 1) && room.people[1].sending?.generation == 1)
+        #expect(try room.frame(0, 1) && room.people[1].sending == room.people[0].sending)
+        #expect(try room.frame(1, 0))
+    }
+
+    /// With the relay's help a member makes frames of the host's. They prove nothing of the reign of the next one.
+    @Test func aFrameOfTheHostsProvesNothingOfAnotherReign() throws {
+        let room = try roomWithAMissedRotation()
+        let term = try #require(room.people[1].roster?.termOfSuccession(of: room.people[2].device))
+        let epoch = Epoch(term: term, generation: 4, step: 0)
+        let secret = GroupSecret(using: &room.people[2].generator)
+        try answer(room, with: [(epoch, secret)])
+        #expect(room.hand(try frame(room, epoch, secret, as: 0), to: 1))
+        #expect(!room.people[1].isHere(epoch))
+    }
+
+    /// Held frames are not lost to a secret that opens none of them, of whatever step it is said to be.
+    @Test(arguments: [0, 3] as [UInt8])
+    func aWrongAnswerLosesNoHeldFrame(step: UInt8) throws {
+        let room = try roomWithAMissedRotation()
+        let early = try (0..<30).map { _ in try room.people[0].seal([1], .audio) }
+        _ = try answerWrongly(room, step: step)
+        for frame in early { _ = room.hand(frame, to: 1) }
+        room.wait(100, without: [0, 2])
+        #expect(room.dropped(1).isEmpty)
+        let (body, keys) = try rotation(room)
+        room.step(1, fromHost(body, in: room, keys: keys))
+        #expect(room.played(1) == 31, "and that of the other member, for which the key was asked")
+    }
+
+    /// Frames of a step ahead cost more to try, so that not all are.
+    @Test func aWrongAnswerLosesNoFrameOfAStepAhead() throws {
+        let room = try roomWithAMissedRotation()
+        for number in [0, 2] {
+            room.people[number].ring.advance(2, to: 1, at: room.now)
+            room.people[number].followSteps(at: room.now)
+        }
+        let early = try (0..<30).map { _ in try room.people[0].seal([1], .audio) }
+        _ = try answerWrongly(room)
+        for frame in early { _ = room.hand(frame, to: 1) }
+        #expect(room.dropped(1).isEmpty && room.people[1].hold.frames.count == 31)
+    }
+
+    /// A member gives the right secret, but of a step that the host has not made: it may be made for somebody who is let in later.
+    @Test func aStepThatAMemberMadeUpIsNotSentUnder_andNothingIsOpenedTwice() throws {
+        let room = try roomWithAMissedRotation()
+        let (epoch, secret) = try #require(room.people[2].ring.generations[2]?.newest)
+        let scope = CallScope(callID: room.people[2].callID, term: epoch.term, generation: epoch.generation)
+        let turned = secret.turned(from: 0, in: scope).turned(from: 1, in: scope)
+        let ahead = Epoch(term: epoch.term, generation: epoch.generation, step: 2)
+        try answer(room, with: [(ahead, turned)])
+        let opened = try frame(room, ahead, turned)
+        #expect(room.hand(opened, to: 1))
+        let (body, keys) = try rotation(room)
+        room.step(1, fromHost(body, in: room, keys: keys))
+        room.step(1, fromHost(.commit(epoch), in: room))
+        #expect(room.people[1].sending == epoch)
+        #expect(!room.hand(opened, to: 1) && room.dropped(1).last == .replayed)
+        #expect(try room.frame(0, 1) && room.frame(1, 0))
+    }
+
+    /// The same secret under another term gives other keys.
+    @Test func theHostsSecretThatAMemberGaveForAnotherReignGivesWay() throws {
+        let room = try roomWithAMissedRotation()
+        let (epoch, secret) = try #require(room.people[2].ring.generations[2]?.newest)
+        try answer(room, with: [(Epoch(term: epoch.term + 1, generation: epoch.generation, step: 0), secret)])
+        let (body, keys) = try rotation(room)
+        room.people[1].install(
+            epoch, secret, try #require(room.people[1].roster), isProven: false, at: room.now)
+        #expect(room.people[1].ring.term(of: epoch.generation) == epoch.term)
+        room.step(1, fromHost(body, in: room, keys: keys))
+        #expect(try room.frame(0, 1) && room.frame(1, 0))
+    }
+
+    /// Device 1 has the missing secret from device 2 alone, and missed that a fourth came in.
+    private func roomWithAnAnswerAndATurn() throws -> (Room, change: SignalDraft, packet: PacketDraft) {
+        let room = try roomWithAMissedRotation()
+        let newest = try #require(room.people[2].ring.generations[2]?.newest)
+        try answer(room, with: [(newest.epoch, newest.secret)])
+        #expect(room.people[1].recovery.neededSince == nil)
+        room.people.append(
+            CallParticipant(
+                callID: room.people[0].callID, device: try Room.device(3), generator: SystemRandomNumberGenerator()))
+        room.log.append([])
+        room.isLost = { _, to in to == 1 }
+        room.join(3)
+        let change = try #require(room.sent.last { $0.draft.body.isRoster }).draft
+        let packet = try #require(
+            room.packets.last {
+                guard case .signal(let draft) = $0.draft.content else { return false }
+                return draft.body.isRoster && $0.draft.recipient == room.people[1].device
+            }
+        ).draft
+        room.clearLog()
+        return (room, change, packet)
+    }
+
+    /// The host's secret, which is of the step before, has to be turned too.
+    @Test func aRosterInAPacketWaitsForTheHostsSecret() throws {
+        let (room, _, packet) = try roomWithAnAnswerAndATurn()
+        let before = room.people[1].roster
+        room.hand(packet, from: 0, to: 1)
+        #expect(room.people[1].roster == before && acks(room) == 0)
+        let (body, keys) = try rotation(room)
+        room.step(1, fromHost(body, in: room, keys: keys))
+        room.hand(packet, from: 0, to: 1)
+        #expect(room.people[1].roster == room.people[0].roster && room.people[1].sending == room.people[0].sending)
+        #expect(try room.frame(1, 3) && room.frame(3, 1))
+    }
+
+    @Test func aTurnOfAMembersAnswerIsNotAcknowledged_andTheHostIsAsked() throws {
+        let (room, change, packet) = try roomWithAnAnswerAndATurn()
+        // Long after the last request.
+        room.people[1].recovery.requestedAt = nil
+        room.step(1, .signal(room.opened(change, from: 0, for: 1)))
+        #expect(room.people[1].roster == room.people[0].roster && room.requests().count == 1 && acks(room) == 0)
+        room.hand(packet, from: 0, to: 1)
+        #expect(acks(room) == 0)
+        room.isLost = { _, _ in false }
+        room.wait(2100)
+        #expect(room.people[1].sending == room.people[0].sending)
+        #expect(try room.frame(1, 3) && room.frame(3, 1))
+    }
+
+    /// The attack: the number after the greatest is none, and whoever takes over makes it.
+    @Test func aNumberThatIsFarAheadIsNoAnswerOfAMember() throws {
+        let room = try roomWithAMissedRotation()
+        let epoch = Epoch(term: Roster.firstTerm, generation: .max - 1, step: 0)
+        try answer(room, with: [(epoch, GroupSecret(using: &room.people[2].generator))])
+        #expect(room.people[1].ring.newest == 1)
+        room.isLost = { _, _ in false }
+        room.step(0, .leave)
+        #expect(room.people[1].isHost && room.people[1].sending != nil)
+    }
+
+    /// The attack: a member who is asked for a key answers with one whose number ends in the same four bits as an earlier one, which
+    /// would have to make room.
+    @Test func anAnswerOfAMemberTakesNoKeyAway() throws {
+        let room = try Room(3)
+        for _ in 0..<2 { room.step(0, .suspect) }
+        #expect(try room.frame(0, 1))
+        let late = try room.people[0].seal([2], .audio)
+        for _ in 0..<8 { room.step(0, .suspect) }
+        #expect(room.people[1].sending?.generation == 11)
+        room.isLost = { draft, to in to == 1 && (draft.body.isRotation || draft.body.isCommit || draft.body.isHeartbeat)
+        }
+        room.step(0, .suspect)
+        room.wait(2050)
+        let epoch = Epoch(term: Roster.firstTerm, generation: 3 + 16, step: 0)
+        try answer(room, with: [(epoch, GroupSecret(using: &room.people[2].generator))])
+        #expect(room.hand(late, to: 1))
     }
 
     @Test func tenThousandJunkFramesTakeNoKeyAway() throws {

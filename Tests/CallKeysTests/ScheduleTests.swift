@@ -65,6 +65,30 @@ struct ScheduleTests {
         }
     }
 
+    /// A member gave a later step of a secret that the host gave whole afterwards; long after, another has the same four bits.
+    @Test func theKeysOfAMembersAnswerGoWithTheirGeneration() throws {
+        var generator = SystemRandomNumberGenerator()
+        let (early, late) = (try scope(1, 5), try scope(1, 21))
+        let (first, second) = (GroupSecret(using: &generator), GroupSecret(using: &generator))
+        let turned = first.turned(from: 0, in: early).turned(from: 1, in: early)
+        let device = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
+        var ring = KeyRing(suites: CallSuites(), times: CallTimes())
+        func opens(_ secret: GroupSecret, in scope: CallScope) throws -> Bool {
+            var sender = KeyRing(suites: CallSuites(), times: CallTimes())
+            sender.install(scope, step: 2, secret: secret, members: [:], isProven: true, reign: 1, at: 0)
+            let frame = try #require(sender.sealer(7, .audio, scope.epoch(2))).seal([1])
+            let keyID = CallKeyID(index: 7, context: .audio, generation: scope.generation, step: 2)
+            let held = HoldBuffer.Held(frame: frame, keyID: keyID, carriedFor: nil, arrivedAt: 0)
+            if case .opened = ring.open(held, at: 0) { return true }
+            return false
+        }
+        ring.install(early, step: 2, secret: turned, members: [7: device], isProven: false, reign: 1, at: 0)
+        #expect(try opens(turned, in: early))
+        ring.install(early, step: 0, secret: first, members: [7: device], isProven: true, reign: 1, at: 0)
+        ring.install(late, step: 2, secret: second, members: [7: device], isProven: true, reign: 1, at: 0)
+        #expect(try opens(second, in: late))
+    }
+
     @Test func aShortTagIsNeverChosen() throws {
         let suites = CallSuites(audio: .aes128CTRTag32, others: .aes256CTRTag32)
         let key = SymmetricKey(size: .bits256)

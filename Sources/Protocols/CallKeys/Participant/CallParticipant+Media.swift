@@ -64,10 +64,13 @@ extension CallParticipant {
         }
     }
 
+    /// So many generations after ours are taken for later ones, by their four bits.
+    static let generationsAhead = 8
+
     /// Whether the four bits name a generation after ours rather than one before.
     private func isAhead(_ keyID: CallKeyID) -> Bool {
         guard let sending = reached else { return true }
-        return (1...8).contains((UInt32(keyID.generationBits) &- sending.generation) & 15)
+        return (1...Self.generationsAhead).contains(Int((UInt32(keyID.generationBits) &- sending.generation) & 15))
     }
 
     /// Whether the generation, which is one before ours, is one that this device was given when it had its turn.
@@ -96,8 +99,10 @@ extension CallParticipant {
         output.append(.keyFrameNeeded(sender, held.keyID.context))
     }
 
-    /// An authentic frame of the host's pulls this device's generation along; no frame its step, which may have been made for somebody
-    /// of whom this device has not heard.
+    /// An authentic frame of the host's proves a generation, and pulls this device's along; no frame its step, which may have been made
+    /// for somebody of whom this device has not heard.
+    ///
+    /// Security: another member's frame proves nothing, for that member may have chosen the secret itself.
     private mutating func followEvidence(
         _ generation: UInt32, _ step: UInt8, _ sender: CallDevice, at now: UInt64
     ) {
@@ -105,8 +110,10 @@ extension CallParticipant {
         if let term = ring.term(of: generation) {
             note(Epoch(term: term, generation: generation, step: step), of: sender, at: now)
         }
-        if sender == roster?.host, now < hostSignalAt + times.frameCredit { hostHeardAt = now }
-        if generation > (reached?.generation ?? 0), sender == roster?.host { switchSending(to: generation, at: now) }
+        guard let roster, sender == roster.host else { return }
+        if now < hostSignalAt + times.frameCredit { hostHeardAt = now }
+        if ring.term(of: generation) == roster.term { ring.prove(generation) }
+        switchSending(to: generation, at: now)
     }
 
     private mutating func keep(_ held: HoldBuffer.Held, at now: UInt64) {

@@ -118,14 +118,11 @@ extension CallParticipant {
     }
 
     private mutating func acknowledge(_ change: RosterChange, at now: UInt64) {
-        guard let floor = change.floors.first, let newest = ring.newestEpoch(of: floor.generation), newest >= floor
-        else {
-            return
-        }
+        guard let floor = change.floors.first, isHere(floor), let newest = ring.newestEpoch(of: floor.generation),
+            newest >= floor
+        else { return }
         acknowledgeBeside(floor, at: now)
     }
-
-    private func isHere(_ epoch: Epoch) -> Bool { ring.term(of: epoch.generation) == epoch.term }
 
     /// Whether a roster is the one after ours, and our host's.
     private func isNext(_ next: Roster, by sender: CallDevice) -> Bool {

@@ -92,7 +92,7 @@ extension CallParticipant {
     }
 
     /// An answer installs by epoch and never takes anything back. From the host it is believed; from another member it is
-    /// used to open frames, and to send only after a frame of the host's has opened under it.
+    /// used to open frames, and to send only after the host has proven it: by a frame, or by giving the same.
     mutating func receiveReply(_ reply: KeyReply, _ signal: OpenedSignal, at now: UInt64) {
         let isFromHost = signal.sender == roster?.host && reply.roster.host == signal.sender
         let isAnswer = recovery.request.map { $0.id == reply.id && $0.targets.contains(signal.sender) } ?? false
@@ -105,10 +105,13 @@ extension CallParticipant {
         {
             adopt(reply.roster, signal.newestGeneration ?? reply.current.generation, at: now)
         }
-        for key in signal.keys { install(key.epoch, key.secret, roster ?? known, isProven: isFromHost, at: now) }
+        let limit = Int(reached?.generation ?? 0) + Self.generationsAhead
+        for key in signal.keys where isFromHost || Int(key.epoch.generation) <= limit {
+            install(key.epoch, key.secret, roster ?? known, isProven: isFromHost, at: now)
+        }
         if isFromHost {
             for key in signal.keys { ring.advance(key.epoch.generation, to: key.epoch.step, at: now) }
-            if isBehind(reply.current) { switchSending(to: reply.current.generation, at: now) }
+            switchSending(to: reply.current.generation, at: now)
             followSteps(at: now)
             awaitCommit(of: signal.keys, at: now)
         }

@@ -65,15 +65,13 @@ extension CallParticipant {
         for floor in change.floors {
             ring.advance(floor.generation, to: floor.step, at: now)
             ring.setMembers(change.roster.byIndex, of: floor.generation)
-            if ring.newestEpoch(of: floor.generation) == nil { need(.signalMissed, at: now) }
+            if !isHere(floor) { need(.signalMissed, at: now) }
         }
         // The host sends under the first: waiting for a time of day would leave the new member without our frames.
-        if isBehind(floor), ring.isProven(floor.generation, in: roster.term) {
-            switchSending(to: floor.generation, at: now)
-        }
+        switchSending(to: floor.generation, at: now)
         followSteps(at: now)
         releaseHeld(at: now)
-        if ring.newestEpoch(of: floor.generation) != nil { acknowledgeBeside(floor, at: now) }
+        if isHere(floor) { acknowledgeBeside(floor, at: now) }
     }
 
     /// Whether a roster of the same host comes after ours: the next one names ours, and one after a gap is newer.
@@ -90,10 +88,8 @@ extension CallParticipant {
         guard let roster, rotation.roster.host == sender, rotation.epoch.term == rotation.roster.term,
             rotation.epoch.step == 0
         else { return refuse(.notTheHost, sender) }
-        if let known = ring.newestEpoch(of: rotation.epoch.generation), known.term == rotation.epoch.term,
-            sender == roster.host
-        {
-            guard !ring.contradicts(rotation.commitment, of: known.generation) else {
+        if isHere(rotation.epoch), sender == roster.host {
+            guard !ring.contradicts(rotation.commitment, of: rotation.epoch.generation) else {
                 return refuse(.wrongCommitment, sender)
             }
             send(.ack(rotation.epoch), to: sender, at: now)
@@ -205,9 +201,12 @@ extension CallParticipant {
             reign: self.roster?.term ?? roster.term, at: now)
     }
 
+    /// Whether the secret of an epoch's generation is there, and not only from a member who may be wrong.
+    func isHere(_ epoch: Epoch) -> Bool { ring.isProven(epoch.generation, in: epoch.term) }
+
+    /// Sends under a later generation of our host's, if its secret is there and proven.
     mutating func switchSending(to generation: UInt32, at now: UInt64) {
-        guard let epoch = ring.newestEpoch(of: generation), epoch.term == roster?.term,
-            generation > (reached?.generation ?? 0)
+        guard ring.isProven(generation, in: roster?.term), let epoch = ring.newestEpoch(of: generation), isBehind(epoch)
         else { return }
         reached = epoch
         steppedAt = now

@@ -11,7 +11,7 @@ struct KeyGeneration {
     /// What the host announced of the secret, 32 bytes; nil where it came at a later step, from which that cannot be told.
     let commitment: [UInt8]?
     let installedAt: UInt64
-    /// Whether the host gave it, or a frame proved it; until then another secret may take its place.
+    /// Whether the host gave it, or a frame of the host's opened under it; until then another secret may take its place.
     var isProven: Bool
     /// When a later generation took over.
     var retiredAt: UInt64?
@@ -41,7 +41,11 @@ struct KeyGeneration {
     /// The newest epoch and its secret: what another member may be given.
     var newest: (epoch: Epoch, secret: GroupSecret) { (scope.epoch(headStep), head) }
 
-    func isSame(as secret: GroupSecret, at step: UInt8) -> Bool { step == headStep && secret == head }
+    /// Whether a secret of any step is of the same generation as this one: the earlier of the two is turned up to the later.
+    func isSame(as other: GroupSecret, at step: UInt8) -> Bool {
+        let later = max(step, headStep)
+        return turned(other, from: step, to: later) == secret(ahead: later)
+    }
 
     func mediaKey(_ step: UInt8) -> SymmetricKey? { mediaKeys[step]?.key }
 
@@ -69,11 +73,12 @@ struct KeyGeneration {
 
     mutating func hear(_ index: UInt16, at now: UInt64) {
         heard[index] = (heard[index]?.first ?? now, now)
-        isProven = true
     }
 
-    private func secret(ahead step: UInt8) -> GroupSecret {
-        var (secret, reached) = (head, headStep)
+    private func secret(ahead step: UInt8) -> GroupSecret { turned(head, from: headStep, to: step) }
+
+    private func turned(_ secret: GroupSecret, from first: UInt8, to step: UInt8) -> GroupSecret {
+        var (secret, reached) = (secret, first)
         while reached < step {
             secret = secret.turned(from: reached, in: scope)
             reached += 1

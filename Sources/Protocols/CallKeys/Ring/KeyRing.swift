@@ -35,7 +35,7 @@ struct KeyRing {
 
     var newest: UInt32 { generations.keys.max() ?? 0 }
 
-    /// Whether the secret of a generation of this reign is there, and is the host's or has opened a frame.
+    /// Whether the secret of a generation of this reign is there, and is the host's or has opened a frame of the host's.
     func isProven(_ generation: UInt32, in term: UInt32?) -> Bool {
         generations[generation].map { $0.isProven && $0.scope.term == term } ?? false
     }
@@ -63,21 +63,29 @@ struct KeyRing {
         _ scope: CallScope, step: UInt8, secret: GroupSecret, members: [UInt16: CallDevice], isProven: Bool,
         reign: UInt32, at now: UInt64
     ) {
+        var keyIDs: Set<UInt64> = []
         if let known = generations[scope.generation] {
             let isOutranked = isProven && scope.term != known.scope.term && scope.term == reign
-            if !isOutranked && (known.isProven || known.isSame(as: secret, at: step)) {
+            let isSame = !known.isProven && known.scope == scope && known.isSame(as: secret, at: step)
+            if !isOutranked && (known.isProven || isSame && known.firstStep <= step) {
                 generations[scope.generation]?.members.merge(members) { known, _ in known }
                 if isProven { generations[scope.generation]?.isProven = true }
                 return
             }
-            remove(scope.generation)
+            // A member gave a later step of the same secret: what was opened under it stays opened.
+            if isSame { keyIDs = known.keyIDs }
+            isSame ? generations[scope.generation] = nil : remove(scope.generation)
         }
         let others = generations.keys.filter { $0 & 15 == scope.generation & 15 }
         guard isProven || !others.contains(where: { generations[$0]?.isProven ?? false }) else { return }
         for other in others { remove(other) }
         generations[scope.generation] = KeyGeneration(
             scope, step: step, secret: secret, members: members, isProven: isProven, at: now)
+        generations[scope.generation]?.keyIDs = keyIDs
     }
+
+    /// From now on no other secret takes the place of this one.
+    mutating func prove(_ generation: UInt32) { generations[generation]?.isProven = true }
 
     mutating func remove(_ generation: UInt32) {
         guard let known = generations.removeValue(forKey: generation) else { return }
@@ -164,11 +172,12 @@ struct KeyRing {
         if let alias = held.carriedFor, alias != self.alias(of: sender, generation.scope.callID) {
             return .anotherSender
         }
-        guard keyID.step >= generation.firstStep else { return .notEntitled }
+        let isProven = generation.isProven
+        guard keyID.step >= generation.firstStep else { return isProven ? .notEntitled : .unknownGeneration }
         if let retiredAt = generation.retiredAt, now > retiredAt + times.retention(keyID.context) { return .expired }
         let isAhead = keyID.step > generation.headStep
         let isGuess = isAhead && !generation.keyIDs.contains(keyID.rawValue)
-        if isGuess, !mayGuess(keyID.index, at: now) { return .expired }
+        if isGuess, !mayGuess(keyID.index, at: now) { return isProven ? .expired : .unknownGeneration }
         guard isAhead || generation.mediaKey(keyID.step) != nil else { return .expired }
         return open(held.frame, keyID, number, sender, isGuess: isGuess, at: now)
     }
@@ -184,7 +193,8 @@ struct KeyRing {
         } catch {
             if isGuess { forget(keyID, of: number) }
             if case .replay = error { return .replayed }
-            return .notAuthentic
+            // A secret that may be wrong takes no frame away that the right one opens.
+            return generations[number]?.isProven == true ? .notAuthentic : .unknownGeneration
         }
     }
 
