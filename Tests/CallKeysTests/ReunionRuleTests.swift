@@ -108,16 +108,6 @@ struct ReunionRuleTests {
         #expect(room.people[1].isHost)
     }
 
-    @Test func framesOfTheHostAreSignsOfLifeForAWhile() throws {
-        let room = try Room(3)
-        room.isLost = { draft, to in to == 1 && draft.recipient == nil }
-        for _ in 0..<200 {
-            room.wait(50, without: [2])
-            _ = try room.frame(0, 1)
-        }
-        #expect(!room.people[1].isHost)
-    }
-
     @Test func aRotationWithoutHasteReplacesNoneThatIsPending() throws {
         let room = try Room(3, times: CallTimes())
         room.isLost = { draft, to in to == 0 && draft.body.isAck }

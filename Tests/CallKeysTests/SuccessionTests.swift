@@ -33,6 +33,26 @@ struct SuccessionTests {
         #expect(isHost(room, heir))
     }
 
+    /// The host's signals stop, and its frames go on: somebody else sends them, or its signals alone are cut off.
+    @Test func framesOfTheHostStandForItsSignals_forFifteenSeconds() throws {
+        let room = try Room(3)
+        try pass(room, 20_000, hearing: [host, other])
+        #expect(!isHost(room, heir))
+        try pass(room, 1000, hearing: [host, other])
+        #expect(isHost(room, heir))
+    }
+
+    @Test func framesOfAMemberKeepItInTheCall() throws {
+        let room = try Room(3)
+        room.isLost = { _, to in to == host }
+        for _ in 0..<250 {
+            room.wait(100, without: [heir, other])
+            room.step(host, .frame(try room.people[other].seal([1], .audio)))
+        }
+        #expect(room.people[host].roster?.contains(room.people[other].device) == true)
+        #expect(room.people[host].roster?.contains(room.people[heir].device) == false)
+    }
+
     /// Its own connection breaks. The last frame of the other may come well after that of the host.
     @Test(arguments: stride(from: 0, through: 2900, by: 100).map(UInt64.init))
     func whoIsCutOffTakesNothingOver(later: UInt64) throws {
