@@ -388,6 +388,88 @@ struct RecoveryTests {
         #expect(try room.frame(1, 3) && room.frame(3, 1))
     }
 
+    /// The host's rotation came to device 1 without a secret that opened: what it announced is known.
+    private func roomWithAnAnnouncement() throws -> Room {
+        let room = try roomWithAMissedRotation()
+        room.isLost = { _, _ in true }
+        room.step(1, fromHost(try rotation(room).0, in: room))
+        return room
+    }
+
+    @Test func anAnswerThatContradictsWhatTheHostAnnouncedIsRefused() throws {
+        let room = try roomWithAnAnnouncement()
+        let (epoch, _) = try answerWrongly(room)
+        #expect(room.refusals(1) == [.wrongCommitment])
+        #expect(room.people[1].ring.newestEpoch(of: epoch.generation) == nil)
+        // The next one is asked.
+        #expect(room.people[1].recovery.request != nil)
+    }
+
+    @Test func anAnswerThatFitsWhatTheHostAnnouncedIsSentUnder() throws {
+        let room = try roomWithAnAnnouncement()
+        let newest = try #require(room.people[2].ring.generations[2]?.newest)
+        try answer(room, with: [(newest.epoch, newest.secret)])
+        #expect(room.refusals(1).isEmpty)
+        room.step(1, fromHost(.commit(newest.epoch), in: room))
+        #expect(room.people[1].sending == newest.epoch)
+        #expect(try room.frame(1, 0))
+    }
+
+    /// Of a later step as well.
+    @Test(arguments: [0, 2] as [UInt8])
+    func anAnswerThatContradictsAKeyInUseIsRefused(step: UInt8) throws {
+        let room = try roomWithAMissedRotation()
+        let term = Roster.firstTerm
+        let right = try #require(room.people[2].ring.generations[2]?.newest)
+        let wrong = GroupSecret(using: &room.people[2].generator)
+        try answer(room, with: [(Epoch(term: term, generation: 1, step: step), wrong), (right.epoch, right.secret)])
+        #expect(room.refusals(1) == [.wrongCommitment] && room.people[1].ring.newest == 1)
+    }
+
+    /// A host gives one member another secret than it announced to all.
+    @Test func anAnswerOfTheHostsThatContradictsItsAnnouncementIsRefused() throws {
+        let room = try roomWithAnAnnouncement()
+        let epoch = try #require(room.people[0].sending)
+        let key = OfferedKey(
+            recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &room.people[0].generator))
+        let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
+        let reply = KeyReply(id: nonce, current: epoch, roster: try #require(room.people[0].roster), wraps: [])
+        room.step(1, fromHost(.reply(reply), in: room, keys: [key]))
+        #expect(room.refusals(1) == [.wrongCommitment] && room.people[1].ring.newest == 1)
+    }
+
+    /// Nothing announces the secrets of a welcome, or of an answer before a rotation was heard of: two members whom the host gave
+    /// different ones do not hear each other, and are told.
+    @Test func whomTheHostGaveAnotherSecretIsToldThatFramesDoNotOpen() throws {
+        let room = try roomWithAMissedRotation()
+        let epoch = try #require(room.people[0].sending)
+        let key = OfferedKey(
+            recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &room.people[0].generator))
+        let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
+        let reply = KeyReply(id: nonce, current: epoch, roster: try #require(room.people[0].roster), wraps: [])
+        room.step(1, fromHost(.reply(reply), in: room, keys: [key]))
+        #expect(try !room.frame(1, 2) && !room.frame(2, 1))
+        #expect(room.dropped(1) == [.notAuthentic] && room.dropped(2) == [.notAuthentic])
+    }
+
+    @Test func whatIsAnnouncedOnceStays_andTheOldestOf16IsForgotten() throws {
+        let call = try #require(Room.call)
+        var (ring, generator) = (KeyRing(suites: CallSuites(), times: CallTimes()), SystemRandomNumberGenerator())
+        let secrets = (0..<17).map { _ in GroupSecret(using: &generator) }
+        func epoch(_ number: Int) -> Epoch { Epoch(term: 1, generation: UInt32(number) + 1, step: 0) }
+        func commitment(_ number: Int) -> [UInt8] {
+            secrets[number].commitment(in: CallScope(callID: call, term: 1, generation: UInt32(number) + 1))
+        }
+        for number in 0..<16 { ring.remember(commitment(number), of: epoch(number)) }
+        for _ in 0..<20 { ring.remember(commitment(3), of: epoch(3)) }
+        ring.remember([], of: epoch(3))
+        #expect((0..<16).allSatisfy { ring.fits(secrets[$0], epoch($0), in: call) == true })
+        #expect(ring.fits(secrets[4], epoch(3), in: call) == false)
+        ring.remember(commitment(16), of: epoch(16))
+        #expect(ring.fits(secrets[0], epoch(0), in: call) == nil)
+        #expect(ring.fits(secrets[16], epoch(16), in: call) == true)
+    }
+
     /// The attack: the number after the greatest is none, and whoever takes over makes it.
     @Test func aNumberThatIsFarAheadIsNoAnswerOfAMember() throws {
         let room = try roomWithAMissedRotation()

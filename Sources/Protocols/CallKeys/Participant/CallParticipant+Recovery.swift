@@ -92,7 +92,8 @@ extension CallParticipant {
     }
 
     /// An answer installs by epoch and never takes anything back. From the host it is believed; from another member it is
-    /// used to open frames, and to send only after the host has proven it: by a frame, or by giving the same.
+    /// used to open frames, and to send only after the host has proven it: by a frame, by giving the same, or by having
+    /// announced it. One that contradicts what this device knows of the secret is refused.
     mutating func receiveReply(_ reply: KeyReply, _ signal: OpenedSignal, at now: UInt64) {
         let isFromHost = signal.sender == roster?.host && reply.roster.host == signal.sender
         let isAnswer = recovery.request.map { $0.id == reply.id && $0.targets.contains(signal.sender) } ?? false
@@ -100,14 +101,21 @@ extension CallParticipant {
             return refuse(.notRequested, signal.sender)
         }
         guard !isHost else { return refuse(.notTheHost, signal.sender) }
+        let verdicts = signal.keys.map { ring.fits($0.secret, $0.epoch, in: callID) }
+        if verdicts.contains(false) {
+            refuse(.wrongCommitment, signal.sender)
+            // The roster is the host's, whatever it says of a key.
+            guard isFromHost else { return }
+        }
         if isFromHost, reply.roster.term == known.term, reply.roster.number > known.number,
             reply.roster.contains(device)
         {
             adopt(reply.roster, signal.newestGeneration ?? reply.current.generation, at: now)
         }
         let limit = Int(reached?.generation ?? 0) + Self.generationsAhead
-        for key in signal.keys where isFromHost || Int(key.epoch.generation) <= limit {
-            install(key.epoch, key.secret, roster ?? known, isProven: isFromHost, at: now)
+        for (key, fits) in zip(signal.keys, verdicts) where fits != false {
+            guard isFromHost || Int(key.epoch.generation) <= limit else { continue }
+            install(key.epoch, key.secret, roster ?? known, isProven: isFromHost || fits == true, at: now)
         }
         if isFromHost {
             for key in signal.keys { ring.advance(key.epoch.generation, to: key.epoch.step, at: now) }

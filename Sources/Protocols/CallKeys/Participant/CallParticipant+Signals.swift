@@ -123,6 +123,7 @@ extension CallParticipant {
         guard let key = signal.keys.first(where: { $0.epoch == rotation.epoch }) else {
             adopt(rotation.roster, rotation.epoch.generation, at: now)
             hostHeardAt = now
+            ring.remember(rotation.commitment, of: rotation.epoch)
             return need(.signalMissed, at: now)
         }
         let scope = CallScope(callID: callID, term: rotation.epoch.term, generation: rotation.epoch.generation)

@@ -8,6 +8,8 @@ struct KeyRing {
     private var opener = FrameOpener()
     private var aliases: [CallDevice: MemberAlias] = [:]
     private var guesses: [UInt16: (since: UInt64, count: Int)] = [:]
+    /// What a host announced of secrets that did not come with it.
+    private var announced: [(epoch: Epoch, commitment: [UInt8])] = []
     private let suites: CallSuites
     private let times: CallTimes
     /// Outlives every generation.
@@ -54,7 +56,27 @@ struct KeyRing {
         generations[generation]?.commitment.map { $0 != commitment } ?? false
     }
 
+    /// Whether a secret is the one that this device knows of, by having it proven or by its announcement; nil if it knows of none. An
+    /// announcement says nothing of later steps.
+    func fits(_ secret: GroupSecret, _ epoch: Epoch, in callID: CallID) -> Bool? {
+        if let known = generations[epoch.generation], known.isProven, known.scope.term == epoch.term {
+            return known.isSame(as: secret, at: epoch.step)
+        }
+        let scope = CallScope(callID: callID, term: epoch.term, generation: epoch.generation)
+        return announced.first { $0.epoch == epoch }.map { $0.commitment == secret.commitment(in: scope) }
+    }
+
     // MARK: Keys come and go
+
+    /// So many announcements are remembered, the newest.
+    private static let announcementCount = 16
+
+    /// Remembers what a host announced of a secret that is not there.
+    mutating func remember(_ commitment: [UInt8], of epoch: Epoch) {
+        guard !announced.contains(where: { $0.epoch == epoch }) else { return }
+        if announced.count >= Self.announcementCount { announced.removeFirst() }
+        announced.append((epoch, commitment))
+    }
 
     /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another reign and this one of
     /// the reign of our host: two that reign apart give the same numbers. Of the generations whose numbers end in the same four bits

@@ -89,7 +89,7 @@ public struct KeyRotation: Hashable, Sendable {
     public let epoch: Epoch
     /// Why.
     public let reason: RotationReason
-    /// SHA-256 over the secret and a label, 32 bytes: everybody gets the same secret or knows better.
+    /// What only the secret has and what tells nothing of it, 32 bytes: by a rotation everybody gets the same secret or knows better.
     public let commitment: [UInt8]
     /// `keyRotationTimestamp`: nobody sends under the epoch earlier, by their own clock, in milliseconds since 1970. Advisory:
     /// a receiver heeds it for as long as it would wait for a commit, and no longer.
