@@ -146,6 +146,7 @@ struct CallTests {
         #expect(isMeant == [.notAuthentic, .expired, .keyMissing, .noRoom, .anotherSender].contains(reason))
         #expect(tally.undecryptable == (isMeant && reason != .anotherSender ? 1 : 0))
         #expect(tally.members[device]?.forged ?? 0 == (reason == .anotherSender ? 1 : 0))
+        #expect(tally.members[device]?.replayed ?? 0 == (reason == .replayed ? 1 : 0))
         let isFromOutside = reason == .outside || reason == .notEntitled
         #expect(tally.members[device]?.notEntitled ?? 0 == (isFromOutside ? 1 : 0))
     }

@@ -39,6 +39,33 @@ struct ForgeryTests {
         for device in devices { await device.call.leave() }
     }
 
+    /// A frame that is numbered far ahead makes what its owner sends look repeated.
+    @Test(.timeLimit(.minutes(2))) func whoIsMadeToLookRepeatedIsNamed() async throws {
+        let room = CallRoom()
+        let devices = try await forging(room)
+        let victim = devices[0].identity.device
+        room.connives.withLock { $0 = true }
+        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 1 << 31))
+        for _ in 0..<70 { await devices[0].call.send([4]) }
+        let count = await devices[1].log.first {
+            if case .replayed(let count, victim) = $0 { count } else { nil }
+        }
+        #expect(count == 50)
+        for device in devices { await device.call.leave() }
+    }
+
+    @Test func aCountIsToldFromFiftyOn_andEveryTenSeconds() throws {
+        var count = PacedCount()
+        let (one, other) = (
+            try #require(CallDevice([UInt8](repeating: 1, count: 32))),
+            try #require(CallDevice([UInt8](repeating: 2, count: 32)))
+        )
+        #expect(count.due(49, of: one, at: 1000) == nil && count.due(51, of: one, at: 1000) == 51)
+        #expect(count.due(50, of: other, at: 1000) == 50)
+        #expect(count.due(1051, of: one, at: 10_999) == nil && count.due(1051, of: one, at: 11_000) == 1000)
+        #expect(count.due(1100, of: one, at: 60_000) == nil && count.due(1101, of: one, at: 60_000) == 50)
+    }
+
     /// Without the relay's help, the same goes nowhere.
     @Test(.timeLimit(.minutes(2))) func anHonestRelayHandsNothingOnInAnothersName() async throws {
         let room = CallRoom()

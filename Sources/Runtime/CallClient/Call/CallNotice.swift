@@ -20,6 +20,8 @@ public enum CallNotice: Sendable {
     case denied(frames: Int, by: CallDevice, holders: [CallDevice]?)
     /// So many frames more were heard in this member's name, and nothing that it signed in time says whether it sent them.
     case unconfirmed(frames: Int, of: CallDevice)
+    /// So many frames more came in this member's name whose number had come before, or was too far behind to tell, and were not opened.
+    case replayed(frames: Int, of: CallDevice)
     /// This member signed two different frames with one number: its word about its frames is worth nothing.
     case contradicted(CallDevice)
     /// A missing secret is there, so many milliseconds after it was missed.

@@ -15,6 +15,9 @@ public struct MemberTally: Sendable {
     public internal(set) var denied = 0
     /// Frames that were opened, and nothing that the member signed in time says whether it sent them.
     public internal(set) var unconfirmed = 0
+    /// Frames whose number had come before, or was too far behind to tell: not opened. The network doubles or delays them, or somebody
+    /// made one in this member's name that is numbered far ahead.
+    public internal(set) var replayed = 0
     /// Frames from before this device was let in, or after it was out: not meant for it.
     public internal(set) var notEntitled = 0
     /// The newest generation and step under which the member was heard; nil before.
@@ -61,7 +64,10 @@ public struct CallTally: Sendable {
     /// Counts a frame that was not opened; true if the person is to hear of it.
     mutating func drop(_ reason: FrameDropReason, of device: CallDevice?) -> Bool {
         switch reason {
-        case .own, .replayed, .malformed: return false
+        case .own, .malformed: return false
+        case .replayed:
+            if let device { members[device, default: MemberTally()].replayed += 1 }
+            return false
         case .outside, .notEntitled:
             if let device { members[device, default: MemberTally()].notEntitled += 1 }
             return false

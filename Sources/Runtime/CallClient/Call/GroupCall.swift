@@ -33,8 +33,7 @@ public actor GroupCall {
     /// Of which call as it is the thirty digits were reported: they take thousands of hashes.
     private var codeShown: (term: UInt32, members: [CallDevice])?
     private var allowance = PacketAllowance()
-    /// Of how many unconfirmed frames of each device the person heard, and when.
-    private var toldUnconfirmed: [CallDevice: (count: Int, at: UInt64)] = [:]
+    private var (unconfirmed, replayed) = (PacedCount(), PacedCount())
     private var tasks: [Task<Void, Never>] = []
     /// The people who are rung, from ``ring(as:for:)`` on.
     var ringing: OutgoingRing?
@@ -310,19 +309,23 @@ public actor GroupCall {
         report.yield(.heard(sound, from: frame.sender))
     }
 
-    /// A few are lost with their digests, or when somebody goes; more are told, each ten seconds at most.
     private func noteUnconfirmed(_ count: Int, of device: CallDevice) {
-        let total = tally.members[device]?.unconfirmed ?? 0
-        tally.members[device, default: MemberTally()].unconfirmed = total + count
-        let told = toldUnconfirmed[device] ?? (0, 0)
-        guard total + count >= told.count + 50, clock.now >= told.at + 10_000 else { return }
-        toldUnconfirmed[device] = (total + count, clock.now)
-        report.yield(.unconfirmed(frames: total + count - told.count, of: device))
+        let total = (tally.members[device]?.unconfirmed ?? 0) + count
+        tally.members[device, default: MemberTally()].unconfirmed = total
+        if let more = unconfirmed.due(total, of: device, at: clock.now) {
+            report.yield(.unconfirmed(frames: more, of: device))
+        }
     }
 
     private func drop(_ frame: DroppedFrame) {
         let device = frame.keyID.flatMap { participant.roster?.device(at: $0.index) }
-        guard tally.drop(frame.reason, of: device) else { return }
+        let isTold = tally.drop(frame.reason, of: device)
+        if frame.reason == .replayed, let device, let total = tally.members[device]?.replayed,
+            let more = replayed.due(total, of: device, at: clock.now)
+        {
+            report.yield(.replayed(frames: more, of: device))
+        }
+        guard isTold else { return }
         let forger = frame.carriedFor.flatMap { alias in
             members.first { MemberAlias(of: $0, in: callID) == alias }
         }

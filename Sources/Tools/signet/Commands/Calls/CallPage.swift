@@ -97,6 +97,10 @@ struct CallPage: Sendable {
         case .unconfirmed(let count, let device):
             Paint.output.warning(
                 "  not confirmed: \(Self.frames(count)) of \(name(device)); what it signs of them does not arrive")
+        case .replayed(let count, let device):
+            Paint.output.warning(
+                "  repeated: \(Self.frames(count)) of \(name(device)) not opened; the network repeats them, or one was forged"
+            )
         case .contradicted(let device):
             Paint.output.bad(
                 "  \(name(device)) signs two frames with one number: what it signs of its own proves nothing")
@@ -134,6 +138,7 @@ struct CallPage: Sendable {
                 + "  not opened \(member.undecryptable)"
                 + (member.denied > 0 ? "  forged \(member.denied)" : "")
                 + (member.unconfirmed > 0 ? "  unconfirmed \(member.unconfirmed)" : "")
+                + (member.replayed > 0 ? "  repeated \(member.replayed)" : "")
         }
         let end =
             isOver
@@ -166,7 +171,8 @@ struct CallPage: Sendable {
             "frames": .number(UInt64(member.frames)), "held": .number(UInt64(member.held)),
             "forged": .number(UInt64(member.forged)), "lost": .number(UInt64(member.lost)),
             "notEntitled": .number(UInt64(member.notEntitled)),
-            "participant": .string(name(device)), "unconfirmed": .number(UInt64(member.unconfirmed)),
+            "participant": .string(name(device)), "replayed": .number(UInt64(member.replayed)),
+            "unconfirmed": .number(UInt64(member.unconfirmed)),
             "undecryptable": .number(UInt64(member.undecryptable)),
         ]
     }
@@ -201,7 +207,8 @@ struct CallPage: Sendable {
         case .keyMissing: "its key did not come in time"
         case .noRoom: "too many frames wait for keys"
         case .anotherSender: "somebody else in the call sent it in this name"
-        case .malformed, .outside, .own, .notEntitled, .replayed: "it was not meant for this device"
+        case .replayed: "a frame with its number came before"
+        case .malformed, .outside, .own, .notEntitled: "it was not meant for this device"
         }
     }
 }
