@@ -116,6 +116,25 @@ struct CallTests {
         #expect(Set(room.people.map { $0.sending }).count == 1)
     }
 
+    @Test func aCallHas64Devices_ofWhomEachMayComeBack() throws {
+        let room = try Room(64)
+        #expect(room.people.allSatisfy { $0.isMember })
+        room.people.append(
+            CallParticipant(
+                callID: room.people[0].callID, device: try Room.device(64), generator: SystemRandomNumberGenerator()))
+        room.log.append([])
+        room.join(64)
+        #expect(!room.people[64].isMember && room.refusals(0) == [.callFull])
+        room.people[63] = CallParticipant(
+            callID: room.people[0].callID, device: room.people[63].device, generator: SystemRandomNumberGenerator())
+        room.now += 1000
+        room.join(63)
+        #expect(room.people[63].isMember)
+        room.step(5, .leave)
+        room.wait(2000, without: [5])
+        #expect(room.people[64].isMember)
+    }
+
     @Test func aDeviceThatComesBackWithNothingGetsFreshRandomness() throws {
         let room = try Room(3)
         let before = try #require(room.people[0].sending)

@@ -279,6 +279,14 @@ struct RoomTests {
         #expect(try enter(&rooms, 2, in: 7, from: 4) != nil)
     }
 
+    @Test func eachDeviceOfACallHasAPlace() throws {
+        var rooms = rooms { _ in }
+        for device in 1...UInt8(Roster.maximumPresentCount) {
+            #expect(try enter(&rooms, device, in: 7, from: device) != nil)
+        }
+        #expect(try enter(&rooms, UInt8(Roster.maximumPresentCount) + 1, in: 7, from: 200) == nil)
+    }
+
     @Test func anAccountIsInSoManyCalls() throws {
         var rooms = rooms { $0.roomsPerAccount = 2 }
         for room in 1...2 as ClosedRange<UInt8> {

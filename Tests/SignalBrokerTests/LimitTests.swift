@@ -128,7 +128,7 @@ import Testing
         var scene = try Scene()
         let alice = try scene.connect(scene.alice)
         try scene.send(.start(scene.call, inviting: []), on: alice)
-        for number in 0..<UInt16(Roster.maximumMemberCount) {
+        for number in 0..<UInt16(Roster.maximumPresentCount) {
             var key = [UInt8](repeating: 7, count: 32)
             (key[0], key[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
             let (id, _) = scene.broker.open(
@@ -136,7 +136,7 @@ import Testing
             try scene.send(.connect, ["accept-version": "1.2", "host": "h"], on: id)
             _ = scene.frames(id)
             try scene.send(.join(scene.call), on: id)
-            let isLast = number + 1 == UInt16(Roster.maximumMemberCount)
+            let isLast = number + 1 == UInt16(Roster.maximumPresentCount)
             #expect(scene.fault(id) == (isLast ? .callFull : nil))
         }
     }

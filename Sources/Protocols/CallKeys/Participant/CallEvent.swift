@@ -188,6 +188,8 @@ public enum SignalRefusal: Hashable, Sendable {
     case hostNotTrusted
     /// The device was removed, and nobody let it come back; or such a device is in the call that another host leads.
     case excluded
+    /// The call has as many members as a call may have.
+    case callFull
     /// The device is not of the epoch that it asks for.
     case notEntitled
     /// The same was answered just now.

@@ -278,9 +278,12 @@ extension CallParticipant {
     }
 
     private mutating func letIn(_ joiner: CallDevice, _ nonce: SignalNonce, isReunion: Bool, at now: UInt64) {
-        guard let sending = reached, let roster, now >= (duty?.letInAt[joiner] ?? 0) + times.replyInterval,
-            roster.members.count < Roster.maximumMemberCount
-        else { return }
+        guard let sending = reached, let roster, now >= (duty?.letInAt[joiner] ?? 0) + times.replyInterval else {
+            return
+        }
+        guard roster.contains(joiner) || roster.members.count < Roster.maximumPresentCount else {
+            return refuse(.callFull, joiner)
+        }
         let barrier = duty?.barrier
         let isStepLeft = sending.step < Epoch.lastStep - 1
         duty?.letInAt[joiner] = now

@@ -21,7 +21,9 @@ public struct RosterMember: Hashable, Sendable {
 /// host, u16 count, then each member in rising order of index: u16 index, 32-byte key; u16 count of the excluded, 32 bytes each, in
 /// rising order.
 public struct Roster: Hashable, Sendable {
-    /// The most members of a call.
+    /// The most devices that are in a call at once. Broker, host and relay of frames let no more in.
+    public static let maximumPresentCount = 64
+    /// The most members that a roster may name, and the most removed devices: a bound of its form.
     public static let maximumMemberCount = 256
 
     /// Which call.

@@ -1,3 +1,5 @@
+import CallSignalling
+
 /// What one device, and all of them together, may take of a relay of frames.
 public struct RelayLimits: Hashable, Sendable {
     /// Calls at once in which anybody is.
@@ -5,7 +7,7 @@ public struct RelayLimits: Hashable, Sendable {
     /// Calls at once in which devices of one account are.
     public var roomsPerAccount = 16
     /// Devices in a call.
-    public var devicesPerRoom = 64
+    public var devicesPerRoom = Roster.maximumPresentCount
     /// Packets of one device in a second, on average.
     public var packetsPerSecond: UInt64 = 250
     /// Packets of one device at once, after a pause.

@@ -76,7 +76,7 @@ extension Broker {
     private mutating func join(_ call: CallID, _ device: CallDevice) throws(RelayFault) {
         guard var known = calls[call], known.admits(device) else { throw .notInvited }
         known.members.insert(device)
-        guard known.members.count <= Roster.maximumMemberCount else { throw .callFull }
+        guard known.members.count <= Roster.maximumPresentCount else { throw .callFull }
         calls[call] = known
     }
 

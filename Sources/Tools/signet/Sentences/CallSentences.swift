@@ -48,6 +48,10 @@ extension CommandFailure {
             self.init(
                 .notProven, "There is no such call, or you are not invited to it.",
                 "Check its name, and ask whoever started it.")
+        case .refused(.callFull):
+            self.init(
+                .notProven, "The call has \(Roster.maximumPresentCount) devices, which is as many as a call may have.",
+                "Try again when somebody has left.")
         case .refused, .refusedOtherwise:
             self.init(
                 .notProven, "The directory refuses to carry the call's signals.", "Ask whoever runs \(directory).")
