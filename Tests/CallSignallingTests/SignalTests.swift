@@ -78,6 +78,10 @@ struct SignalTests {
         #expect(try change(1, 0, 0) == .unknownBody(0))
         #expect(try change(4, 9, 16) == .invalidEpoch)
         #expect(try change(4, 4, 0) == .invalidEpoch)
+        // Whoever takes over from a host that has used the greatest number would have none to give.
+        #expect(try change(4, 5, 0x80) == .invalidEpoch)
+        #expect(try change(3, 1 + 9 + 1 + 32 + 8 + 16 + 4, 0x80) == .invalidRoster)
+        #expect(try change(4, 5, 0x7F) == nil && change(3, 1 + 9 + 1 + 32 + 8 + 16 + 4, 0x7F) == nil)
         #expect(try change(3, 10, 9) == .unknownReason(9))
         #expect(try change(6, 17, 0) == .unknownReason(0))
         #expect(try change(8, 1 + 9 + 4 + 32 + 2, 2) == .unknownMark(2))

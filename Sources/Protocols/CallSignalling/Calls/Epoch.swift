@@ -10,9 +10,12 @@ public struct Epoch: Hashable, Sendable, Comparable {
     /// The last step of a generation: a frame has four bits for it.
     public static let lastStep: UInt8 = 15
 
+    /// The last generation: far from where the number after it would be none.
+    public static let lastGeneration: UInt32 = 0x7FFF_FFFF
+
     /// Whose reign.
     public let term: UInt32
-    /// Which secret of the host's, from 1.
+    /// Which secret of the host's, 1 to ``lastGeneration``.
     public let generation: UInt32
     /// How often it was turned, 0 to ``lastStep``.
     public let step: UInt8
@@ -35,7 +38,9 @@ public struct Epoch: Hashable, Sendable, Comparable {
             generation = try reader.uint32()
             step = try reader.uint8()
         } catch { throw .malformed(error) }
-        guard term > 0 && generation > 0 && step <= Self.lastStep else { throw .invalidEpoch }
+        guard term > 0, (1...Self.lastGeneration).contains(generation), step <= Self.lastStep else {
+            throw .invalidEpoch
+        }
     }
 
     func write(to writer: inout ByteWriter) {

@@ -26,11 +26,14 @@ public struct Roster: Hashable, Sendable {
     /// The most members that a roster may name, and the most removed devices: a bound of its form.
     public static let maximumMemberCount = 256
 
+    /// The last number of a roster: far from where the number after it would be none.
+    public static let lastNumber: UInt32 = 0x7FFF_FFFF
+
     /// Which call.
     public let callID: CallID
     /// The reign of ``host``: its number and, in the low 16 bits, the host's index.
     public let term: UInt32
-    /// From 1, one more each time.
+    /// 1 to ``lastNumber``, one more each time.
     public let number: UInt32
     /// Hash of the roster before, 32 bytes.
     public let previous: [UInt8]
@@ -55,7 +58,8 @@ public struct Roster: Hashable, Sendable {
         self.host = host
         self.members = members
         self.excluded = excluded
-        guard term > 0 && number > 0 && previous.count == 32, members.count <= Self.maximumMemberCount,
+        guard term > 0, (1...Self.lastNumber).contains(number), previous.count == 32,
+            members.count <= Self.maximumMemberCount,
             zip(members, members.dropFirst()).allSatisfy({ $0.index < $1.index }),
             Set(members.map(\.device)).count == members.count, contains(host),
             excluded.count <= Self.maximumMemberCount, zip(excluded, excluded.dropFirst()).allSatisfy({ $0 < $1 }),
