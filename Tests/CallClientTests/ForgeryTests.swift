@@ -39,13 +39,13 @@ struct ForgeryTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// A frame that is numbered far ahead makes what its owner sends look repeated.
+    /// A frame that is numbered ahead, but not so far that it moves nothing, makes what its owner sends look repeated.
     @Test(.timeLimit(.minutes(2))) func whoIsMadeToLookRepeatedIsNamed() async throws {
         let room = CallRoom()
         let devices = try await forging(room)
         let victim = devices[0].identity.device
         room.connives.withLock { $0 = true }
-        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 1 << 31))
+        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 60_000))
         for _ in 0..<70 { await devices[0].call.send([4]) }
         let count = await devices[1].log.first {
             if case .replayed(let count, victim) = $0 { count } else { nil }
