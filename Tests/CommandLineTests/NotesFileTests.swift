@@ -76,11 +76,12 @@ import Testing
         }
     }
 
-    @Test func theSealedExportIsACellThatOpensWithItsPassphrase() async throws {
+    @Test func theExportForThemisIsACellThatOpensWithItsPassphrase() async throws {
         try await Self.withNotes { town in
             expect(0, try await town.signet("alice", "notes", "new", "Kept", "of value", "--offline"))
             let exported = try await town.signet(
-                "alice", "notes", "export", "bundle", environment: ["SIGNET_EXPORT_PASSPHRASE": "take me abroad"])
+                "alice", "notes", "export", "bundle", "--themis",
+                environment: ["SIGNET_EXPORT_PASSPHRASE": "take me abroad"])
             expect(0, exported)
             let bundle = try town.bytes("bundle")
             let line = Array("signet-notes-bundle/v1\n".utf8)

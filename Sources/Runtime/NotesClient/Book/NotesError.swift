@@ -52,6 +52,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case keepsMoving
     /// The note may not be here as it is for others: nothing is sent to it.
     case doubted(HeadDoubt)
+    /// A sealed export is not made, or not taken in.
+    case bundle(BundleError)
     /// The server does not have what it showed this device before.
     case serverWentBack
     /// The server shows another history of the account than an own device.
@@ -71,7 +73,8 @@ public enum NotesError: Error, Hashable, Sendable {
         case .keepsMoving: .environment
         case .serverWentBack, .doubted, .accountHead, .accountKey, .malformedAnswer, .contradicted: .peer
         case .locked(let lock): lock.family
-        case .noRandomness: .bug
+        case .bundle(.notRead), .bundle(.notWritten), .bundle(.notEnoughMemory): .environment
+        case .noRandomness, .bundle(.notSealed): .bug
         default: .caller
         }
     }

@@ -22,6 +22,8 @@ extension NotesError {
         case .changedKeys: .needsDecision
         case .locked(let lock): lock.status
         case .isLocked, .wrongPassword: .badFile
+        case .bundle(.emptyPassphrase): .usage
+        case .bundle where family == .caller: .badFile
         case .weakPassword: .usage
         case .noAccountKey, .noRoom: .notProven
         default: family.status
@@ -88,6 +90,7 @@ extension NotesError {
         case .noRoom(let limit): PushProblem.noRoom(limit).sentence
         case .keepsMoving: PushProblem.keepsMoving.sentence
         case .doubted(let doubt): doubt.sentence
+        case .bundle(let error): error.sentence
         case .serverWentBack:
             Sentence(
                 "The server does not have what it showed this device before.",

@@ -13,20 +13,29 @@ extension Notes {
         static let configuration = CommandConfiguration(
             abstract: "Write all notes that open here into one sealed file, or readably into a folder.",
             discussion: """
-                The sealed file is a Themis Secure Cell under a passphrase, so that other programs open it too; \
+                The sealed file opens with its passphrase, in 'signet notes import'; files of the notes are in it, fetched on the \
+                way. With --themis it is a Themis Secure Cell, without files, so that other programs open it too; \
                 Documentation/notes.md says how. The folder has one Markdown file a note, for everybody to read who gets at it.
                 """)
 
         @Argument(help: "The file or folder to make.") var target: String
         @Flag(help: "Write a folder of Markdown files, which are not sealed.") var markdown = false
+        @Flag(help: "Write a Themis Secure Cell, whose passphrase is guessed much sooner, without the notes' files.")
+        var themis = false
+        @Flag(help: "Leave the notes' files out, which need the server.") var withoutFiles = false
         @Flag(help: "Write it without asking.") var yes = false
         @Option(help: ArgumentHelp("Read the export's passphrase from the first line of this file.", valueName: "file"))
         var exportPassphraseFile: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard !markdown || !themis else { throw ValidationError("Choose one of --markdown and --themis.") }
+        }
+
         func run() async throws {
             try OutputFile.check(markdown ? target + "/note" : target, outside: home.folder)
+            guard markdown || themis else { return try await exportSealed() }
             let all = await (try await NotesSession(home)).book.notes()
             let notes = all.filter { $0.document != nil }
             var failed = 0
@@ -38,38 +47,75 @@ extension Notes {
                 else { throw CommandFailure(.needsDecision, "Nothing was written.", "") }
                 failed = try write(notes, into: target)
             } else {
-                try write(sealed(notes))
+                try write(cell(notes))
             }
-            let closed = all.count - notes.count
-            output.emit(
-                [
-                    "closed": .number(UInt64(closed)), "exported": .number(UInt64(notes.count - failed)),
-                    "failed": .number(UInt64(failed)), "target": .string(target),
-                ],
-                "\(Paint.output.good("✓")) \(Moment.count(UInt64(notes.count - failed), "note")) in \(JSONValue.printable(target))"
-                    + (closed > 0 ? "; \(closed) closed here and left out." : "."))
+            say(notes.count - failed, closed: all.count - notes.count, failed: failed)
             if failed > 0 {
                 throw CommandFailure(.environment, "\(failed) notes were not written.", "They are named above.")
             }
         }
 
+        private func say(_ count: Int, closed: Int, failed: Int = 0, files: Int = 0) {
+            let words =
+                Moment.count(UInt64(count), "note") + (files > 0 ? ", \(Moment.count(UInt64(files), "file"))" : "")
+            output.emit(
+                [
+                    "closed": .number(UInt64(closed)), "exported": .number(UInt64(count)),
+                    "failed": .number(UInt64(failed)), "files": .number(UInt64(files)), "target": .string(target),
+                ],
+                "\(Paint.output.good("✓")) \(words) in \(JSONValue.printable(target))"
+                    + (closed > 0 ? "; \(closed) closed here and left out." : "."))
+        }
+
         // MARK: Sealed
 
-        private func sealed(_ notes: [NoteFacts]) throws -> [UInt8] {
+        private func passphrase() throws -> SecretBytes {
             let passphrase = try Passphrase.newSecret(
                 file: exportPassphraseFile, variable: "SIGNET_EXPORT_PASSPHRASE", prompt: "Passphrase of the export: ")
             guard passphrase.count > 0 else {
                 throw CommandFailure(.usage, "The passphrase is empty.", "Choose one with at least a few words.")
             }
             try Passphrase.check(passphrase)
+            return passphrase
+        }
+
+        private func exportSealed() async throws {
+            guard !DurableFile(path: target).exists else { throw CommandFailure(.exists, path: target) }
+            let passphrase = try passphrase()
+            var notes = try await NotesSession(home)
+            let (withFiles, target) = (!withoutFiles, target)
+            let report = try await notes.run(isWatching: false) { book throws(NotesError) in
+                let file: TargetFile
+                do { file = try TargetFile(target) } catch { throw .bundle(.notWritten) }
+                let report = try await book.export(under: passphrase, isWithFiles: withFiles) { file.write($0) }
+                do { try file.finish() } catch { throw .bundle(.notWritten) }
+                return report
+            }
+            say(
+                report.noteCount, closed: report.closedCount, failed: report.missingFiles.count,
+                files: report.fileCount)
+            for (note, name) in report.missingFiles {
+                Output.error(
+                    "\(Paint.error.warning("not exported:")) file \(NoteText.line(name)) of \(note.shortName), which the server does not show"
+                )
+            }
+            guard report.missingFiles.isEmpty else {
+                throw CommandFailure(
+                    .notProven, "\(Moment.count(UInt64(report.missingFiles.count), "file")) could not be exported.",
+                    "They are named above; the notes and all other files are in \(JSONValue.printable(target)).")
+            }
+        }
+
+        private func cell(_ notes: [NoteFacts]) throws -> [UInt8] {
+            let passphrase = try passphrase()
             let text = JSONValue.object(["notes": .array(notes.map(\.export))]).text
             do {
                 let cell = try passphrase.withBytes { bytes in
                     try PassphraseSeal.seal(
                         Array(text.utf8), passphrase: bytes.bindMemory(to: UInt8.self).span,
-                        context: NotesBundle.context)
+                        context: ThemisBundle.context)
                 }
-                return NotesBundle.format + cell
+                return ThemisBundle.format + cell
             } catch { throw CommandFailure(.bug, "The export could not be sealed.", CommandFailure.bugRemedy) }
         }
 
@@ -100,8 +146,8 @@ extension Notes {
     }
 }
 
-/// The sealed export: this line, then a Secure Cell (Seal, passphrase) with this context. Inside: JSON.
-enum NotesBundle {
+/// The export in Themis' form: this line, then a Secure Cell (Seal, passphrase) with this context. Inside: JSON.
+enum ThemisBundle {
     static let format = Array("signet-notes-bundle/v1\n".utf8)
     static let context = Array("signet-notes-bundle/v1".utf8)
 }

@@ -34,6 +34,9 @@ extension Notes {
                 try await notes.run { book throws(NotesError) in try await book.detach(manifest, from: found.note) }
             } else {
                 let source = try SourceFile(file)
+                guard source.byteCount <= AttachmentManifest.maximumByteCount else {
+                    throw CommandFailure(.badFile, "\(JSONValue.printable(file)) is longer than 4 GiB.", "Split it.")
+                }
                 let (name, type) = (Array(URL(filePath: file).lastPathComponent.utf8), Array(type.utf8))
                 try await notes.run { book throws(NotesError) in
                     try await book.attach(
@@ -94,7 +97,7 @@ extension NoteFacts {
 }
 
 /// A file that is read in pieces.
-private struct SourceFile: @unchecked Sendable {
+struct SourceFile: @unchecked Sendable {
     let byteCount: UInt64
     // Used by one reader at a time.
     private let handle: FileHandle
@@ -102,9 +105,6 @@ private struct SourceFile: @unchecked Sendable {
     init(_ path: String) throws {
         guard let handle = FileHandle(forReadingAtPath: path), let end = try? handle.seekToEnd() else {
             throw CommandFailure(.badFile, "There is no file \(JSONValue.printable(path)) to read.", "Check the name.")
-        }
-        guard end <= AttachmentManifest.maximumByteCount else {
-            throw CommandFailure(.badFile, "\(JSONValue.printable(path)) is longer than 4 GiB.", "Split it.")
         }
         self.handle = handle
         byteCount = end
@@ -114,16 +114,25 @@ private struct SourceFile: @unchecked Sendable {
     func piece(_ index: Int) -> [UInt8]? {
         let start = UInt64(index) * UInt64(AttachmentManifest.chunkByteCount)
         let count = min(UInt64(AttachmentManifest.chunkByteCount), byteCount - start)
-        guard count > 0 else { return [] }
-        guard (try? handle.seek(toOffset: start)) != nil, let bytes = try? handle.read(upToCount: Int(count)),
-            bytes.count == count
-        else { return nil }
-        return Array(bytes)
+        guard let bytes = bytes(at: start, count: Int(count)), bytes.count == count else { return nil }
+        return bytes
+    }
+
+    /// As many bytes from some place on, fewer at the end; nil if they cannot be read.
+    func bytes(at offset: UInt64, count: Int) -> [UInt8]? {
+        guard count > 0, offset < byteCount else { return [] }
+        guard (try? handle.seek(toOffset: offset)) != nil else { return nil }
+        var found: [UInt8] = []
+        while found.count < count {
+            guard let bytes = try? handle.read(upToCount: count - found.count), !bytes.isEmpty else { break }
+            found += bytes
+        }
+        return found
     }
 }
 
 /// A file that is written in pieces beside its place, under a name that nobody had, and put there when it is whole.
-private final class TargetFile: @unchecked Sendable {
+final class TargetFile: @unchecked Sendable {
     private let path: String
     private let temporary: String
     // Used by one writer at a time.

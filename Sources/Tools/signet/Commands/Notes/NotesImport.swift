@@ -8,20 +8,27 @@ extension Notes {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Take the posts out of an export of the SecureNotes app of 2018, each under a new key of its own.",
+                "Take in a sealed export, or the posts of the SecureNotes app of 2018, each note under a new key of its own.",
             discussion:
                 """
-                The file is what Firebase exports of its database. It says how many posts its server could have read. What is \
-                too long for a note is named and left out. Given again, it takes only what is not here yet.
+                A sealed export is one of 'signet notes export', in either form; nothing of it is taken in unless all of it opens. \
+                Of the app of 2018 it is what Firebase exports of its database; it says how many posts its server could have read. What \
+                is too long for a note is named and left out. Given again, it takes only what is not here yet.
                 """)
 
-        @Argument(help: "The exported JSON file.") var file: String
+        @Argument(help: "The export.") var file: String
+        @Option(help: ArgumentHelp("Read the export's passphrase from the first line of this file.", valueName: "file"))
+        var exportPassphraseFile: String?
         @Option(help: "Whose posts: a user id, or an author's name. Needed when there are several.") var user: String?
         @OptionGroup var offline: OfflineOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
+            let source = try SourceFile(file)
+            if let start = source.bytes(at: 0, count: 64), OpenedBundle.isBundle(start) {
+                return try await takeBundle(source)
+            }
             let export: SeedExport
             do {
                 export = try SeedExport(
@@ -39,6 +46,45 @@ extension Notes {
             }
             let isSent = try await notes.send(unless: isOffline)
             say(export, posts.count, taken, isSent)
+        }
+
+        private func takeBundle(_ source: SourceFile) async throws {
+            guard user == nil else {
+                throw CommandFailure(.usage, "A sealed export is one person's.", "Leave --user away.")
+            }
+            let passphrase = try Passphrase.secret(
+                file: exportPassphraseFile, variable: "SIGNET_EXPORT_PASSPHRASE", prompt: "Passphrase of the export: ")
+            let bundle: OpenedBundle
+            do {
+                bundle = try OpenedBundle(passphrase: passphrase) { source.bytes(at: $0, count: $1) }
+            } catch { throw CommandFailure(NotesError.bundle(error).status, error.sentence) }
+            var notes = try await NotesSession(home)
+            let isOffline = offline.offline
+            let taken = try await notes.run(isWatching: !isOffline) { book throws(NotesError) in
+                if await !book.hasAccountKey, !isOffline { _ = try await book.sync() }
+                return try await book.take(bundle, isSending: !isOffline) { source.bytes(at: $0, count: $1) }
+            }
+            for name in taken.leftOut {
+                Output.error("\(Paint.error.warning("left out:")) \(NoteText.line(name)): too long for a note")
+            }
+            for name in taken.filesLeftOut {
+                Output.error(
+                    "\(Paint.error.warning("left out:")) file \(NoteText.line(name)): not in the export, or it needs the server"
+                )
+            }
+            let isSent = try await notes.send(unless: isOffline)
+            output.emit(
+                [
+                    "files": .number(UInt64(taken.fileCount)),
+                    "filesLeftOut": .array(taken.filesLeftOut.map { .text($0) }),
+                    "hereAlready": .number(UInt64(taken.hereAlreadyCount)), "imported": .number(UInt64(taken.count)),
+                    "leftOut": .array(taken.leftOut.map { .text($0) }), "sent": .bool(isSent),
+                ],
+                """
+                \(Paint.output.good("✓")) \(Moment.count(UInt64(taken.count), "note")) and \
+                \(Moment.count(UInt64(taken.fileCount), "file")) imported, each sealed under a new key.\
+                \(taken.hereAlreadyCount > 0 ? " \(taken.hereAlreadyCount) are here already." : "")
+                """)
         }
 
         private func chosen(_ export: SeedExport) throws -> [SeedPost] {

@@ -1,0 +1,37 @@
+import NotesClient
+
+extension BundleError {
+    var sentence: Sentence {
+        let nothing = "Nothing of it was taken in."
+        return switch self {
+        case .otherFormat:
+            Sentence(
+                "That is no sealed export of this program's, or one of a newer signet's.", "Check its name. " + nothing)
+        case .tooMuchWork:
+            Sentence(
+                "The export asks for more memory or work than any of ours: it was changed.",
+                "Take another copy of it. " + nothing)
+        case .tooLittleWork:
+            Sentence(
+                "The export asks for too little work to guess its passphrase: it was changed.",
+                "Take another copy of it. " + nothing)
+        case .emptyPassphrase: Sentence("The passphrase is empty.", "Choose one with at least a few words.")
+        case .wrongPassphrase:
+            Sentence("The passphrase of the export is wrong.", "Try again. " + nothing)
+        case .wrongPassphraseOrDamaged:
+            Sentence(
+                "The passphrase is wrong, or the export was changed; there is no telling which.",
+                "Try again. " + nothing)
+        case .damaged:
+            Sentence("The export is cut short, or was changed.", "Take another copy of it. " + nothing)
+        case .malformed:
+            Sentence("The export opens, and what is inside is no export of notes.", nothing)
+        case .notRead:
+            Sentence("The export cannot be read, or was changed meanwhile.", "Check the disk and try again.")
+        case .notWritten: Sentence("The disk is full, or cannot be written.", "Make room and try again.")
+        case .notEnoughMemory:
+            Sentence("There is not enough memory for the passphrase.", "Close other programs and try again.")
+        case .notSealed: Sentence("The export could not be sealed.", CommandFailure.bugRemedy)
+        }
+    }
+}
