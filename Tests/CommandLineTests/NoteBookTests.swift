@@ -40,6 +40,12 @@ import Testing
 
     private static func sent(_ book: NoteBook<SQLiteStore>) async throws -> Int { try await book.sync().sentCount }
 
+    private static func standing(
+        _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID
+    ) async throws -> NoteFacts.Standing {
+        try await NoteDesk.with(town, home, server) { book in try await facts(book, note).standing }
+    }
+
     private static func body(_ facts: NoteFacts) -> String? {
         facts.document.map { String(decoding: $0.body, as: UTF8.self) }
     }
@@ -183,6 +189,38 @@ import Testing
                 let lost = try await book.facts(note)
                 #expect(lost.standing == .removed)
             }
+        }
+    }
+
+    @Test func whoLeavesKeepsWhatWasReadAndTheOwnersNextSyncMakesAnotherKey() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server, body: "before")
+            try await Self.edit(town, "bob", server, note, "mine")
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = await #expect(throws: NotesError.ownersStay) { try await book.leave(note) }
+            }
+            try await NoteDesk.with(town, "bob", server) { book in
+                try await book.comment(Self.bytes("goodbye"), on: note)
+                try await book.leave(note)
+                let facts = try await book.facts(note)
+                #expect(facts.standing == .left && Self.body(facts) == "mine")
+                await #expect(throws: NotesError.isGone) { try await book.leave(note) }
+            }
+            try await NoteDesk.with(town, "alice", server) { book in
+                #expect(try await book.sync().rekeyed == [note])
+                let facts = try await book.facts(note)
+                #expect(facts.members.isEmpty && facts.epoch == 2 && Self.body(facts) == "mine")
+                #expect(facts.comments.map(\.text) == [Self.bytes("goodbye")])
+                #expect(try await book.sync().rekeyed.isEmpty)
+            }
+            try await Self.sync(town, "phone", server)
+            #expect(try await Self.standing(town, "phone", server, note) == .left)
+            try await NoteDesk.with(town, "alice", server) { book in
+                try await book.share(note, with: Self.handle(Town.bob), as: .reader)
+            }
+            try await Self.sync(town, "bob", server)
+            #expect(try await Self.standing(town, "bob", server, note) == .reader)
         }
     }
 

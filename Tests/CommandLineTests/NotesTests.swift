@@ -78,6 +78,37 @@ import Testing
         }
     }
 
+    @Test func whoLeavesANoteIsSeenToAndGetsNothingMore() async throws {
+        try await Town.withServer { town, _ in
+            let note = try await Self.write(town, "alice", "Plan", "before")
+            expect(0, try await town.signet("alice", "notes", "share", note, Town.bob))
+            try await Self.sync(town, "bob")
+            expect(2, try await town.signet("bob", "notes", "leave", note), "leaving wants a word of the user's")
+            expect(0, try await town.signet("bob", "notes", "leave", note, "--yes"))
+            let left = try await town.signet("bob", "notes", "leave", note, "--yes")
+            expect(64, left)
+            #expect(left.complaint.contains("not shared with you any more"), "\(left.errors)")
+            let owners = try await town.signet("alice", "notes", "leave", note, "--yes")
+            expect(64, owners)
+            #expect(owners.complaint.contains("nobody's"), "\(owners.errors)")
+
+            let sync = try await town.signet("alice", "notes", "sync")
+            expect(0, sync)
+            #expect(sync.errors.contains("has a new key: somebody left it"), "\(sync.errors)")
+            expect(0, try await town.signet("alice", "notes", "edit", note, "after"))
+            let own = try await Self.show(town, "alice", note)
+            #expect((own["members"] as? [Any])?.isEmpty == true && own["epoch"] as? UInt64 == 2)
+            let steps =
+                try await town.signet("alice", "notes", "log", note, "--json").object()["steps"] as? [[String: Any]]
+            #expect(steps?.map { $0["author"] as? String } == [Town.alice, Town.alice, Town.bob, Town.alice])
+            #expect(steps?[2]["step"] as? String == "left it")
+
+            try await Self.sync(town, "bob")
+            let kept = try await Self.show(town, "bob", note)
+            #expect(kept["body"] as? String == "before" && kept["standing"] as? String == "left")
+        }
+    }
+
     @Test func aFileOfANoteThatWasTakenBackIsNobodysFault() async throws {
         try await Town.withServer { town, _ in
             let note = try await Self.write(town, "alice", "Plan", "with a map")

@@ -111,6 +111,24 @@ import Testing
         #expect(try await folder.push(draft.write(by: bob), by: bob) == .refused(.forbidden))
     }
 
+    @Test mutating func whoLeavesKeepsTheStepThatSaysSoAndIsServedNothingElse() async throws {
+        try await begin()
+        try await expectApplied(draft.share(with: carol, .reader, by: alice), by: alice)
+        let cursor = try unwrapped(await folder.feed(of: carol).last).position
+        try await expectApplied(draft.bare(.leave, by: bob), by: bob)
+        try await expectApplied(draft.write(by: alice), by: alice)
+        let left = try await folder.items(of: bob)
+        #expect(left.count == 1)
+        guard case .left(let entry) = left.first else { throw Missing() }
+        #expect(entry.number == 4 && entry.author == bob.author)
+        #expect(try await kinds(of: carol, after: cursor) == [1, 2], "the others see it")
+        let kept = draft
+        #expect(try await folder.push(draft.comment(by: bob), by: bob) == .refused(.forbidden))
+        draft = kept
+        try await expectApplied(draft.rekey(for: [carol], by: alice), by: alice)
+        #expect(try await folder.items(of: bob).count == 1)
+    }
+
     @Test mutating func anUnsharingChangesKeyAndHeadAtOnce() async throws {
         try await begin()
         try await expectApplied(draft.share(with: carol, .reader, by: alice), by: alice)

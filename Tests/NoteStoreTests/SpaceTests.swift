@@ -32,11 +32,13 @@ import Testing
         var draft = try Draft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        try await folder.push(draft.share(with: carol, by: alice), by: alice)
         isFull.value = true
         let (kept, blob) = (draft, try unwrapped(BlobID(Draft.bytes(16))))
         #expect(try await folder.push(draft.write(10, by: alice), by: alice) == .overLimit(.bytes))
         draft = kept
         #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
+        #expect(isApplied(try await folder.push(draft.bare(.leave, by: carol), by: carol)))
         #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
         isFull.value = false

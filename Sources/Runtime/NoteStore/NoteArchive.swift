@@ -78,7 +78,7 @@ public final class NoteArchive: Sendable {
     }
 }
 
-/// How much the server takes. Who removes somebody or deletes is never refused for lack of room.
+/// How much the server takes. Who removes somebody, leaves or deletes is never refused for lack of room.
 public struct NoteLimits: Hashable, Sendable {
     /// Bytes of an account: its records and files, in its own notes and in others', and what it puts into feeds.
     public var bytes: UInt64 = 1 << 30

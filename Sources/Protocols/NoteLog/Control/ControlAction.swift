@@ -15,6 +15,8 @@ public enum ControlAction: Hashable, Sendable {
     case transfer(Handle)
     /// The last step.
     case delete
+    /// The author, a member, takes themself out. The note keeps its key until the owner gives it another.
+    case leave
 
     /// Wire form: u8 kind, then the parts in order.
     func write(to writer: inout ByteWriter) {
@@ -37,6 +39,7 @@ public enum ControlAction: Hashable, Sendable {
             writer.write(UInt8(5))
             writer.write(handle)
         case .delete: writer.write(UInt8(6))
+        case .leave: writer.write(UInt8(7))
         }
     }
 
@@ -51,6 +54,7 @@ public enum ControlAction: Hashable, Sendable {
         case 4: self = .rekey(try Rekeying(from: &reader))
         case 5: self = .transfer(try Handle(from: &reader))
         case 6: self = .delete
+        case 7: self = .leave
         default: throw NoteRecordError.invalidField
         }
     }

@@ -1,7 +1,7 @@
 import CanonicalCoding
 
-/// An entry of a note's control log: signed by the owner, chained by hash, readable by the server, which cannot make
-/// one.
+/// An entry of a note's control log: signed by the owner, or by the member who leaves; chained by hash, readable by the server,
+/// which cannot make one.
 ///
 /// Wire form: `signet-note-control/v1` LF; 16 note; u64 number; 32 hash of the previous entry (zeros at 1); u64 time,
 /// seconds since 1970; author; action; 64 signature by the author's device.

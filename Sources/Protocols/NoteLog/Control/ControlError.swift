@@ -19,7 +19,7 @@ public enum ControlError: Error, Hashable, Sendable {
 
 /// A rule of the control log.
 public enum ControlRule: Hashable, Sendable {
-    /// Only the owner signs.
+    /// Only the owner signs; but who leaves signs that themself.
     case authorIsOwner
     /// A note is created once.
     case createdOnce
@@ -27,7 +27,7 @@ public enum ControlRule: Hashable, Sendable {
     case notDeleted
     /// The owner is no member, and nobody becomes what they are already or less.
     case shareAdds
-    /// Only members are removed or become owner.
+    /// Only members are removed, leave or become owner.
     case isMember
     /// Epochs step by one.
     case epochStepsByOne

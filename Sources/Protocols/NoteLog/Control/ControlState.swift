@@ -21,6 +21,8 @@ public struct ControlState: Hashable, Sendable {
     public private(set) var keyCommitments: [[UInt8]]
     /// The last revision and the children of each epoch that is over; index 0 is epoch 1.
     public private(set) var closings: [EpochClosing]
+    /// Who left and knows the note's key of now: the owner's next key is not theirs.
+    public private(set) var departed: Set<Handle> = []
     /// Whether the note is gone.
     public private(set) var isDeleted = false
     /// The number of the last entry.
@@ -72,9 +74,11 @@ public struct ControlState: Hashable, Sendable {
     /// Applies the action; the rule that it breaks, if any.
     private mutating func violation(_ entry: ControlEntry) -> ControlRule? {
         guard !isDeleted else { return .notDeleted }
+        if case .leave = entry.action { return leave(entry.author.handle) }
         guard entry.author.handle == owner else { return .authorIsOwner }
         switch entry.action {
         case .create: return .createdOnce
+        case .leave: return .authorIsOwner
         case .share(let handle, let role): return share(handle, role)
         case .unshare(let handle, let rekeying):
             guard members.removeValue(forKey: handle) != nil else { return .isMember }
@@ -92,7 +96,15 @@ public struct ControlState: Hashable, Sendable {
     private mutating func share(_ handle: Handle, _ role: NoteRole) -> ControlRule? {
         guard handle != owner, members[handle].map({ $0 < role }) ?? true else { return .shareAdds }
         members[handle] = role
+        departed.remove(handle)
         return members.count <= Self.maximumMemberCount ? nil : .memberCount
+    }
+
+    /// Nobody but the member themself, and not the owner, whose note would be nobody's.
+    private mutating func leave(_ handle: Handle) -> ControlRule? {
+        guard members.removeValue(forKey: handle) != nil else { return .isMember }
+        departed.insert(handle)
+        return nil
     }
 
     private mutating func rekey(_ rekeying: Rekeying) -> ControlRule? {
@@ -101,6 +113,7 @@ public struct ControlState: Hashable, Sendable {
         guard rekeying.members == memberHash else { return .membersAreStated }
         guard !keyCommitments.contains(rekeying.keyCommitment) else { return .keyIsNew }
         epoch = next
+        departed = []
         keyCommitments.append(rekeying.keyCommitment)
         closings.append(EpochClosing(revisionHead: rekeying.revisionHead, children: rekeying.children))
         return nil

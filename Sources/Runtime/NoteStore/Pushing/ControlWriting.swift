@@ -22,7 +22,11 @@ struct ControlWriting {
 
     func run(_ known: NoteRow?) throws {
         guard let note = try known ?? create() else { throw DamagedRow() }
-        if case .unshare(let handle, _) = push.entry.action { try remove(handle, from: note) }
+        switch push.entry.action {
+        case .unshare(let handle, _): try remove(handle, from: note)
+        case .leave: try remove(push.entry.author.handle, from: note)
+        case .create, .share, .rekey, .transfer, .delete: break
+        }
         let entry = try pushing.insert(
             .control(push.entry, children: push.children), of: note.id, number: push.entry.number,
             hash: push.entry.hash)
@@ -52,7 +56,7 @@ struct ControlWriting {
             try transaction.run("UPDATE notes SET deleted = ? WHERE id = ?", [transaction.time, note.id])
             try transaction.run("DELETE FROM records WHERE note = ? AND kind > 1", [note.id])
             try transaction.run("DELETE FROM chunks WHERE note = ?", [note.id])
-        case .create, .unshare, .rekey: break
+        case .create, .unshare, .rekey, .leave: break
         }
     }
 

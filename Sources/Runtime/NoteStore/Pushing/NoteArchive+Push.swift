@@ -83,7 +83,7 @@ struct Pushing {
         switch operation {
         case .control(let push):
             switch push.entry.action {
-            case .unshare, .delete: return nil
+            case .unshare, .delete, .leave: return nil
             case .create: if try noteCount() >= limits.notes { return .notes }
             case .share: if next.control.members.count > limits.members { return .members }
             case .rekey, .transfer: break

@@ -144,6 +144,11 @@ extension NoteBook {
         guard role == .writer else { throw .mayNotWrite }
     }
 
+    func checkMayLeave(_ held: HeldNote) throws(NotesError) {
+        guard !held.control.state.isDeleted, held.role(of: author.handle) != nil else { throw .isGone }
+        guard held.control.state.owner != author.handle else { throw .ownersStay }
+    }
+
     func checkOwns(_ held: HeldNote) throws(NotesError) {
         guard !held.control.state.isDeleted, held.role(of: author.handle) != nil else { throw .isGone }
         guard held.control.state.owner == author.handle else { throw .onlyOwner(held.control.state.owner) }

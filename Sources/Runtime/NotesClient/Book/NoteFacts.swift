@@ -39,6 +39,8 @@ public struct NoteFacts: Sendable {
         case reader
         /// Nothing any more: what was read is kept.
         case removed
+        /// The same, as the person wanted it.
+        case left
         /// It was deleted.
         case deleted
         /// Not certain.
@@ -69,7 +71,7 @@ public struct NoteFacts: Sendable {
     init(_ held: HeldNote, for reader: Handle) {
         let state = held.control.state
         note = held.note
-        standing = Standing(state, reader)
+        standing = Standing(state, reader, hasLeft: held.hasLeft(reader))
         owner = state.owner
         members = state.members.map { Member(handle: $0.key, role: $0.value) }.sorted {
             $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes)
@@ -104,7 +106,7 @@ public struct NoteFacts: Sendable {
 }
 
 extension NoteFacts.Standing {
-    init(_ state: ControlState, _ reader: Handle) {
+    init(_ state: ControlState, _ reader: Handle, hasLeft: Bool) {
         if state.isDeleted {
             self = .deleted
         } else if state.owner == reader {
@@ -113,7 +115,7 @@ extension NoteFacts.Standing {
             switch state.members[reader] {
             case .writer: self = .writer
             case .reader: self = .reader
-            case nil: self = .removed
+            case nil: self = hasLeft ? .left : .removed
             }
         }
     }
@@ -125,6 +127,18 @@ extension HeldNote {
             guard case .comment(let text, let time) = child.content else { return nil }
             return NoteFacts.Comment(author: child.record.record.author.handle, text: text, time: time)
         }.sorted { ($0.time, $0.text.count) < ($1.time, $1.text.count) }
+    }
+
+    /// Whether somebody who is no member took themself out.
+    fileprivate func hasLeft(_ handle: Handle) -> Bool {
+        let last = control.entries.last { entry in
+            switch entry.action {
+            case .unshare(let removed, _): removed == handle
+            case .leave: entry.author.handle == handle
+            default: false
+            }
+        }
+        return last?.action == .leave
     }
 
     var stars: Set<Handle> {

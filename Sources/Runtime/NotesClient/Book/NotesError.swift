@@ -22,6 +22,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case onlyOwner(Handle)
     /// The note was taken away from the user, or deleted.
     case isGone
+    /// The note is the user's own: its owner transfers or deletes it, and does not leave.
+    case ownersStay
     /// The person is no member of the note.
     case notAMember(Handle)
     /// The person has this role already, or a higher one.

@@ -82,7 +82,7 @@ extension NoteFacts {
     fileprivate var hasFilesAtServer: Bool {
         switch standing {
         case .owner, .writer, .reader: true
-        case .removed, .deleted, .unknown: false
+        case .removed, .left, .deleted, .unknown: false
         }
     }
 }

@@ -118,7 +118,7 @@ extension NoteBook {
         guard let facts = try? facts(note), facts.document != nil else { return false }
         switch facts.standing {
         case .owner, .writer, .reader: return true
-        case .removed, .deleted, .unknown: return false
+        case .removed, .left, .deleted, .unknown: return false
         }
     }
 

@@ -59,6 +59,16 @@ extension NoteBook {
         }
     }
 
+    /// Takes the user out of somebody's note, for everybody to see: the server shows this account nothing of it any more, and the
+    /// owner's next key is not theirs. What was read stays here.
+    ///
+    /// - Throws: ``NotesError``: ``NotesError/ownersStay``.
+    public func leave(_ note: NoteID) async throws(NotesError) {
+        try await step(note, isSealing: false) { held throws(NotesError) in
+            (ControlPush(entry: try self.entry(.leave, after: held).entry), [])
+        }
+    }
+
     // MARK: One step
 
     private func rekey(_ note: NoteID, without removed: Handle?) async throws(NotesError) {
@@ -106,18 +116,25 @@ extension NoteBook {
 
     /// Makes a step on where the note stands, sends it, and tries again if the note has moved.
     ///
-    /// - Parameter make: the step, and what is kept of it beside its entry.
+    /// - Parameters:
+    ///   - isSealing: whether it is the owner's step, which gives or takes a key; false of a member who leaves, whom neither a doubt nor
+    ///     anything that waits holds back.
+    ///   - make: the step, and what is kept of it beside its entry.
     private func step(
-        _ note: NoteID, _ make: (HeldNote) throws(NotesError) -> (ControlPush, [HeldRecord])
+        _ note: NoteID, isSealing: Bool = true, _ make: (HeldNote) throws(NotesError) -> (ControlPush, [HeldRecord])
     ) async throws(NotesError) {
         for _ in 0..<8 {
             try await pull()
             _ = try await push()
             let held = try heldNote(note)
-            try checkOwns(held)
-            if let doubt = try await doubt(about: note) { throw .doubted(doubt) }
-            // What still waits stands in the way: the step would say nothing of it.
-            guard !held.isPending else { throw .keepsMoving }
+            if isSealing {
+                try checkOwns(held)
+                if let doubt = try await doubt(about: note) { throw .doubted(doubt) }
+                // What still waits stands in the way: the step would say nothing of it.
+                guard !held.isPending else { throw .keepsMoving }
+            } else {
+                try checkMayLeave(held)
+            }
             let (push, more) = try make(held)
             guard let outcome = try await send([.control(push)]).first else { throw .malformedAnswer }
             switch outcome {

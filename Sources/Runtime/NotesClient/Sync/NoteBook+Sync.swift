@@ -18,6 +18,8 @@ public struct SyncReport: Hashable, Sendable {
     public let met: [Handle: MetCheckpoint]
     /// Notes that are not here as the directory's log says, or may not be.
     public let doubts: [NoteID: HeadDoubt]
+    /// Notes of the user's own that have a new key, since somebody left them.
+    public let rekeyed: Set<NoteID>
 }
 
 extension NoteBook {
@@ -33,11 +35,13 @@ extension NoteBook {
         received.formUnion(try await checkLoggedHeads())
         let met = try await meetCheckpoints(in: received)
         let (sentCount, refused) = try await push()
+        let rekeyed = try await rekeyAfterLeaving()
         try await keepKeysForOwnDevices()
         try await advanceAccountHead()
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
         return SyncReport(
-            received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met, doubts: doubts)
+            received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met, doubts: doubts,
+            rekeyed: rekeyed)
     }
 
     /// Waits until something is new for this account, or the server has waited long enough.
@@ -50,6 +54,21 @@ extension NoteBook {
         let request = WaitRequest(cursor: cursor, seconds: min(seconds, WaitRequest.maximumSeconds))
         let answer: WaitAnswer = try await calls.call(.wait, request)
         return answer.newest > cursor
+    }
+
+    /// Gives each note of one's own another key that somebody left who knows the key of now. What stands in the way is
+    /// tried again by the next sync.
+    private func rekeyAfterLeaving() async throws(NotesError) -> Set<NoteID> {
+        var rekeyed: Set<NoteID> = []
+        for note in ownNotes() where held[note]?.control.state.departed.isEmpty == false {
+            do {
+                try await rekey(note)
+                rekeyed.insert(note)
+            } catch {
+                guard error.family != .environment || error == .keepsMoving else { throw error }
+            }
+        }
+        return rekeyed
     }
 
     /// A note that came wrapped to this device is wrapped for all own devices, those of later included; and anew under a

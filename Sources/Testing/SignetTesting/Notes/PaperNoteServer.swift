@@ -165,6 +165,7 @@ extension PaperNoteServer.State {
                 for item in isNew ? note.items : [.control(push.entry, children: push.children)] { tell(handle, item) }
             }
             if case .unshare(let handle, _) = push.entry.action { tell(handle, .left(push.entry)) }
+            if case .leave = push.entry.action { tell(author.handle, .left(push.entry)) }
             for wrap in push.wraps { tell(wrap.header.recipient.handle, .wrap(wrap)) }
             if let wrap = push.ownWrap { tell(author.handle, .ownWrap(id, epoch: snapshot.control.epoch, wrap)) }
             if let revision = push.revision {

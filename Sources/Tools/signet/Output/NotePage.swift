@@ -68,6 +68,7 @@ extension NoteFacts.Standing {
         case .writer: "writer"
         case .reader: "reader"
         case .removed: "removed"
+        case .left: "left"
         case .deleted: "deleted"
         case .unknown: "unknown"
         }
@@ -128,6 +129,7 @@ enum NotesPage {
         case .writer: "from \(owner(note)), you may write"
         case .reader: "from \(owner(note)), to read"
         case .removed: "from \(owner(note)), taken back"
+        case .left: "from \(owner(note)), left by you"
         case .deleted: "deleted"
         case .unknown: "not certain whose"
         }
@@ -164,6 +166,9 @@ enum NotesPage {
     ///
     /// - Returns: whether everything was sent.
     static func finish(_ report: SyncReport) throws -> Bool {
+        for note in report.rekeyed.sorted() {
+            Output.error("\(note.hexadecimal.prefix(8)) has a new key: somebody left it.")
+        }
         for (note, problem) in report.refused.sorted(by: { $0.key < $1.key }) {
             let sentence = problem.sentence
             Output.error("\(Paint.error.warning("not sent:")) \(note.hexadecimal.prefix(8)): \(sentence.what)")

@@ -53,6 +53,10 @@ extension NotesError {
         case .isGone:
             Sentence(
                 "This note is not shared with you any more, or was deleted.", "What you had read of it is still here.")
+        case .ownersStay:
+            Sentence(
+                "The note is yours, and would be nobody's.",
+                "Give it to a member with 'signet notes transfer', or delete it with 'signet notes rm'.")
         case .notAMember(let handle):
             Sentence("The note is not shared with \(handle).", "'signet notes members' shows with whom.")
         case .memberAlready(let handle):

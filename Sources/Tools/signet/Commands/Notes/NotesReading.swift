@@ -152,6 +152,7 @@ extension ControlAction {
         case .rekey: "gave it a new key"
         case .transfer(let handle): "gave it to \(handle)"
         case .delete: "deleted it"
+        case .leave: "left it"
         }
     }
 }

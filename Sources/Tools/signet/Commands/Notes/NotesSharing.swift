@@ -71,6 +71,30 @@ extension Notes {
         }
     }
 
+    /// `signet notes leave`
+    struct Leave: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave a note that somebody shared with you.",
+            discussion: """
+                You get nothing of it from then on, and everybody who has it sees that you left. What you have read stays on \
+                this device. Its owner may share it with you again.
+                """)
+
+        @Argument(help: "The note.") var note: String
+        @Flag(help: "Leave it without asking.") var yes = false
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            guard try yes || Question.confirm("Leave it, for everybody who has it to see?", option: "--yes") else {
+                throw CommandFailure(.needsDecision, "You did not leave it.", "")
+            }
+            try await step(note, home, output, { "You left \($0.heading)." }) { book, note throws(NotesError) in
+                try await book.leave(note)
+            }
+        }
+    }
+
     /// `signet notes rekey`
     struct Rekey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
