@@ -26,6 +26,8 @@ public actor NoteBook<Store: ClientStore> {
     var keysOfPeople: [Handle: AuthorKeys] = [:]
     /// The own account, for as long.
     var own: VerifiedLookup?
+    /// The epoch of somebody's verified lookup, for as long: in it the log says where notes stand.
+    var newestEpoch: VerifiedEpoch?
     /// Ed25519 keys of the own devices that a recovery removed, while it brings back what they wrote; else empty.
     var devicesBeforeRecovery: [[UInt8]] = []
     /// Those of them whose devices have changed, without the user's word.

@@ -101,7 +101,7 @@ extension NoteBook {
 
     // MARK: Asking
 
-    /// The heads that the log has for these notes, in the epoch of a lookup of one's own account.
+    /// The heads that the log has for these notes, in the epoch of a lookup, of one's own account if there was no other.
     private func loggedHeads(
         of notes: [NoteID]
     ) async throws(NotesError) -> [Result<VerifiedNoteHead, HeadDoubt>] {
@@ -122,7 +122,8 @@ extension NoteBook {
     ) async throws(NotesError) -> Result<(VerifiedNotesRoot, [LoggedHeadProof?]), HeadDoubt> {
         for delay in [0, 100, 400, 1600] {
             if delay > 0 { await surroundings.wait(.milliseconds(delay)) }
-            let epoch = try await ownLookup().epoch
+            let epoch: VerifiedEpoch
+            if let newestEpoch { epoch = newestEpoch } else { epoch = try await ownLookup().epoch }
             let answer: LoggedHeadsAnswer
             do throws(NotesError) {
                 answer = try await calls.call(
@@ -133,7 +134,7 @@ extension NoteBook {
             }
             guard case .heads(let proof, let heads) = answer else {
                 // A newer epoch has ended, or ends now with a newer root.
-                own = nil
+                (own, newestEpoch) = (nil, nil)
                 continue
             }
             guard heads.count == notes.count else { throw .malformedAnswer }

@@ -9,7 +9,10 @@ extension NoteBook {
     ///
     /// - Throws: ``NotesError``: nobody the user chose, or no device left that the user accepted.
     func recipients(_ handle: Handle) async throws(NotesError) -> [WrapRecipient] {
-        let verdict = try await verdict(handle)
+        try await recipients(handle, in: verdict(handle))
+    }
+
+    private func recipients(_ handle: Handle, in verdict: LookupVerdict) async throws(NotesError) -> [WrapRecipient] {
         switch verdict.outcome {
         case .matched, .firstPinned, .accepted: return WrapRecipient.devices(of: verdict.lookup)
         case .stranger: throw .stranger(handle)
@@ -26,10 +29,16 @@ extension NoteBook {
     }
 
     /// The devices of somebody who is to become a member: here a change stops everything.
-    func newRecipients(_ handle: Handle) async throws(NotesError) -> [WrapRecipient] {
-        let verdict = try await verdict(handle)
+    ///
+    /// - Parameter answer: what was found of them; its epoch is good for what the log says of notes.
+    func newRecipients(
+        _ handle: Handle, in answer: Result<LookupVerdict, ClientError>
+    ) async throws(NotesError) -> [WrapRecipient] {
+        let verdict: LookupVerdict
+        do { verdict = try answer.get() } catch { throw .client(error) }
         if case .changed(let change) = verdict.outcome { throw .changedKeys(handle, change) }
-        return try await recipients(handle)
+        newestEpoch = verdict.lookup.epoch
+        return try await recipients(handle, in: verdict)
     }
 
     /// The keys by which records of these people are judged; of somebody who has none, none.
@@ -81,7 +90,7 @@ extension NoteBook {
     }
 
     /// Forgets the answers of an earlier sync.
-    func forgetPeople() { (own, keysOfPeople, changedPeople, compared) = (nil, [:], [], []) }
+    func forgetPeople() { (own, keysOfPeople, changedPeople, compared, newestEpoch) = (nil, [:], [], [], nil) }
 
     private func verdict(_ handle: Handle) async throws(NotesError) -> LookupVerdict {
         do { return try await client.lookup(handle).verdict } catch { throw .client(error) }
@@ -89,5 +98,12 @@ extension NoteBook {
 
     private func pinnedDevices(_ handle: Handle) async throws(NotesError) -> [PinnedDevice] {
         do { return try await client.store.pinnedPeer(handle)?.devices ?? [] } catch { throw .store(error) }
+    }
+}
+
+extension Client {
+    /// A lookup that is under way while something else is asked for.
+    func answer(about handle: Handle) async -> Result<LookupVerdict, ClientError> {
+        do throws(ClientError) { return .success(try await lookup(handle).verdict) } catch { return .failure(error) }
     }
 }

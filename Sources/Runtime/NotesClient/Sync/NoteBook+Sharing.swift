@@ -9,12 +9,19 @@ import SignetClient
 extension NoteBook {
     /// Gives a note to somebody, with a role; a reader becomes a writer so, too.
     ///
+    /// If nothing waits to be sent, nothing came, and no newer root is being logged, it takes three requests one after the other: who they are, and at the same time what
+    /// is new; if the note is shared already, where the log says that it stands; the step. The next ``sync()`` signs the
+    /// account's head.
+    ///
     /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen.
     public func share(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
         forgetPeople()
-        let recipients = try await newRecipients(handle)
+        let client = client
+        async let answer = client.answer(about: handle)
+        try await pull()
+        let recipients = try await newRecipients(handle, in: answer)
         let checkpoint = await ownCheckpoint()
-        try await step(note) { held throws(NotesError) in
+        try await step(note, isPulled: true) { held throws(NotesError) in
             guard handle != held.control.state.owner, held.role(of: handle).map({ $0 < role }) ?? true else {
                 throw .memberAlready(handle)
             }
@@ -117,14 +124,16 @@ extension NoteBook {
     /// Makes a step on where the note stands, sends it, and tries again if the note has moved.
     ///
     /// - Parameters:
+    ///   - isPulled: whether what is new was fetched just now.
     ///   - isSealing: whether it is the owner's step, which gives or takes a key; false of a member who leaves, whom neither a doubt nor
     ///     anything that waits holds back.
     ///   - make: the step, and what is kept of it beside its entry.
     private func step(
-        _ note: NoteID, isSealing: Bool = true, _ make: (HeldNote) throws(NotesError) -> (ControlPush, [HeldRecord])
+        _ note: NoteID, isPulled: Bool = false, isSealing: Bool = true,
+        _ make: (HeldNote) throws(NotesError) -> (ControlPush, [HeldRecord])
     ) async throws(NotesError) {
-        for _ in 0..<8 {
-            try await pull()
+        for attempt in 0..<8 {
+            if attempt > 0 || !isPulled { try await pull() }
             _ = try await push()
             let held = try heldNote(note)
             if isSealing {

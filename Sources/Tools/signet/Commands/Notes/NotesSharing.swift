@@ -8,15 +8,16 @@ extension Notes {
     /// One step of a note's log, and what is said of it.
     fileprivate static func step(
         _ note: String, _ home: HomeOptions, _ output: OutputOptions, _ words: (NoteFacts) -> String,
-        with person: Handle? = nil, _ body: (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
+        with person: Handle? = nil, isSyncing: Bool = true,
+        _ body: (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
     ) async throws {
         var notes = try await NotesSession(home)
         let found = try await notes.note(note)
-        let report = try await notes.run { book throws(NotesError) in
+        let report = try await notes.run { book throws(NotesError) -> SyncReport? in
             try await body(book, found.note)
-            return try await book.sync()
+            return isSyncing ? try await book.sync() : nil
         }
-        _ = try NotesPage.finish(report)
+        if let report { _ = try NotesPage.finish(report) }
         let after = try await notes.book.facts(found.note)
         let said = "\(Paint.output.good("✓")) \(words(found))"
         guard let person else { return output.emit(after.json, said) }
@@ -39,7 +40,8 @@ extension Notes {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let words = write ? "may read and change" : "may read"
-            try await step(note, home, output, { "\(handle) \(words) \($0.heading)." }, with: handle) {
+            try await step(note, home, output, { "\(handle) \(words) \($0.heading)." }, with: handle, isSyncing: false)
+            {
                 book, note throws(NotesError) in
                 try await book.share(note, with: handle, as: write ? .writer : .reader)
             }
