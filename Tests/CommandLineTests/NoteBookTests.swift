@@ -301,7 +301,7 @@ import Testing
                 return note
             }
             try await Self.sync(town, "tablet", server)
-            expect(0, try await town.signet("alice", "devices", "revoke", "2"))
+            expect(0, try await town.signet("alice", "devices", "revoke", "2", "--keep-keys"))
             let later = try await NoteDesk.with(town, "alice", server) { book in
                 #expect(try await Self.rotated(book) == 1)
                 try await book.edit(note) { $0.body = Self.bytes("after") }
@@ -328,6 +328,22 @@ import Testing
                 #expect(Self.body(facts) == "after" && facts.epoch == 2)
                 #expect(try await Self.text(book, note, 1) == "before", "older revisions open still")
             }
+        }
+    }
+
+    @Test func aRotationThatWasInterruptedIsFinishedByTheNextSync() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                try await book.replaceAccountKey()
+            }
+            #expect(try await Self.sync(town, "alice", server).rekeyed == [note])
+            #expect(try await Self.sync(town, "alice", server).rekeyed.isEmpty)
+            #expect(server.state.notes[note]?.snapshot.control.epoch == 2)
+            try await Self.sync(town, "bob", server)
+            #expect(try await Self.standing(town, "bob", server, note) == .writer)
         }
     }
 

@@ -42,7 +42,7 @@ import Testing
         try await Town.withServer { town, _ in
             let revoked = try await town.signet("bob", "devices", "revoke", "2", "--json")
             expect(0, revoked)
-            #expect(try revoked.keys() == ["devices", "version"])
+            #expect(try revoked.keys() == ["devices", "rekeyed", "version"])
 
             let phone = try await town.signet("phone", "account", "show")
             expect(2, phone, "on the revoked device")

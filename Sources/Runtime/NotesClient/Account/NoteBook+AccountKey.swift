@@ -46,7 +46,8 @@ extension NoteBook {
         try await replaceAccountKey()
         _ = try await sync()
         let mine = ownNotes()
-        for note in mine { try await rekey(note) }
+        // What stood in the way of the sync is said here.
+        for note in mine where try isDue(note) { try await rekey(note) }
         try await advanceAccountHead()
         return mine.count
     }

@@ -18,7 +18,7 @@ public struct SyncReport: Hashable, Sendable {
     public let met: [Handle: MetCheckpoint]
     /// Notes that are not here as the directory's log says, or may not be.
     public let doubts: [NoteID: HeadDoubt]
-    /// Notes of the user's own that have a new key, since somebody left them.
+    /// Notes of the user's own that have a new key, since somebody left them, or a device that was removed knew the old one.
     public let rekeyed: Set<NoteID>
 }
 
@@ -35,7 +35,7 @@ extension NoteBook {
         received.formUnion(try await checkLoggedHeads())
         let met = try await meetCheckpoints(in: received)
         let (sentCount, refused) = try await push()
-        let rekeyed = try await rekeyAfterLeaving()
+        let rekeyed = try await rekeyWhatIsDue()
         try await keepKeysForOwnDevices()
         try await advanceAccountHead()
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
@@ -56,11 +56,12 @@ extension NoteBook {
         return answer.newest > cursor
     }
 
-    /// Gives each note of one's own another key that somebody left who knows the key of now. What stands in the way is
-    /// tried again by the next sync.
-    private func rekeyAfterLeaving() async throws(NotesError) -> Set<NoteID> {
+    /// Gives each note of one's own another key whose key of now is known to somebody who left, or to a device from before the account
+    /// got another master key: so a rotation that was interrupted is finished. What stands in the way is tried again by the
+    /// next sync.
+    private func rekeyWhatIsDue() async throws(NotesError) -> Set<NoteID> {
         var rekeyed: Set<NoteID> = []
-        for note in ownNotes() where held[note]?.control.state.departed.isEmpty == false {
+        for note in ownNotes() where try isDue(note) {
             do {
                 try await rekey(note)
                 rekeyed.insert(note)
@@ -69,6 +70,13 @@ extension NoteBook {
             }
         }
         return rekeyed
+    }
+
+    func isDue(_ note: NoteID) throws(NotesError) -> Bool {
+        let state = try heldNote(note).control.state
+        guard state.departed.isEmpty else { return true }
+        guard let account else { return false }
+        return try file(of: note).ownWraps.contains { $0.epoch == state.epoch && $0.accountEpoch < account.epoch }
     }
 
     /// A note that came wrapped to this device is wrapped for all own devices, those of later included; and anew under a

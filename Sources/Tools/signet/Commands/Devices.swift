@@ -125,21 +125,28 @@ extension Devices {
 
     /// `signet devices revoke`
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a device from your account.")
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a device from your account.",
+            discussion: """
+                Your notes get new keys, which it does not know; a notes password and a recovery key on paper end with the old ones. \
+                What it could read before, it keeps. Whose notes are shared with you, ask to rekey them.
+                """)
 
         @Argument(help: "Its number in 'signet devices list'.") var number: UInt16
+        @OptionGroup var keys: RevocationOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let session = try Session(home)
-            let verdict = try await session.revokeDevice(number)
+            let (verdict, rekeyedCount) = try await session.revokeDevice(number, isKeepingKeys: keys.keepKeys)
             output.emit(
                 [
                     "devices": json(verdict.lookup.state.devices, own: try session.owner().keys.signing),
-                    "version": .number(verdict.version),
+                    "rekeyed": rekeyedCount.map { .number(UInt64($0)) } ?? .null, "version": .number(verdict.version),
                 ],
-                "\(Paint.output.good("✓")) Device \(number) is no longer yours, and the log proves it.")
+                "\(Paint.output.good("✓")) Device \(number) is no longer yours, and the log proves it."
+                    + RevocationOptions.words(rekeyedCount))
         }
     }
 }

@@ -167,7 +167,7 @@ enum NotesPage {
     /// - Returns: whether everything was sent.
     static func finish(_ report: SyncReport) throws -> Bool {
         for note in report.rekeyed.sorted() {
-            Output.error("\(note.hexadecimal.prefix(8)) has a new key: somebody left it.")
+            Output.error("\(note.hexadecimal.prefix(8)) has a new key: somebody left it, or you removed a device.")
         }
         for (note, problem) in report.refused.sorted(by: { $0.key < $1.key }) {
             let sentence = problem.sentence

@@ -1,5 +1,7 @@
+import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
+import NotesClient
 import SignetAPI
 import SignetClient
 
@@ -13,14 +15,52 @@ extension Session {
         return verdict
     }
 
-    /// Takes the right to speak for the account from the device of a number.
-    func revokeDevice(_ number: UInt16) async throws -> LookupVerdict {
-        let secrets = try await secrets(for: .revokeDevice(number))
-        let verdict = try await run { client throws(ClientError) in
-            try await client.revokeDevice(number, by: secrets)
+    /// Takes the right to speak for the account from the device of a number; then gives the notes of the account keys that it does
+    /// not know.
+    ///
+    /// - Parameter isKeepingKeys: whether notes keep their keys.
+    /// - Returns: what the log proves; and how many notes have another key, nil if this was not asked for, or not done.
+    func revokeDevice(
+        _ number: UInt16, isKeepingKeys: Bool
+    ) async throws -> (verdict: LookupVerdict, rekeyedCount: Int?) {
+        try await granted(.revokeDevice(number)) { opened, _ in
+            let verdict = try await run { client throws(ClientError) in
+                try await client.revokeDevice(number, by: opened.secrets)
+            }
+            try OwnAccount.check(verdict, try owner())
+            return (verdict, isKeepingKeys ? nil : await rotateNotes(opened))
         }
-        try OwnAccount.check(verdict, try owner())
-        return verdict
+    }
+
+    /// What cannot be done now is said, and is no failure of the command: the device is removed.
+    ///
+    /// - Returns: how many notes have another key; nil if this device has no notes, or it was not done.
+    private func rotateNotes(_ opened: OpenedKeys) async -> Int? {
+        guard DurableFile(path: home.notesPath).exists else { return nil }
+        do {
+            var notes = try await NotesSession(self, opened.secrets)
+            let count = try await notes.run { book throws(NotesError) in try await book.rotate() }
+            await GuardedThings.follow(options, knowing: opened.passphrase)
+            return count
+        } catch {
+            let reason = (error as? CommandFailure)?.sentence.what ?? "A file of the home folder cannot be used."
+            Output.error("\(Paint.error.warning("The removed device knows the keys to your notes still:")) \(reason)")
+            Output.error("        'signet notes rotate' gives them others.")
+            return nil
+        }
+    }
+}
+
+/// For commands that remove a device.
+struct RevocationOptions: ParsableArguments {
+    @Flag(help: "Leave the keys to your notes as they are: the device was not lost, and nothing is left on it.")
+    var keepKeys = false
+
+    /// What is said of the notes; empty if nothing was done.
+    static func words(_ rekeyedCount: Int?) -> String {
+        guard let rekeyedCount else { return "" }
+        return "\n  \(Moment.count(UInt64(rekeyedCount), "note")) of yours under new keys. "
+            + "A notes password and a recovery key on paper ended with the old ones: set them anew."
     }
 }
 

@@ -151,14 +151,19 @@ extension Identity {
             discussion: "What it could read before, it keeps.")
 
         @Argument(help: "Its number in 'signet identity status'.") var number: UInt16
+        @OptionGroup var keys: RevocationOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            _ = try await Session(home).revokeDevice(number)
+            let rekeyedCount = try await Session(home).revokeDevice(number, isKeepingKeys: keys.keepKeys).rekeyedCount
             output.emit(
-                ["number": .number(UInt64(number)), "outcome": "revoked"],
-                "\(Paint.output.good("✓")) Device \(number) no longer speaks for you, and the log proves it.")
+                [
+                    "number": .number(UInt64(number)), "outcome": "revoked",
+                    "rekeyed": rekeyedCount.map { .number(UInt64($0)) } ?? .null,
+                ],
+                "\(Paint.output.good("✓")) Device \(number) no longer speaks for you, and the log proves it."
+                    + RevocationOptions.words(rekeyedCount))
         }
     }
 }
