@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import KeyTransparency
 import NoteLog
@@ -221,6 +222,36 @@ import Testing
             }
             try await Self.sync(town, "bob", server)
             #expect(try await Self.standing(town, "bob", server, note) == .reader)
+        }
+    }
+
+    /// The server signs for bob with a key of its own, and would have alice take the note from him.
+    @Test func aServerMakesNobodyLeave() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server, body: "before")
+            let (bob, key) = (try Self.handle(Town.bob), Curve25519.Signing.PrivateKey())
+            var state = server.state
+            let before = try #require(state.notes[note]?.snapshot.control)
+            let forged = try ControlEntry(
+                note: note, number: before.number + 1, previous: before.head, time: 1,
+                author: Author(handle: bob, device: Array(key.publicKey.rawRepresentation)), action: .leave,
+                with: { Array(try key.signature(for: $0)) })
+            state.notes[note]?.control.append((forged, nil))
+            state.notes[note]?.snapshot.control = try before.applying(forged)
+            for handle in [bob, try Self.handle(Town.alice)] {
+                state.feeds[handle, default: []].append(.control(forged, children: nil))
+            }
+            server.state = state
+            #expect(try await Self.sync(town, "alice", server).rekeyed.isEmpty)
+            try await NoteDesk.with(town, "alice", server) { book in
+                let facts = try await book.facts(note)
+                #expect(facts.members.map(\.handle) == [bob] && facts.fault == nil && facts.epoch == 1)
+                try await book.edit(note) { $0.body = Self.bytes("after") }
+                #expect(try await Self.sent(book) == 1, "nobody is kept from writing")
+            }
+            try await Self.sync(town, "phone", server)
+            #expect(try await Self.standing(town, "phone", server, note) == .writer)
         }
     }
 

@@ -109,7 +109,8 @@ import Testing
     @Test func aRevocationGivesTheNotesOtherKeysByItself() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
-            expect(0, try await town.signet("alice", "notes", "password", environment: Self.password("three blind mice")))
+            expect(
+                0, try await town.signet("alice", "notes", "password", environment: Self.password("three blind mice")))
             expect(0, try await town.signet("alice", "notes", "share", "Diary", Town.bob))
             try await town.addDeviceOfAlice("tablet")
             for home in ["alice", "tablet", "bob"] {

@@ -125,8 +125,12 @@ import Testing
         let kept = draft
         #expect(try await folder.push(draft.comment(by: bob), by: bob) == .refused(.forbidden))
         draft = kept
-        try await expectApplied(draft.rekey(for: [carol], by: alice), by: alice)
+        // By a device of the owner's that has not heard of it, and then by one that has.
+        try await expectApplied(draft.rekey(for: [bob, carol], by: alice), by: alice)
+        try await expectApplied(draft.unshare(bob, rest: [carol], by: alice), by: alice)
         #expect(try await folder.items(of: bob).count == 1)
+        try await expectApplied(draft.share(with: bob, .reader, by: alice), by: alice)
+        #expect(try await folder.items(of: bob).count > 10)
     }
 
     @Test mutating func anUnsharingChangesKeyAndHeadAtOnce() async throws {

@@ -39,7 +39,7 @@ import Testing
         draft = kept
         #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
         #expect(isApplied(try await folder.push(draft.bare(.leave, by: carol), by: carol)))
-        #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
+        #expect(isApplied(try await folder.push(draft.unshare(bob, rest: [carol], by: alice), by: alice)))
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
         isFull.value = false
         #expect(isApplied(try await folder.push(Draft(by: alice).creation(), by: alice)))

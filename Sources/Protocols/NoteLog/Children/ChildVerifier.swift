@@ -19,10 +19,9 @@ public enum ChildVerifier {
         if child.epoch < control.state.epoch {
             try checkClosed(child, control, closed)
         } else {
-            // Still a member, or gone by their own will under this key, with a device they still have.
-            let author = child.author.handle
-            let isOrWasMember = control.state.role(of: author) != nil || control.state.departed.contains(author)
-            guard accepted || (isOrWasMember && authors.isCurrent(child.author)) else { throw .noAuthority }
+            // Still a member, with a device they still have.
+            let isMember = control.state.role(of: child.author.handle) != nil
+            guard accepted || (isMember && authors.isCurrent(child.author)) else { throw .noAuthority }
         }
         return VerifiedChild(record: child)
     }

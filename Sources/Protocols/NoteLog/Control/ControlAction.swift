@@ -15,7 +15,7 @@ public enum ControlAction: Hashable, Sendable {
     case transfer(Handle)
     /// The last step.
     case delete
-    /// The author, a member, takes themself out. The note keeps its key until the owner gives it another.
+    /// The author, a member, says that they left. They are a member until the owner takes them out.
     case leave
 
     /// Wire form: u8 kind, then the parts in order.

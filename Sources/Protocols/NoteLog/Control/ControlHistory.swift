@@ -40,8 +40,7 @@ struct ControlHistory: Sendable {
         case .transfer(let handle):
             change(handle, state)
             change(ownerBefore, state)
-        case .leave: change(entry.author.handle, state)
-        case .create, .rekey, .delete: break
+        case .create, .rekey, .delete, .leave: break
         }
     }
 

@@ -21,7 +21,8 @@ public struct ControlState: Hashable, Sendable {
     public private(set) var keyCommitments: [[UInt8]]
     /// The last revision and the children of each epoch that is over; index 0 is epoch 1.
     public private(set) var closings: [EpochClosing]
-    /// Who left and knows the note's key of now: the owner's next key is not theirs.
+    /// Members who are said to have left. It changes no right, so that a word that is not theirs harms nobody: whoever verified that it is
+    /// theirs heeds it, and the owner takes them out.
     public private(set) var departed: Set<Handle> = []
     /// Whether the note is gone.
     public private(set) var isDeleted = false
@@ -49,6 +50,9 @@ public struct ControlState: Hashable, Sendable {
 
     /// What `handle` may do; nil if nothing.
     public func role(of handle: Handle) -> NoteRole? { handle == owner ? .writer : members[handle] }
+
+    /// Whether the server, which took the word of a current device for a leaving, still gives and takes anything.
+    public func isServed(_ handle: Handle) -> Bool { role(of: handle) != nil && !departed.contains(handle) }
 
     /// The state after one more entry.
     ///
@@ -82,10 +86,11 @@ public struct ControlState: Hashable, Sendable {
         case .share(let handle, let role): return share(handle, role)
         case .unshare(let handle, let rekeying):
             guard members.removeValue(forKey: handle) != nil else { return .isMember }
+            departed.remove(handle)
             return rekey(rekeying)
         case .rekey(let rekeying): return rekey(rekeying)
         case .transfer(let handle):
-            guard members.removeValue(forKey: handle) != nil else { return .isMember }
+            guard !departed.contains(handle), members.removeValue(forKey: handle) != nil else { return .isMember }
             members[owner] = .writer
             owner = handle
         case .delete: isDeleted = true
@@ -94,15 +99,18 @@ public struct ControlState: Hashable, Sendable {
     }
 
     private mutating func share(_ handle: Handle, _ role: NoteRole) -> ControlRule? {
-        guard handle != owner, members[handle].map({ $0 < role }) ?? true else { return .shareAdds }
+        let isAgain = departed.contains(handle)
+        guard handle != owner, members[handle].map({ isAgain ? $0 <= role : $0 < role }) ?? true else {
+            return .shareAdds
+        }
         members[handle] = role
         departed.remove(handle)
         return members.count <= Self.maximumMemberCount ? nil : .memberCount
     }
 
-    /// Nobody but the member themself, and not the owner, whose note would be nobody's.
+    /// Once, and not the owner, whose note would be nobody's.
     private mutating func leave(_ handle: Handle) -> ControlRule? {
-        guard members.removeValue(forKey: handle) != nil else { return .isMember }
+        guard members[handle] != nil, !departed.contains(handle) else { return .isMember }
         departed.insert(handle)
         return nil
     }
@@ -113,7 +121,6 @@ public struct ControlState: Hashable, Sendable {
         guard rekeying.members == memberHash else { return .membersAreStated }
         guard !keyCommitments.contains(rekeying.keyCommitment) else { return .keyIsNew }
         epoch = next
-        departed = []
         keyCommitments.append(rekeying.keyCommitment)
         closings.append(EpochClosing(revisionHead: rekeying.revisionHead, children: rekeying.children))
         return nil

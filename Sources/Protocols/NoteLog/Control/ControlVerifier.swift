@@ -10,8 +10,8 @@ public enum ControlVerifier {
     ///   - view: what this client remembers of the note; nil if it has never seen it.
     /// - Throws: ``ControlError``.
     ///
-    /// Security: when this returns, every step was signed by whoever owned the note then, or left it by it, and the newest ones by a
-    /// device that the author has now. The server added nobody, and took nobody out. That nothing newer exists is not proven; ``AccountHead`` and the
+    /// Security: when this returns, every step but a leaving was signed by whoever owned the note then, and the newest ones by a device
+    /// that the owner has now. The server added nobody. That nothing newer exists is not proven; ``AccountHead`` and the
     /// remembered view notice it.
     public static func verify(
         _ entries: [ControlEntry], of note: NoteID, authors: KnownAuthors, knowing view: ControlView?
@@ -49,22 +49,16 @@ public enum ControlVerifier {
 
     /// A device that its author does not have any more may have been stolen. So behind each entry that this client has
     /// not accepted before stands its author's current device, by this entry or a later one, whose hash covers it. To a
-    /// client that has never seen the note, the owner's current device vouches for everything before. Who leaves vouches for
-    /// nothing but their own steps; a current device of an owner's above that has seen them go.
+    /// client that has never seen the note, the owner's current device vouches for everything before.
     private static func checkAuthority(
         _ entries: [ControlEntry], _ authors: KnownAuthors, _ view: ControlView?
     ) throws(ControlError) {
         let accepted = view?.number ?? 0
         var vouching: Set<Handle> = []
-        var isUnderOwner = false
-        // Every author is the owner of that moment, or leaves: checkChain.
-        for entry in entries.reversed() where entry.number > accepted {
-            let isLeaving = entry.action == .leave
-            if authors.isCurrent(entry.author) {
-                vouching.insert(entry.author.handle)
-                if !isLeaving { isUnderOwner = true }
-            }
-            guard vouching.contains(entry.author.handle) || (isUnderOwner && (isLeaving || view == nil)) else {
+        // Every author is the owner of that moment: checkChain. Who left, or is said to, has changed nothing, and stands behind nothing.
+        for entry in entries.reversed() where entry.number > accepted && entry.action != .leave {
+            if authors.isCurrent(entry.author) { vouching.insert(entry.author.handle) }
+            guard vouching.contains(entry.author.handle) || (view == nil && !vouching.isEmpty) else {
                 throw .noAuthority(number: entry.number)
             }
         }

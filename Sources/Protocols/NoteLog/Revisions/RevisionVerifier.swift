@@ -96,10 +96,9 @@ public enum RevisionVerifier {
         guard let last = revisions.last, last.number > view?.number ?? 0, last.epoch == control.state.epoch else {
             return
         }
-        // Who left could write until then, and what they wrote is where the owner's next key goes on from.
-        let author = last.author.handle
-        let mayHaveWritten = control.state.role(of: author) == .writer || control.state.departed.contains(author)
-        guard authors.isCurrent(last.author), mayHaveWritten else { throw .noAuthority(number: last.number) }
+        guard authors.isCurrent(last.author), control.state.role(of: last.author.handle) == .writer else {
+            throw .noAuthority(number: last.number)
+        }
     }
 }
 

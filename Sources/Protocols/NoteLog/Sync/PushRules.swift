@@ -35,7 +35,7 @@ public enum PushRules {
     }
 
     private static func control(_ push: ControlPush, _ snapshot: NoteSnapshot) -> PushVerdict {
-        guard snapshot.control.role(of: push.entry.author.handle) != nil else { return .refused(.forbidden) }
+        guard snapshot.control.isServed(push.entry.author.handle) else { return .refused(.forbidden) }
         let state: ControlState
         do throws(ControlError) {
             state = try snapshot.control.applying(push.entry)
@@ -71,7 +71,9 @@ public enum PushRules {
 
     private static func revision(_ revision: RevisionRecord, _ snapshot: NoteSnapshot) -> PushVerdict {
         let state = snapshot.control
-        guard !state.isDeleted, state.role(of: revision.author.handle) == .writer else { return .refused(.forbidden) }
+        guard !state.isDeleted, state.isServed(revision.author.handle),
+            state.role(of: revision.author.handle) == .writer
+        else { return .refused(.forbidden) }
         guard revision.epoch == state.epoch else { return .refused(.badEpoch(state.epoch)) }
         guard revision.control == state.head, revision.parent == snapshot.revision?.head ?? .none,
             revision.number == (snapshot.revision?.number ?? 0) + 1
@@ -83,7 +85,7 @@ public enum PushRules {
 
     private static func child(_ child: ChildRecord, _ snapshot: NoteSnapshot) -> PushVerdict {
         let state = snapshot.control
-        guard !state.isDeleted, state.role(of: child.author.handle) != nil else { return .refused(.forbidden) }
+        guard !state.isDeleted, state.isServed(child.author.handle) else { return .refused(.forbidden) }
         guard child.epoch == state.epoch else { return .refused(.badEpoch(state.epoch)) }
         guard child.control == state.head else { return .conflict }
         var next = snapshot

@@ -70,7 +70,8 @@ struct ControlWriting {
 
     /// Who goes keeps the step that says so, and nothing else of the note.
     private func remove(_ handle: Handle, from note: NoteRow) throws {
-        guard let account = try database.account(handle) else { return }
+        // Who left before has the step that says so.
+        guard let account = try database.account(handle), try database.mayRead(note.id, account) else { return }
         try transaction.run("DELETE FROM members WHERE note = ? AND account = ?", [note.id, account])
         try transaction.run("DELETE FROM records WHERE note = ? AND recipient = ?", [note.id, account])
         try transaction.run(
@@ -87,8 +88,10 @@ struct ControlWriting {
             try transaction.append(record: record, to: pushing.account, payer: pushing.account)
         }
         for wrap in push.wraps {
-            // Nobody any more: an account that was erased.
-            guard let recipient = try database.account(wrap.header.recipient.handle) else { continue }
+            // Nobody any more: an account that was erased, or a member who left.
+            guard let recipient = try database.account(wrap.header.recipient.handle),
+                try database.mayRead(note.id, recipient)
+            else { continue }
             let record = try pushing.insert(
                 .wrap(wrap), of: note.id, number: UInt64(wrap.header.epoch), hash: RecordHash(of: wrap.encoded),
                 recipient: recipient)

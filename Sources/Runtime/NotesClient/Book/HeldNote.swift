@@ -24,6 +24,8 @@ struct HeldNote: Sendable {
     let fault: NoteLock?
     /// Where the note stands at the server; nil while it has not been sent.
     let sentHead: NoteHeads.Head?
+    /// Members who left by their own word, which was verified; the owner has not taken them out yet.
+    let departed: Set<Handle>
 
     /// A comment or star with what it says; nil while it stays closed.
     struct OpenedChild: Sendable {
@@ -32,7 +34,7 @@ struct HeldNote: Sendable {
         let isSent: Bool
     }
 
-    func role(of handle: Handle) -> NoteRole? { control.state.role(of: handle) }
+    func role(of handle: Handle) -> NoteRole? { departed.contains(handle) ? nil : control.state.role(of: handle) }
 
     /// The key that the note is written under now.
     var currentKey: NoteKey? { keys[control.state.epoch] }
@@ -64,7 +66,7 @@ struct NoteOpener: Sendable {
             note: file.note, control: control, readable: readable, revisions: revisions,
             sentRevisionCount: file.accepted.revisions.count, children: children, keys: keys,
             document: revisions.head.map { document($0, keys) }, isPending: !whole.outbox.isEmpty,
-            fault: fault ?? file.standingFault, sentHead: file.sentHead)
+            fault: fault ?? file.standingFault, sentHead: file.sentHead, departed: file.departed(control))
     }
 
     /// Of a note that was lost, the server may have shown the log only: then there is nothing to read.
@@ -149,6 +151,15 @@ extension NoteFile {
     fileprivate var standingFault: NoteLock? {
         if isGone { return .erased }
         return incoming.isEmpty ? nil : .waiting
+    }
+
+    /// Whose last word that they left is theirs. An earlier one says nothing of who was shared with again.
+    fileprivate func departed(_ control: VerifiedControl) -> Set<Handle> {
+        let theirs = Set(leavings.map(\.hash))
+        return control.state.departed.filter { handle in
+            let last = control.entries.last { $0.action == .leave && $0.author.handle == handle }
+            return last.map { theirs.contains($0.hash) } ?? false
+        }
     }
 
     fileprivate var sentHead: NoteHeads.Head? {

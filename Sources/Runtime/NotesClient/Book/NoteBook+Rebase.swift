@@ -119,7 +119,7 @@ extension NoteFile {
             case .control(let entry): accepted.control.contains { $0.hash == entry.hash }
             case .revision(let revision): accepted.revisions.contains { $0.hash == revision.hash }
             case .child(let child): accepted.children.contains { $0.hash == child.hash }
-            case .wrap, .ownWrap, .childList, .gone: false
+            case .wrap, .ownWrap, .childList, .gone, .leaving: false
             }
         }
     }

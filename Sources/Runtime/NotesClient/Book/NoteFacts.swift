@@ -10,7 +10,7 @@ public struct NoteFacts: Sendable {
     public let standing: Standing
     /// Who has it; nil while not even that is certain.
     public let owner: Handle?
-    /// Everybody else, in order of handle.
+    /// Everybody else who did not leave, in order of handle.
     public let members: [Member]
     /// Of the note's key; 0 while that is not certain.
     public let epoch: UInt32
@@ -71,9 +71,11 @@ public struct NoteFacts: Sendable {
     init(_ held: HeldNote, for reader: Handle) {
         let state = held.control.state
         note = held.note
-        standing = Standing(state, reader, hasLeft: held.hasLeft(reader))
+        standing = held.departed.contains(reader) ? .left : Standing(state, reader)
         owner = state.owner
-        members = state.members.map { Member(handle: $0.key, role: $0.value) }.sorted {
+        members = state.members.filter { !held.departed.contains($0.key) }.map {
+            Member(handle: $0.key, role: $0.value)
+        }.sorted {
             $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes)
         }
         epoch = state.epoch
@@ -106,7 +108,7 @@ public struct NoteFacts: Sendable {
 }
 
 extension NoteFacts.Standing {
-    init(_ state: ControlState, _ reader: Handle, hasLeft: Bool) {
+    init(_ state: ControlState, _ reader: Handle) {
         if state.isDeleted {
             self = .deleted
         } else if state.owner == reader {
@@ -115,7 +117,7 @@ extension NoteFacts.Standing {
             switch state.members[reader] {
             case .writer: self = .writer
             case .reader: self = .reader
-            case nil: self = hasLeft ? .left : .removed
+            case nil: self = .removed
             }
         }
     }
@@ -127,18 +129,6 @@ extension HeldNote {
             guard case .comment(let text, let time) = child.content else { return nil }
             return NoteFacts.Comment(author: child.record.record.author.handle, text: text, time: time)
         }.sorted { ($0.time, $0.text.count) < ($1.time, $1.text.count) }
-    }
-
-    /// Whether somebody who is no member took themself out.
-    fileprivate func hasLeft(_ handle: Handle) -> Bool {
-        let last = control.entries.last { entry in
-            switch entry.action {
-            case .unshare(let removed, _): removed == handle
-            case .leave: entry.author.handle == handle
-            default: false
-            }
-        }
-        return last?.action == .leave
     }
 
     var stars: Set<Handle> {

@@ -4,7 +4,7 @@ import SealedNotes
 /// Which kind of record a row holds.
 enum RecordKind: Int, Sendable {
     case control = 1
-    case revision, child, wrap, ownWrap, childList, gone
+    case revision, child, wrap, ownWrap, childList, gone, leaving
 }
 
 /// A record as the server and the store hold it.
@@ -17,6 +17,8 @@ enum HeldRecord: Sendable {
     case childList(ChildList)
     /// The server says that the note's owner erased it.
     case gone
+    /// The step by which a member left, and which is theirs: a device signed it that they had when it came.
+    case leaving(ControlEntry)
 
     init(_ kind: RecordKind, decoding bytes: [UInt8]) throws {
         self =
@@ -28,6 +30,7 @@ enum HeldRecord: Sendable {
             case .ownWrap: .ownWrap(try OwnWrap(decoding: bytes))
             case .childList: .childList(try ChildList(decoding: bytes))
             case .gone: .gone
+            case .leaving: .leaving(try ControlEntry(decoding: bytes))
             }
     }
 
@@ -40,6 +43,7 @@ enum HeldRecord: Sendable {
         case .ownWrap: .ownWrap
         case .childList: .childList
         case .gone: .gone
+        case .leaving: .leaving
         }
     }
 
@@ -52,13 +56,14 @@ enum HeldRecord: Sendable {
         case .ownWrap(let wrap): wrap.encoded
         case .childList(let list): list.encoded
         case .gone: []
+        case .leaving(let entry): entry.encoded
         }
     }
 
     /// By which records of one kind are ordered.
     var number: UInt64 {
         switch self {
-        case .control(let entry): entry.number
+        case .control(let entry), .leaving(let entry): entry.number
         case .revision(let revision): revision.number
         case .wrap(let wrap): UInt64(wrap.header.epoch)
         case .ownWrap(let wrap): UInt64(wrap.epoch)
@@ -88,6 +93,8 @@ struct NoteFile: Sendable {
     var ownWraps: [OwnWrap] = []
     var childLists: [ChildList] = []
     var outbox: [OutboxItem] = []
+    /// The steps by which members left, as far as they are theirs.
+    var leavings: [ControlEntry] = []
     /// Whether the server says that the note was erased.
     var isGone = false
 
@@ -99,6 +106,7 @@ struct NoteFile: Sendable {
         case .ownWrap(let wrap): ownWraps.append(wrap)
         case .childList(let list): childLists.append(list)
         case .gone: isGone = true
+        case .leaving(let entry): leavings.append(entry)
         default: if isAccepted { accepted.add(record) } else { incoming.add(record) }
         }
     }
@@ -129,7 +137,7 @@ struct NoteRecords: Sendable {
         case .control(let entry): control.append(entry)
         case .revision(let revision): revisions.append(revision)
         case .child(let child): children.append(child)
-        case .wrap, .ownWrap, .childList, .gone: break
+        case .wrap, .ownWrap, .childList, .gone, .leaving: break
         }
     }
 

@@ -62,7 +62,13 @@ extension NoteBook {
         let authors = try await authors(file.newAuthors)
         let verdict = opener.verdict(on: file, authors: authors)
         try write { tables in
-            for record in verdict.accepted { try tables.accept(record, of: note) }
+            for record in verdict.accepted {
+                try tables.accept(record, of: note)
+                guard case .control(let entry) = record, entry.action == .leave, authors.isCurrent(entry.author) else {
+                    continue
+                }
+                try tables.keep(.leaving(entry), of: note, isAccepted: true)
+            }
             for record in verdict.refuted { try tables.setAside(record, of: note) }
         }
         try load(note, fault: verdict.fault.map { reason($0, among: file.newAuthors) })

@@ -109,7 +109,7 @@ extension NoteFile {
                 && entry.previous == accepted.control.last?.hash ?? .none
         case .revision(let revision): revision.parent == accepted.revisionView?.head ?? .none
         case .child(let child): child.control == accepted.control.last?.hash
-        case .wrap, .ownWrap, .childList, .gone: false
+        case .wrap, .ownWrap, .childList, .gone, .leaving: false
         }
     }
 }
@@ -120,7 +120,7 @@ extension OutboxItem {
         case .control(let entry): .control(ControlPush(entry: entry, ownWrap: ownWrap?.encoded))
         case .revision(let revision): .revision(revision)
         case .child(let child): .child(child)
-        case .wrap, .ownWrap, .childList, .gone: nil
+        case .wrap, .ownWrap, .childList, .gone, .leaving: nil
         }
     }
 }

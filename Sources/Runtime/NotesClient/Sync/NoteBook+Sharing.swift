@@ -22,7 +22,9 @@ extension NoteBook {
         let recipients = try await newRecipients(handle, in: answer)
         let checkpoint = await ownCheckpoint()
         try await step(note, isPulled: true) { held throws(NotesError) in
-            guard handle != held.control.state.owner, held.role(of: handle).map({ $0 < role }) ?? true else {
+            let before = held.control.state.members[handle]
+            let isAgain = held.departed.contains(handle)
+            guard handle != held.control.state.owner, before.map({ isAgain ? $0 <= role : $0 < role }) ?? true else {
                 throw .memberAlready(handle)
             }
             let (entry, state) = try self.entry(.share(handle, role), after: held)
@@ -66,19 +68,20 @@ extension NoteBook {
         }
     }
 
-    /// Takes the user out of somebody's note, for everybody to see: the server shows this account nothing of it any more, and the
-    /// owner's next key is not theirs. What was read stays here.
+    /// Says for everybody to see that the user left somebody's note: the server shows this account nothing of it any more, and the
+    /// owner's next sync takes them out. What was read stays here.
     ///
     /// - Throws: ``NotesError``: ``NotesError/ownersStay``.
     public func leave(_ note: NoteID) async throws(NotesError) {
         try await step(note, isSealing: false) { held throws(NotesError) in
-            (ControlPush(entry: try self.entry(.leave, after: held).entry), [])
+            let entry = try self.entry(.leave, after: held).entry
+            return (ControlPush(entry: entry), [.leaving(entry)])
         }
     }
 
     // MARK: One step
 
-    private func rekey(_ note: NoteID, without removed: Handle?) async throws(NotesError) {
+    func rekey(_ note: NoteID, without removed: Handle?) async throws(NotesError) {
         forgetPeople()
         try await settleAccountKey()
         var known: [Handle: [WrapRecipient]] = [:]
@@ -160,7 +163,9 @@ extension NoteBook {
     private func accept(_ entry: ControlEntry, _ more: [HeldRecord]) throws(NotesError) {
         try write { tables in
             try tables.keep(.control(entry), of: entry.note, isAccepted: true)
-            for record in more { try tables.keep(record, of: entry.note, isAccepted: record.kind == .revision) }
+            for record in more {
+                try tables.keep(record, of: entry.note, isAccepted: [.revision, .leaving].contains(record.kind))
+            }
         }
         try load(entry.note)
     }

@@ -56,14 +56,15 @@ extension NoteBook {
         return answer.newest > cursor
     }
 
-    /// Gives each note of one's own another key whose key of now is known to somebody who left, or to a device from before the account
+    /// Takes members out who left, and gives each note of one's own another key whose key of now a device knows from before the account
     /// got another master key: so a rotation that was interrupted is finished. What stands in the way is tried again by the
     /// next sync.
     private func rekeyWhatIsDue() async throws(NotesError) -> Set<NoteID> {
         var rekeyed: Set<NoteID> = []
         for note in ownNotes() where try isDue(note) {
             do {
-                try await rekey(note)
+                for handle in try heldNote(note).departed { try await rekey(note, without: handle) }
+                if try isDue(note) { try await rekey(note) }
                 rekeyed.insert(note)
             } catch {
                 guard error.family != .environment || error == .keepsMoving else { throw error }
@@ -73,9 +74,10 @@ extension NoteBook {
     }
 
     func isDue(_ note: NoteID) throws(NotesError) -> Bool {
-        let state = try heldNote(note).control.state
-        guard state.departed.isEmpty else { return true }
+        let held = try heldNote(note)
+        guard held.departed.isEmpty else { return true }
         guard let account else { return false }
+        let state = held.control.state
         return try file(of: note).ownWraps.contains { $0.epoch == state.epoch && $0.accountEpoch < account.epoch }
     }
 

@@ -155,18 +155,22 @@ extension PaperNoteServer.State {
         let before = notes[id]?.snapshot.control
         var note = notes[id] ?? PaperNoteServer.Note(snapshot: snapshot, control: [])
         note.snapshot = snapshot
-        let members = [snapshot.control.owner] + snapshot.control.members.keys
+        let members = ([snapshot.control.owner] + snapshot.control.members.keys).filter(snapshot.control.isServed)
         switch operation {
         case .control(let push):
             note.control.append((push.entry, push.children))
             note.wraps += push.wraps
             for handle in members {
-                let isNew = before.map { $0.role(of: handle) == nil } ?? false
+                let isNew = before.map { !$0.isServed(handle) } ?? false
                 for item in isNew ? note.items : [.control(push.entry, children: push.children)] { tell(handle, item) }
             }
-            if case .unshare(let handle, _) = push.entry.action { tell(handle, .left(push.entry)) }
+            if case .unshare(let handle, _) = push.entry.action, before?.isServed(handle) == true {
+                tell(handle, .left(push.entry))
+            }
             if case .leave = push.entry.action { tell(author.handle, .left(push.entry)) }
-            for wrap in push.wraps { tell(wrap.header.recipient.handle, .wrap(wrap)) }
+            for wrap in push.wraps where members.contains(wrap.header.recipient.handle) {
+                tell(wrap.header.recipient.handle, .wrap(wrap))
+            }
             if let wrap = push.ownWrap { tell(author.handle, .ownWrap(id, epoch: snapshot.control.epoch, wrap)) }
             if let revision = push.revision {
                 note.revisions.append(revision)
