@@ -259,6 +259,19 @@ struct RecoveryTests {
         #expect(room.people[1].sending?.generation == 1)
     }
 
+    /// Whoever passed it on would be the one that gave a wrong secret.
+    @Test func theSecretOfAMemberIsNotPassedOn() throws {
+        let room = try roomWithAMissedRotation()
+        _ = try answerWrongly(room)
+        let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
+        let request = SignalBody.request(KeyRequest(id: nonce, reason: .audioDecryptFailed, newest: 1))
+        let draft = room.people[2].draft(request, to: room.people[1].device, at: room.now)
+        room.clearLog()
+        room.step(1, .signal(room.opened(draft, from: 2, for: 1)))
+        let keys = room.sent.filter { $0.from == 1 && $0.draft.body.isReply }.flatMap(\.draft.keys)
+        #expect(keys.map(\.epoch.generation) == [1])
+    }
+
     @Test func aFrameOfTheHostsProvesAMembersAnswer() throws {
         let room = try roomWithAMissedRotation()
         let newest = try #require(room.people[2].ring.generations[2]?.newest)

@@ -74,12 +74,13 @@ extension CallParticipant {
         duty?.answeredAt[sender] ?? streams.answeredAt[sender]
     }
 
-    /// Gives a member what it is entitled to: the newest step of each generation of which it is a member.
+    /// Gives a member what it is entitled to: the newest step of each generation of which it is a member, and which is not only another
+    /// member's word.
     mutating func giveAll(to member: CallDevice, id: SignalNonce, at now: UInt64) {
         guard let roster, let sending = reached else { return }
         guard let index = roster.index(of: member) else { return refuse(.notEntitled, member) }
         let entitled = ring.generations.values.filter {
-            $0.scope.generation >= sending.generation && $0.members[index] == member
+            $0.isProven && $0.scope.generation >= sending.generation && $0.members[index] == member
         }
         guard !entitled.isEmpty else { return refuse(.notEntitled, member) }
         duty?.answeredAt[member] = now
