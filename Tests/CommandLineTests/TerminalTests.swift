@@ -89,6 +89,22 @@ struct TerminalTests {
         }
     }
 
+    /// Gap 5: a look at one's guardians puts those in force who were asked and have answered. While some are asked, it is asked for
+    /// by that name.
+    @Test func aLookThatMayPutGuardiansInForceIsAskedForByName() async throws {
+        try await Town.withServer { town, _ in
+            for (isAsking, purpose) in [(false, "to update your account"), (true, "to change your guardians")] {
+                if isAsking { try town.write([0], to: "alice/guardians-next") }
+                try town.write(
+                    Array("signet-presence/v1\n".utf8) + [0, 0, 0, 40] + [UInt8](repeating: 0, count: 8),
+                    to: "alice/presence")
+                let prompt = "Passphrase, \(purpose): "
+                let seen = try await Terminal.run(["--home", "alice", "guardians"], in: town, [(prompt, "wrong\r")])
+                #expect(seen.status == 65 && seen.text.contains(prompt), "\(seen.text)")
+            }
+        }
+    }
+
     @Test func aChangeIsShownAndAcceptedOnlyByYes() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Its ticket is good for two minutes, had it not left.
-    @Test(.timeLimit(.minutes(1))) func whoHasLeftACallIsOutOfTheRelay_andGetsNoOtherTicket() async throws {
+    @Test(.timeLimit(.minutes(4))) func whoHasLeftACallIsOutOfTheRelay_andGetsNoOtherTicket() async throws {
         try await Self.serving { _, profile in
             let people = try await TestDevice.members(["alice@example.org", "bob@example.org"], at: profile)
             let (first, second) = (try people[0].0.client(profile), try people[1].0.client(profile))
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Four connections that ping as fast as they can and read no answer: each is ended, and no answers pile up.
-    @Test(.timeLimit(.minutes(1))) func pingsWhoseAnswersNobodyReadsEndTheConnection() async throws {
+    @Test(.timeLimit(.minutes(4))) func pingsWhoseAnswersNobodyReadsEndTheConnection() async throws {
         try await Self.serving { daemon, profile in
             let (eve, _) = try await TestDevice.member("eve@example.org", at: profile)
             let bystanders = try await Bystanders(at: profile)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Long letters, and short ones with long headers, of two devices of an account to one another, who read none.
-    @Test(.timeLimit(.minutes(1))) func twoDevicesOfAnAccountFillOneMebibyteOfInboxes() async throws {
+    @Test(.timeLimit(.minutes(4))) func twoDevicesOfAnAccountFillOneMebibyteOfInboxes() async throws {
         let kept = try await Self.serving { daemon, profile in
             let (eve, eves) = try await TestDevice.member("eve@example.org", at: profile)
             let devices = [eve, try await eve.another(through: eves, at: profile)]
@@ -132,7 +132,7 @@ import Testing
     }
 
     /// Signals of 64 KiB to 16 connections that read nothing; a second subscription to the call ends its connection.
-    @Test(.timeLimit(.minutes(1))) func whatGoesToManyWhoReadNothingIsBounded() async throws {
+    @Test(.timeLimit(.minutes(4))) func whatGoesToManyWhoReadNothingIsBounded() async throws {
         try await Self.serving { daemon, profile in
             let names = (0..<8).map { "eve\($0)@example.org" }
             let eves = try await TestDevice.members(names, at: profile).map(\.0)
