@@ -439,15 +439,20 @@ struct RecoveryTests {
         #expect(room.refusals(1) == [.wrongCommitment] && room.people[1].ring.newest == 1)
     }
 
-    /// A host gives one member another secret than it announced to all.
-    @Test func anAnswerOfTheHostsThatContradictsItsAnnouncementIsRefused() throws {
-        let room = try roomWithAnAnnouncement()
+    /// The host answers the second device, with a secret under the epoch in use that nobody else has.
+    private func answerOfTheHost(withAnotherSecretIn room: Room) throws {
         let epoch = try #require(room.people[0].sending)
         let key = OfferedKey(
             recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &room.people[0].generator))
         let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
         let reply = KeyReply(id: nonce, current: epoch, roster: try #require(room.people[0].roster), wraps: [])
         room.step(1, fromHost(.reply(reply), in: room, keys: [key]))
+    }
+
+    /// A host gives one member another secret than it announced to all.
+    @Test func anAnswerOfTheHostsThatContradictsItsAnnouncementIsRefused() throws {
+        let room = try roomWithAnAnnouncement()
+        try answerOfTheHost(withAnotherSecretIn: room)
         #expect(room.refusals(1) == [.wrongCommitment] && room.people[1].ring.newest == 1)
     }
 
@@ -455,12 +460,7 @@ struct RecoveryTests {
     /// different ones do not hear each other, and are told.
     @Test func whomTheHostGaveAnotherSecretIsToldThatFramesDoNotOpen() throws {
         let room = try roomWithAMissedRotation()
-        let epoch = try #require(room.people[0].sending)
-        let key = OfferedKey(
-            recipient: room.people[1].device, epoch: epoch, secret: GroupSecret(using: &room.people[0].generator))
-        let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
-        let reply = KeyReply(id: nonce, current: epoch, roster: try #require(room.people[0].roster), wraps: [])
-        room.step(1, fromHost(.reply(reply), in: room, keys: [key]))
+        try answerOfTheHost(withAnotherSecretIn: room)
         #expect(try !room.frame(1, 2) && !room.frame(2, 1))
         #expect(room.dropped(1) == [.notAuthentic] && room.dropped(2) == [.notAuthentic])
     }

@@ -78,11 +78,10 @@ public struct ControlState: Hashable, Sendable {
     /// Applies the action; the rule that it breaks, if any.
     private mutating func violation(_ entry: ControlEntry) -> ControlRule? {
         guard !isDeleted else { return .notDeleted }
-        if case .leave = entry.action { return leave(entry.author.handle) }
-        guard entry.author.handle == owner else { return .authorIsOwner }
+        guard entry.author.handle == owner || entry.action == .leave else { return .authorIsOwner }
         switch entry.action {
         case .create: return .createdOnce
-        case .leave: return .authorIsOwner
+        case .leave: return leave(entry.author.handle)
         case .share(let handle, let role): return share(handle, role)
         case .unshare(let handle, let rekeying):
             guard members.removeValue(forKey: handle) != nil else { return .isMember }

@@ -16,7 +16,7 @@ public struct MemberTally: Sendable {
     /// Frames that were opened, and nothing that the member signed in time says whether it sent them.
     public internal(set) var unconfirmed = 0
     /// Frames whose number had come before, or was too far behind to tell: not opened. The network doubles or delays them, or somebody
-    /// made one in this member's name that is numbered far ahead.
+    /// made one in this member's name that is numbered ahead of its own.
     public internal(set) var replayed = 0
     /// Frames from before this device was let in, or after it was out: not meant for it.
     public internal(set) var notEntitled = 0

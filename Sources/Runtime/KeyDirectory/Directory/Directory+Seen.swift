@@ -62,7 +62,9 @@ extension Directory {
     ///   - now: seconds since 1970.
     /// - Throws: ``DirectoryError``; `notYet`: later it is taken.
     func demandShownWait(since start: AccountState, _ row: StateRow, at now: UInt64) async throws(DirectoryError) {
-        guard case .started(let request, _, _) = start.step, let place = log.index(ofLeaf: row.leaf) else { return }
+        // A takeover of anything else was refused before.
+        guard case .started(let request, _, _) = start.step else { return }
+        guard let place = log.index(ofLeaf: row.leaf) else { throw .refused(.notYet) }
         try await keepSeen(place)
         let kept = try await database.read { try SeenRows.first(covering: place, in: $0) }
         let seenAt = kept.flatMap { try? SignedNote(decoding: $0.note) }?.lastCosigned
@@ -122,7 +124,7 @@ private enum SeenRows {
 
     /// How large the log was in the newest one; nil: there is none.
     static func newestSize(in database: Database) throws -> UInt64? {
-        try database.row("SELECT max(size) FROM seen WHERE size IS NOT NULL HAVING count(*) > 0", []).map {
+        try database.row("SELECT size FROM seen ORDER BY size DESC LIMIT 1", []).map {
             UInt64(clamping: try $0.integer(0))
         }
     }

@@ -133,8 +133,8 @@ extension Directory {
             statement.submission, after: current, highestNumber: known.highestNumber)
         let row = StateRow(statement, label: known.account.label, after: current)
         if case .recovered = statement.state.step {
-            try await keepAbsent(isFresh: true)
             try await demandShownWait(since: current, known.newest, at: statement.time)
+            try await keepAbsent(isFresh: true)
         } else if Self.countsFromBefore(statement.state, after: current) {
             try await keepAbsent(isFresh: false)
         }
