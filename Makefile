@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors keystores interop pins stomp network models removals format bench clean
+.PHONY: help setup build demo test check vectors keystores interop pins acme stomp network models removals format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -10,6 +10,7 @@ help:
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
+	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
@@ -54,6 +55,10 @@ pins: setup
 	@Scripts/pins-agreement
 	@Scripts/pins-interception
 	@Scripts/pins-limbo
+
+acme: build
+	@Scripts/setup --acme
+	@Scripts/acme
 
 stomp: build
 	@Scripts/stomp-conformance

@@ -91,6 +91,38 @@ import TransparencyLog
         }
     }
 
+    /// As an ACME client renews that was not told to keep the key: every client would be locked out.
+    @Test(.timeLimit(.minutes(3))) func aRenewedCertificateOfAnotherKeyIsNotServed() async throws {
+        try await Town.with { town in
+            let key = try town.bytes("server/tls/server.key")
+            let certificate = try town.bytes("server/tls/server.pem")
+            let server = try await town.start(.signetd, Self.options)
+            let first = try await Self.serial(server, town)
+            let other = try await Exit.of(
+                URL(filePath: "/bin/sh"),
+                ["-c", "openssl ecparam -genkey -name prime256v1 -noout >server/tls/server.key"],
+                in: town.folder)
+            try #require(other.status == 0)
+            try await Self.renew(town, serial: 4711)
+            try town.write(town.bytes("renewed.pem"), to: "server/tls/server.pem")
+            while try !server.errors.contains("for a key that no client accepts") {
+                try #require(try await Self.serial(server, town) == first)
+            }
+            #expect(try await Self.serial(server, town) == first)
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            try await server.stop()
+
+            let refused = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0")
+            expect(65, refused)
+            #expect(refused.complaint.contains("renew the certificate with its key kept"), "\(refused.errors)")
+            try town.write(key, to: "server/tls/server.key")
+            try town.write(certificate, to: "server/tls/server.pem")
+            try await town.serving(.signetd, Self.options) { _ in
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+            }
+        }
+    }
+
     /// Has the directory's own authority sign the server's key again.
     private static func renew(_ town: Town, serial: Int) async throws {
         let script = """

@@ -155,6 +155,11 @@ struct Verdict {
                 .damaged,
                 "\(path) can be used by others; chmod 600 it, or replace it if it may have been read")
         case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .notPinned:
+            Verdict(
+                .damaged,
+                "tls/server.pem and tls/server.key are of a key that no client accepts; bring back those of before, and renew "
+                    + "the certificate with its key kept")
         }
     }
 

@@ -152,7 +152,7 @@ final class CallProcess {
             guard isOneEpoch, isFurther else { return nil }
             return status["isHost"] as? Bool
         }
-        return try #require(isHost)
+        return try #require(isHost as Bool?)
     }
 
     func type(_ line: String) { keyboard.fileHandleForWriting.write(Data("\(line)\n".utf8)) }

@@ -45,6 +45,11 @@ final class RunningServer: Sendable {
 
     var processIdentifier: Int32 { process.value.processIdentifier }
 
+    /// What it has written to standard error until now.
+    var errors: String {
+        get throws { try String(contentsOf: complaints, encoding: .utf8) }
+    }
+
     /// Sends a signal and waits for the end.
     ///
     /// - Returns: the exit status and standard error.

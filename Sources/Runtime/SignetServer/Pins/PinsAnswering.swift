@@ -1,4 +1,5 @@
 import KeyDirectory
+import KeyPinning
 import KeyTransparency
 package import Logging
 package import SignetAPI
@@ -55,11 +56,13 @@ package actor PinsAnswering: PartAnswering {
     /// Reads the files: serves with what is there now, and logs what is newer than the log.
     package func keepUp() async {
         do {
-            try switchIdentity()
-            try load()
+            let newest = try load()
+            try switchIdentity(pinnedBy: newest)
             try await log()
         } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
+        } catch StoredDirectoryError.identity(.notPinned) {
+            logger.error("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
         } catch {
             logger.error("pins: the newest were not read, or not logged; trying again later")
         }
@@ -71,20 +74,21 @@ package actor PinsAnswering: PartAnswering {
     package func note(version: UInt64) -> [UInt8]? { notes[version]?.note }
 
     /// Before the log tells clients to forget the key of before.
-    private func switchIdentity() throws {
-        _ = try TLSRotation(data).complete()
-        guard let tls,
-            try tls.replace(with: TLSIdentity(certificate: data.certificate, key: data.certificateKey))
-        else { return }
+    private func switchIdentity(pinnedBy pins: [Pin]) throws {
+        guard let tls, try tls.replace(with: StoredDirectory.readIdentity(data, pinnedBy: pins)) else { return }
         logger.notice("new connections get another certificate")
     }
 
-    private func load() throws {
-        for pins in try StoredPins.all(in: data, of: profile, at: clock()) {
+    /// - Returns: the newest.
+    private func load() throws -> [Pin] {
+        _ = try TLSRotation(data).complete()
+        let all = try StoredPins.all(in: data, of: profile, at: clock())
+        for pins in all {
             let text = pins.text
             guard notes[pins.version]?.text != text else { continue }
             notes[pins.version] = LoggedText(text: text, note: try pins.note(by: signer))
         }
+        return all.last?.server.pins ?? []
     }
 
     private func log() async throws {

@@ -100,10 +100,7 @@ package struct TLSRotation: Sendable {
     }
 
     private static func pin(of identity: TLSIdentity) throws(TLSRotationError) -> SPKIPin {
-        guard let leaf = try? PEMBlock.certificates(in: identity.certificateChain).first,
-            let fields = try? CertificateFields(leaf)
-        else { throw .tls(.invalidCertificate) }
-        return fields.pin
+        do { return try identity.pin } catch { throw .tls(error) }
     }
 
     private func begin() throws(TLSRotationError) -> DirectoryPins {

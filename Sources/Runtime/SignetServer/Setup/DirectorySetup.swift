@@ -112,10 +112,7 @@ public struct DirectorySetup: Sendable {
     private static func serverPin(_ draft: DataDirectory) throws(SetupError) -> SPKIPin {
         let chain: [UInt8]
         do throws(FileFailure) { chain = try PrivateFile.read(draft.certificate) } catch { throw .file(error) }
-        guard let leaf = try? PEMBlock.certificates(in: chain).first, let fields = try? CertificateFields(leaf) else {
-            throw .tls(.invalidCertificate)
-        }
-        return fields.pin
+        do { return try TLSIdentity(certificateChain: chain, privateKey: []).pin } catch { throw .tls(error) }
     }
 
     /// Trust in the log's key, and in the witnesses given or, without any, in the server's own cosigner.

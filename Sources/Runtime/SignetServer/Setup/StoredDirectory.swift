@@ -1,4 +1,5 @@
 public import KeyDirectory
+import KeyPinning
 import KeyTransparency
 import LogWitness
 public import Logging
@@ -37,7 +38,7 @@ public struct StoredDirectory: Sendable {
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
-        let identity = if let identity { identity } else { try readIdentity(data) }
+        let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
         let directory: Directory
         let clock = ServerClock.system.time
         let witnessing: WitnessedPublishing?
@@ -89,10 +90,19 @@ public struct StoredDirectory: Sendable {
         }
     }
 
-    private static func readIdentity(_ data: DataDirectory) throws(StoredDirectoryError) -> TLSIdentity {
-        do { return try TLSIdentity(certificate: data.certificate, key: data.certificateKey) } catch {
+    /// Reads key and certificate for clients that know these pins: none of them would accept another key, such as one that a renewal
+    /// has made. Whether a pinned authority signed the certificate is not looked at.
+    static func readIdentity(
+        _ data: DataDirectory, pinnedBy pins: [Pin]
+    ) throws(StoredDirectoryError) -> TLSIdentity {
+        let identity: TLSIdentity
+        do { identity = try TLSIdentity(certificate: data.certificate, key: data.certificateKey) } catch {
             throw .identity(error)
         }
+        if let pin = try? identity.pin, !pins.contains(where: { $0.tier != .leaf || $0.key == pin }) {
+            throw .identity(.notPinned)
+        }
+        return identity
     }
 }
 

@@ -32,4 +32,6 @@ public enum StoredIdentityError: Error, Hashable, Sendable {
     case keyNotPrivate(path: String)
     /// A file was not read.
     case file(FileFailure)
+    /// The certificate is for a key that no client accepts: put the one of before back.
+    case notPinned
 }

@@ -1,3 +1,4 @@
+import KeyPinning
 import NIOSSL
 
 /// The server's private key and its certificates, PEM, the server's own certificate first.
@@ -29,6 +30,18 @@ public struct TLSIdentity: Hashable, Sendable {
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
         do { return try NIOSSLContext(configuration: configuration) } catch { throw .keyDoesNotMatch }
+    }
+
+    /// The pin of the server's own certificate.
+    ///
+    /// - Throws: ``TLSIdentityError/invalidCertificate``.
+    var pin: SPKIPin {
+        get throws(TLSIdentityError) {
+            guard let leaf = try? PEMBlock.certificates(in: certificateChain).first,
+                let fields = try? CertificateFields(leaf)
+            else { throw .invalidCertificate }
+            return fields.pin
+        }
     }
 }
 
