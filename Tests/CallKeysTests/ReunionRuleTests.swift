@@ -50,6 +50,29 @@ struct ReunionRuleTests {
         }
     }
 
+    /// Two hosts that seek each other, since each was told of the other's followers when they were more: if both let the other in, each
+    /// would give up its reign for the other's, and if none did, they would stay apart.
+    @Test func ofTwoHostsThatSeekEachOtherOneLetsTheOtherIn() throws {
+        for (number, letsIn) in [(6, false), (4, true)] as [(UInt32, Bool)] {
+            let room = try Room(3)
+            room.people[0].roster = try room.people[0].roster.map {
+                try Roster(
+                    callID: $0.callID, term: 5 << 16, number: $0.number + 1, previous: $0.hash, host: $0.host,
+                    members: $0.members)
+            }
+            room.now += 6000
+            room.isLost = { _, _ in true }
+            room.step(0, beat(room, from: 2, term: number << 16 | 2))
+            try #require(room.people[0].reunion != nil)
+            let nonce = try #require(SignalNonce([UInt8](repeating: 7, count: 16)))
+            let asks = OpenedSignal(
+                sender: room.people[2].device, sequence: room.now << 20 + 1, body: .reunite(nonce), keys: [])
+            room.step(0, .signal(asks))
+            #expect((room.bodies(\.isReply) == 1) == letsIn, "\(number)")
+            #expect((room.people[0].reunion == nil) == letsIn, "\(number)")
+        }
+    }
+
     @Test func aHostReignsOnUntilItIsLetIn() throws {
         let room = try Room(3)
         room.now += 6000
