@@ -1,7 +1,9 @@
+import CanaryScan
 import Foundation
 import GRDB
 import KeyTransparency
 import NotesClient
+import OPAQUE
 import SignetClient
 import Testing
 
@@ -55,6 +57,65 @@ import Testing
             #expect(shown.output == "dear diary")
             expect(0, try await town.signet("tablet", "notes", "fetch", "Diary", "photo.bin", "copy.bin"))
             #expect(try town.bytes("copy.bin") == town.bytes("photo.bin"))
+        }
+    }
+
+    /// Whoever has the server's secrets and rows tries passwords offline, and opens the account's key with the right one. With a login key the
+    /// right one opens nothing.
+    @Test func aLoginKeyMakesTheServersCopyWorthNothing() async throws {
+        try await Town.withServer { town, _ in
+            let words = "three blind mice"
+            let guess = Canary("guess", Array(words.utf8))
+            expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
+            let alone = try await town.signet("alice", "notes", "password", environment: Self.password(words))
+            expect(0, alone)
+            #expect(alone.output.contains("Whoever runs the server can guess at it."))
+            _ = try LoginSecrets(of: Town.alice, password: guess, server: town["server"])
+
+            let set = try await town.signet(
+                "alice", "notes", "password", "--new-login-key", environment: Self.password(words))
+            expect(0, set)
+            let key = try #require(set.lines.first)
+            #expect(throws: OPAQUEError.notOpened) {
+                try LoginSecrets(of: Town.alice, password: guess, server: town["server"])
+            }
+
+            try await town.addDeviceOfAlice("tablet")
+            let without = try await town.signet("tablet", "notes", "unlock", environment: Self.password(words))
+            expect(65, without)
+            #expect(without.errors.contains("--login-key-file"), "\(without.errors)")
+            try town.write(Array("\(key)\n".utf8), to: "key.txt")
+            expect(
+                0,
+                try await town.signet(
+                    "tablet", "notes", "unlock", "--login-key-file", "key.txt", environment: Self.password(words)))
+            #expect(try await town.signet("tablet", "notes", "show", "Diary", "--body").output == "dear diary")
+
+            // Another password with the key kept, then one alone again.
+            expect(
+                0,
+                try await town.signet(
+                    "alice", "notes", "password", "--login-key-file", "key.txt",
+                    environment: Self.password("see how they run")))
+            #expect(throws: OPAQUEError.notOpened) {
+                try LoginSecrets(
+                    of: Town.alice, password: Canary("guess", Array("see how they run".utf8)), server: town["server"])
+            }
+            expect(0, try await town.signet("tablet", "notes", "lock"))
+            let wrong = try await town.signet(
+                "tablet", "notes", "unlock", "--login-key-file", "key.txt", environment: Self.password(words))
+            expect(65, wrong, "the password of before")
+            expect(
+                0,
+                try await town.signet(
+                    "tablet", "notes", "unlock", "--login-key-file", "key.txt",
+                    environment: Self.password("see how they run")))
+            try town.write(Array(key.dropLast().utf8), to: "key.txt")
+            let short = try await town.signet(
+                "tablet", "notes", "unlock", "--login-key-file", "key.txt",
+                environment: Self.password("see how they run"))
+            expect(65, short)
+            #expect(short.complaint.contains("A login key has 35 letters and digits, this one 34."), "\(short.errors)")
         }
     }
 

@@ -123,7 +123,7 @@ struct ParserFuzzTests {
         for index in printed.indices where printed[index] != UInt8(ascii: "-") {
             var typed = printed
             typed[index] = typed[index] == UInt8(ascii: "7") ? UInt8(ascii: "8") : UInt8(ascii: "7")
-            #expect(throws: RecoveryKeyError.self) { try RecoveryKey(typed: typed) }
+            #expect(throws: PrintedKeyError.self) { try RecoveryKey(typed: typed) }
         }
     }
 

@@ -30,7 +30,7 @@ struct RecoveryKeyTests {
             for place in text.indices where text[place] != 45 {
                 var other = text
                 other[place] = text[place] == 65 ? 66 : 65
-                #expect(throws: RecoveryKeyError.wrongGroup(place / 6 + 1)) { try RecoveryKey(typed: other) }
+                #expect(throws: PrintedKeyError.wrongGroup(place / 6 + 1)) { try RecoveryKey(typed: other) }
             }
         }
     }
@@ -41,11 +41,11 @@ struct RecoveryKeyTests {
             where text[place] != 45 && text[place + 1] != 45 && text[place] != text[place + 1] {
                 var other = text
                 other.swapAt(place, place + 1)
-                #expect(throws: RecoveryKeyError.wrongGroup(place / 6 + 1)) { try RecoveryKey(typed: other) }
+                #expect(throws: PrintedKeyError.wrongGroup(place / 6 + 1)) { try RecoveryKey(typed: other) }
             }
             let groups = text.split(separator: 45)
             let swapped = [groups[1], groups[0]] + groups[2...]
-            #expect(throws: RecoveryKeyError.wrongGroup(1)) {
+            #expect(throws: PrintedKeyError.wrongGroup(1)) {
                 try RecoveryKey(typed: Array(swapped.joined(separator: [45])))
             }
         }
@@ -53,10 +53,10 @@ struct RecoveryKeyTests {
 
     @Test func otherLengthsAndCharactersAreRefused() throws {
         try RecoveryKey.generate().withPrinted { text throws in
-            #expect(throws: RecoveryKeyError.wrongLength(64)) { try RecoveryKey(typed: text.dropLast()) }
-            #expect(throws: RecoveryKeyError.wrongLength(66)) { try RecoveryKey(typed: text + [65]) }
-            #expect(throws: RecoveryKeyError.wrongLength(0)) { try RecoveryKey(typed: []) }
-            #expect(throws: RecoveryKeyError.invalidCharacter(offset: 77)) { try RecoveryKey(typed: text + [85]) }
+            #expect(throws: PrintedKeyError.wrongLength(64)) { try RecoveryKey(typed: text.dropLast()) }
+            #expect(throws: PrintedKeyError.wrongLength(66)) { try RecoveryKey(typed: text + [65]) }
+            #expect(throws: PrintedKeyError.wrongLength(0)) { try RecoveryKey(typed: []) }
+            #expect(throws: PrintedKeyError.invalidCharacter(offset: 77)) { try RecoveryKey(typed: text + [85]) }
         }
     }
 
@@ -67,7 +67,7 @@ struct RecoveryKeyTests {
             // In the last group 0, 0, 0, 1 and its check, x⁴ + 12 = 16 + 12, which is W.
             var other = text
             other.replaceSubrange(72..<77, with: Array("0001W".utf8))
-            #expect(throws: RecoveryKeyError.wrongGroup(13)) { try RecoveryKey(typed: other) }
+            #expect(throws: PrintedKeyError.wrongGroup(13)) { try RecoveryKey(typed: other) }
         }
     }
 }

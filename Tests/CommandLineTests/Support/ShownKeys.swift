@@ -8,10 +8,11 @@ enum ShownKeys {
         [/(?i)\bdid:/, /z[1-9A-HJ-NP-Za-km-z]{40,}/, /[0-9a-fA-F]{40,}/, /[A-Za-z0-9+\/_=-]{40,}/]
     }
 
-    /// What is printed to be carried somewhere else, and is the whole answer of its command: the person's recovery key and the
-    /// line that begins a recovery, for paper, a card with a signed log, the public key of an auditor, the pins of a server.
+    /// What is printed to be carried somewhere else, and is the whole answer of its command: the person's recovery key and
+    /// login key, the line that begins a recovery, for paper, a card with a signed log, the public key of an auditor, the pins of a server.
     static let exceptions = [
-        ["notes", "recovery"], ["guardians", "paper"], ["gossip", "show"], ["audit", "key"], ["pins"],
+        ["notes", "recovery"], ["notes", "password", "--new-login-key"], ["guardians", "paper"], ["gossip", "show"],
+        ["audit", "key"], ["pins"],
     ]
 
     /// The advanced room: `signet advanced …`, and whatever is asked with `--advanced` or `--explain`.

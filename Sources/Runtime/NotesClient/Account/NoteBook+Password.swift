@@ -20,14 +20,19 @@ extension NoteBook {
     ///
     /// The server learns neither the password nor anything it could check a guess with.
     ///
-    /// - Parameter password: UTF-8 in normal form C, as the person types it everywhere.
+    /// - Parameters:
+    ///   - password: UTF-8 in normal form C, as the person types it everywhere.
+    ///   - loginKey: a second secret that a login needs beside the password from now on; nil for none.
     /// - Throws: ``NotesError``; ``NotesError/weakPassword(_:)``: nothing was sent.
+    ///
+    /// Security: without a login key whoever runs the server can try passwords, offline and without end.
     public func setPassword(
-        _ password: SecretBytes, strength: PasswordStrength = .strong
+        _ password: SecretBytes, loginKey: LoginKey? = nil, strength: PasswordStrength = .strong
     ) async throws(NotesError) {
         if let weakness = SecretWeakness.first(of: password, knowing: [author.handle.description]) {
             throw .weakPassword(weakness)
         }
+        let password = password.mixed(with: loginKey)
         try await settleAccountKey()
         guard let account else { throw .noAccountKey }
         let registration = try login { () throws(OPAQUEError) in try ClientRegistration(password: password) }
@@ -60,8 +65,10 @@ extension NoteBook {
 
     /// Gets the account's key with the notes password, on a device that does not have it or was locked.
     ///
-    /// - Throws: ``NotesError``; ``NotesError/wrongPassword``.
-    public func unlock(password: SecretBytes) async throws(NotesError) {
+    /// - Parameter loginKey: the one that the password was set with.
+    /// - Throws: ``NotesError``; ``NotesError/wrongPassword``: or the login key is wrong, missing or one too many.
+    public func unlock(password: SecretBytes, loginKey: LoginKey? = nil) async throws(NotesError) {
+        let password = password.mixed(with: loginKey)
         let login = try login { () throws(OPAQUEError) in try ClientLogin(password: password) }
         let beginning = try body { () throws(NoteBodyError) in
             try LoginBeginning(handle: author.handle, message: login.request.encoded)
@@ -249,6 +256,11 @@ extension ClientLogin {
 }
 
 extension SecretBytes {
+    fileprivate func mixed(with loginKey: LoginKey?) -> SecretBytes {
+        guard let loginKey else { return self }
+        return withBytes { loginKey.mixed(with: $0) }.withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+
     fileprivate func lent<Result, Failure: Error>(
         _ use: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

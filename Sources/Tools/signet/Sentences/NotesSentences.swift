@@ -83,7 +83,7 @@ extension NotesError {
         case .wrongPassword:
             Sentence(
                 "The password is wrong, or there is none for this account.",
-                "Try again. If it was set with --strong, say so here too.")
+                "Try again. If it was set together with a login key, give that too: --login-key-file.")
         case .fileChanged: Sentence("The file was changed while it was read.", "Try again when nobody writes it.")
         case .nothingUnlocks:
             Sentence(

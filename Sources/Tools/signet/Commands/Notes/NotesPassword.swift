@@ -11,21 +11,56 @@ extension Notes {
             abstract: "Set or change your notes password, which opens your notes on a new device.",
             discussion: """
                 Nobody who listens learns anything to check a guess with. Whoever runs the server can guess, and each guess \
-                costs them 256 MiB of memory and half a second: choose several words. A new password is one new wrap of \
-                your account's key; no note is touched. It is another password than the passphrase of this device.
+                costs them 256 MiB of memory and half a second: choose several words, or add a login key.
+
+                With --new-login-key a login needs a second secret beside the password, which is printed once. Then the server's \
+                copy is worth nothing to whoever guesses. Keep it where you keep your recovery key; whoever has lost it needs a \
+                device that still opens the notes, or the recovery key. To change the password later and keep the login \
+                key, give it with --login-key-file; without either option a login needs the password alone.
+
+                A new password is one new wrap of your account's key; no note is touched. It is another password than the \
+                passphrase of this device.
                 """)
 
+        @Flag(help: "Make a login key, which every login needs beside the password.")
+        var newLoginKey = false
+        @OptionGroup var loginKey: LoginKeyOptions
         @OptionGroup var secret: PasswordOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard !newLoginKey || loginKey.loginKeyFile == nil else {
+                throw ValidationError(
+                    "--new-login-key makes another one than the one in --login-key-file: give one of them")
+            }
+        }
+
         func run() async throws {
+            let known = try loginKey.existing()
             var notes = try await NotesSession(home)
             let password = try secret.new()
-            try await notes.run { book throws(NotesError) in try await book.setPassword(password) }
-            output.emit(
-                ["password": "set"],
-                "\(Paint.output.good("✓")) Your notes password is set. 'signet notes unlock' takes it on a new device.")
+            let key = newLoginKey ? LoginKey.generate() : known
+            try await notes.run { book throws(NotesError) in try await book.setPassword(password, loginKey: key) }
+            let set =
+                "\(Paint.output.good("✓")) Your notes password is set. 'signet notes unlock' takes it on a new device"
+            guard let key else {
+                return output.emit(
+                    ["password": "set", "loginKey": .null],
+                    "\(set).\n  Whoever runs the server can guess at it. --new-login-key adds a secret that keeps them from it."
+                )
+            }
+            guard newLoginKey else {
+                return output.emit(["password": "set", "loginKey": "kept"], "\(set), with the login key.")
+            }
+            key.withPrinted { text in
+                output.emit(
+                    ["password": "set", "loginKey": .text(text)],
+                    """
+                    \(String(decoding: text, as: UTF8.self))
+                    \(set), together with the login key above. It is shown once.
+                    """)
+            }
         }
     }
 
@@ -83,22 +118,33 @@ extension Notes {
     struct Unlock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Open your notes on a new device, or a locked one.",
-            discussion: "With the notes password, or with the recovery key in a file.")
+            discussion:
+                "With the notes password, and the login key if there is one, or with the recovery key in a file.")
 
         @Option(help: ArgumentHelp("Use the recovery key in this file.", valueName: "file"))
         var recoveryKeyFile: String?
+        @OptionGroup var loginKey: LoginKeyOptions
         @OptionGroup var secret: PasswordOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard recoveryKeyFile == nil || loginKey.loginKeyFile == nil else {
+                throw ValidationError("the recovery key needs no login key: give one of the two files")
+            }
+        }
+
         func run() async throws {
+            let known = try loginKey.existing()
             var notes = try await NotesSession(home, isUnlocking: true)
             if let file = recoveryKeyFile {
                 let key = try recoveryKey(in: file)
                 try await notes.run { book throws(NotesError) in try await book.unlock(recoveryKey: key) }
             } else {
                 let password = try secret.existing()
-                try await notes.run { book throws(NotesError) in try await book.unlock(password: password) }
+                try await notes.run { book throws(NotesError) in
+                    try await book.unlock(password: password, loginKey: known)
+                }
             }
             _ = try await notes.send(unless: false)
             output.emit(["unlocked": true], "\(Paint.output.good("✓")) Your notes open on this device.")
@@ -108,7 +154,7 @@ extension Notes {
             var bytes = try InputFile.read(path, maximumByteCount: 4096)
             defer { bytes.wipe() }
             do { return try RecoveryKey(typed: Array(bytes)) } catch {
-                throw CommandFailure(.badFile, error.sentence)
+                throw CommandFailure(.badFile, error.sentence(of: "recovery key", groupCount: RecoveryKey.groupCount))
             }
         }
     }
@@ -129,6 +175,21 @@ extension Notes {
             var notes = try await NotesSession(home)
             try await notes.run { book throws(NotesError) in try await book.lock() }
             output.emit(["locked": true], "\(Paint.output.good("✓")) Your notes are locked on this device.")
+        }
+    }
+}
+
+/// The second secret of a login.
+struct LoginKeyOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Use the login key in this file beside the password.", valueName: "file"))
+    var loginKeyFile: String?
+
+    func existing() throws -> LoginKey? {
+        guard let path = loginKeyFile else { return nil }
+        var bytes = try InputFile.read(path, maximumByteCount: 4096)
+        defer { bytes.wipe() }
+        do { return try LoginKey(typed: Array(bytes)) } catch {
+            throw CommandFailure(.badFile, error.sentence(of: "login key", groupCount: LoginKey.groupCount))
         }
     }
 }
@@ -183,13 +244,15 @@ extension SecretWeakness {
     }
 }
 
-extension RecoveryKeyError {
-    var sentence: Sentence {
+extension PrintedKeyError {
+    fileprivate func sentence(of noun: String, groupCount: Int) -> Sentence {
         switch self {
         case .invalidCharacter:
-            Sentence("No recovery key has such a character.", "Type what was printed: letters and digits.")
+            Sentence("No \(noun) has such a character.", "Type what was printed: letters and digits.")
         case .wrongLength(let count):
-            Sentence("A recovery key has 65 letters and digits, this one \(count).", "Type all 13 groups.")
+            Sentence(
+                "A \(noun) has \(groupCount * 5) letters and digits, this one \(count).",
+                "Type all \(groupCount) groups.")
         case .wrongGroup(let number):
             Sentence("There is a typing error in group \(number).", "Compare it with what was printed.")
         }
