@@ -53,6 +53,30 @@ import Testing
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
     }
 
+    /// Each who is taken out costs keys for all who stay.
+    @Test func removingIsNoWayPastTheLimit() async throws {
+        let folder = try folder { ($0.bytes, $0.removalBytes) = (30_000, 10_000) }
+        var draft = try Draft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        var members: [Writer] = []
+        for number in 0..<100 {
+            let (reader, kept) = (try Writer("reader\(number)"), draft)
+            guard isApplied(try await folder.push(draft.share(with: reader, by: alice), by: alice)) else {
+                draft = kept
+                break
+            }
+            members.append(reader)
+        }
+        try #require((3..<100).contains(members.count))
+        var outcomes: [NotePushOutcome] = []
+        while let reader = members.popLast() {
+            outcomes.append(try await folder.push(draft.unshare(reader, rest: members, by: alice), by: alice))
+            guard isApplied(outcomes[outcomes.count - 1]) else { break }
+        }
+        #expect(outcomes.first.map(isApplied) == true && outcomes.last == .overLimit(.bytes))
+        #expect(try (30_001...40_000).contains(folder.usedBytes(alice)))
+    }
+
     @Test func notesMadeAndNotDeletedCount() async throws {
         let folder = try folder { $0.notes = 1 }
         var draft = try Draft(by: alice)

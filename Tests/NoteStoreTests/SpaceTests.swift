@@ -5,6 +5,7 @@ import Logging
 import NoteDrafting
 import NoteLog
 import SignetAPI
+import Synchronization
 import Testing
 
 @testable import NoteStore
@@ -27,31 +28,37 @@ import Testing
     }
 
     @Test func onADiskWithoutRoomOnlyWhatTakesAwayIsWritten() async throws {
-        let isFull = Flag()
-        let folder = try StoreFolder(isFull: { isFull.value })
+        let reserve = Mutex(DiskReserve.Use.none)
+        let folder = try StoreFolder(reserve: { reserve.withLock { $0 } })
         var draft = try Draft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
-        isFull.value = true
+        reserve.withLock { $0 = .some }
         let (kept, blob) = (draft, try unwrapped(BlobID(Draft.bytes(16))))
         #expect(try await folder.push(draft.write(10, by: alice), by: alice) == .overLimit(.bytes))
         draft = kept
         #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
         #expect(isApplied(try await folder.push(draft.bare(.leave, by: carol), by: carol)))
         #expect(isApplied(try await folder.push(draft.unshare(bob, rest: [carol], by: alice), by: alice)))
+        // Keys and revisions of unsharings would fill what is left, too.
+        reserve.withLock { $0 = .half }
+        let member = draft
+        #expect(try await folder.push(draft.unshare(carol, by: alice), by: alice) == .overLimit(.bytes))
+        draft = member
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
-        isFull.value = false
+        reserve.withLock { $0 = .none }
         #expect(isApplied(try await folder.push(Draft(by: alice).creation(), by: alice)))
     }
 
     @Test(
         arguments: [
-            (255 << 20, 1 << 40, true), (256 << 20, 1 << 40, false), (14 << 20, 120 << 20, true),
-            (15 << 20, 120 << 20, false),
-        ] as [(UInt64, UInt64, Bool)])
-    func theReserveIsAQuarterOfAGigabyteOrAnEighth(_ free: UInt64, _ total: UInt64, _ isReached: Bool) {
-        #expect(DiskReserve.isReached(free: free, of: total) == isReached)
+            (255 << 20, 1 << 40, .some), (256 << 20, 1 << 40, .none), (14 << 20, 120 << 20, .some),
+            (15 << 20, 120 << 20, .none), (128 << 20, 1 << 40, .some), (127 << 20, 1 << 40, .half),
+            (7 << 20, 120 << 20, .half),
+        ] as [(UInt64, UInt64, DiskReserve.Use)])
+    func theReserveIsAQuarterOfAGigabyteOrAnEighth(_ free: UInt64, _ total: UInt64, _ use: DiskReserve.Use) {
+        #expect(DiskReserve.use(free: free, of: total) == use)
     }
 
     @Test func anAccountThatNobodyKnewHasLittleRoomAndMoreEachDay() async throws {
@@ -153,14 +160,5 @@ import Testing
         #expect(left.allSatisfy { $0 >= 0 })
         #expect(try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
         store.close()
-    }
-}
-
-private final class Flag: @unchecked Sendable {
-    private let lock = NSLock()
-    private var isSet = false
-    var value: Bool {
-        get { lock.withLock { isSet } }
-        set { lock.withLock { isSet = newValue } }
     }
 }

@@ -170,6 +170,38 @@ struct PushTests {
         }
     }
 
+    /// Whoever pays for nothing when taking somebody out would fill the server with keys for one who stays.
+    @Test mutating func aMemberGetsOneWrapForEachDeviceOfSoMany() throws {
+        try begin()
+        let good = try unsharing()
+        let first = try #require(good.wraps.first)
+        func isTaken(_ wraps: [WrapRecord]) throws -> Bool {
+            let verdict = try judge(
+                .control(
+                    ControlPush(
+                        entry: good.entry, wraps: wraps, ownWrap: good.ownWrap, revision: good.revision,
+                        children: good.children)))
+            if case .applied = verdict { return true }
+            #expect(verdict == .refused(.wraps))
+            return false
+        }
+        func devices(_ count: Int) throws -> [WrapRecord] {
+            try (0..<count).map { number in
+                let header = first.header
+                return try WrapRecord(
+                    WrapRecord.Header(
+                        note: header.note, epoch: header.epoch, control: header.control, sender: header.sender,
+                        recipient: Author(
+                            handle: header.recipient.handle, device: [UInt8](repeating: UInt8(number), count: 32)),
+                        recipientKeys: header.recipientKeys, suite: header.suite),
+                    encapsulation: first.encapsulation, ciphertext: first.ciphertext, with: alice.sign())
+            }
+        }
+        #expect(try !isTaken(good.wraps + [first]))
+        #expect(try isTaken(devices(AccountState.maximumDeviceCount)))
+        #expect(try !isTaken(devices(AccountState.maximumDeviceCount + 1)))
+    }
+
     @Test mutating func aSharingBringsTheKeyForTheOneShared() throws {
         try begin()
         let dora = try Person("dora")

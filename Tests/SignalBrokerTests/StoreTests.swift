@@ -63,7 +63,7 @@ import Testing
             let store = try SignalStore(at: path)
             let isFull = Full()
             let hub = try SignalHub(
-                remembering: store, reserve: DiskReserve { isFull.value.withLock { $0 } },
+                remembering: store, reserve: DiskReserve { isFull.value.withLock { $0 } ? .some : .none },
                 clock: { BrokerTime(uptime: 1_000_000, date: 1_700_000_000_000) })
             #expect(!hub.mayKeep)
             isFull.value.withLock { $0 = false }

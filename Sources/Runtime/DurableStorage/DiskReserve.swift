@@ -12,23 +12,39 @@ package struct DiskReserve: Sendable {
     /// Of a file system the smaller of this, in bytes, and an eighth of it.
     static let byteCount: UInt64 = 256 << 20
 
+    /// How much of it is used.
+    package enum Use: Comparable, Sendable {
+        /// There is room beside it.
+        case none
+        /// Something of it: nothing more is to be taken.
+        case some
+        /// More than half: the rest is for what must go on, whatever else would free room in the end.
+        case half
+    }
+
+    /// How much of it is used now.
+    package let use: @Sendable () -> Use
+
     /// Whether nothing more is to be taken.
-    package let isReached: @Sendable () -> Bool
+    package var isReached: Bool { use() > .none }
 
     /// The reserve of the file system that holds a file. One that cannot be asked has room.
     package init(besideFileAt path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        isReached = {
+        use = {
             var system = statvfs()
-            guard statvfs(folder, &system) == 0 else { return false }
-            return Self.isReached(
+            guard statvfs(folder, &system) == 0 else { return .none }
+            return Self.use(
                 free: UInt64(system.f_bavail) * UInt64(system.f_frsize),
                 of: UInt64(system.f_blocks) * UInt64(system.f_frsize))
         }
     }
 
     /// For tests.
-    package init(isReached: @escaping @Sendable () -> Bool) { self.isReached = isReached }
+    package init(use: @escaping @Sendable () -> Use) { self.use = use }
 
-    package static func isReached(free: UInt64, of total: UInt64) -> Bool { free < min(byteCount, total / 8) }
+    package static func use(free: UInt64, of total: UInt64) -> Use {
+        let reserve = min(byteCount, total / 8)
+        return free >= reserve ? .none : free >= reserve / 2 ? .some : .half
+    }
 }

@@ -86,6 +86,8 @@ public struct NoteLimits: Hashable, Sendable {
     public var newcomerBytes: UInt64 = 128 << 20
     /// By how many bytes that grows each day, up to ``bytes``.
     public var bytesPerDay: UInt64 = 64 << 20
+    /// Bytes beyond these for taking people out of notes, which goes on when nothing else may be written.
+    public var removalBytes: UInt64 = 8 << 20
     /// Notes that an account has made and not deleted.
     public var notes = 10_000
     /// Members of a note beside its owner.

@@ -34,7 +34,7 @@ public struct MailboxStore: Sendable {
     }
 
     /// Whether the rest of the disk is the directory's: what people leave here is refused then.
-    var isFull: Bool { reserve.isReached() }
+    var isFull: Bool { reserve.isReached }
 
     func write<Value: Sendable>(
         _ body: @Sendable (Database) throws -> Value

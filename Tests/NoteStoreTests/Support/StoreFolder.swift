@@ -17,7 +17,7 @@ final class StoreFolder: Sendable {
 
     init(
         _ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none,
-        isFull: @escaping @Sendable () -> Bool = { false }
+        reserve: @escaping @Sendable () -> DiskReserve.Use = { .none }
     ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -26,7 +26,7 @@ final class StoreFolder: Sendable {
         store = try NoteArchive(
             at: path, limits: limits, clock: { clock.time },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            faults: faults, reserve: DiskReserve(isReached: isFull))
+            faults: faults, reserve: DiskReserve(use: reserve))
         self.clock = clock
     }
 

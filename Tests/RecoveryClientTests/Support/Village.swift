@@ -74,7 +74,7 @@ final class Village: Sendable {
         try await Directory.create(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         directory = try await Directory.open(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         mailbox = try MailboxStore(
-            at: folder + "/recovery.sqlite", reserve: DiskReserve { [isFull] in isFull.isSet })
+            at: folder + "/recovery.sqlite", reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
             directory: HonestDirectory(directory), parts: PartTable(parts),

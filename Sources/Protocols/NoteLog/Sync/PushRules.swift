@@ -93,7 +93,8 @@ public enum PushRules {
         return .applied(next)
     }
 
-    /// Each wrap is of this step and by its author, for somebody whom the step gives the key; and each of those has one.
+    /// Each wrap is of this step and by its author, for somebody whom the step gives the key; each of those has one, and none has
+    /// more than one for each device that an account can have.
     private static func wrapsAreRight(_ push: ControlPush, _ state: ControlState) -> Bool {
         let expected: Set<Handle> =
             switch push.entry.action {
@@ -105,7 +106,11 @@ public enum PushRules {
             $0.header.note == state.note && $0.header.epoch == state.epoch && $0.header.control == state.head
                 && $0.header.sender == push.entry.author
         }
-        return areOfThisStep && Set(push.wraps.map(\.header.recipient.handle)) == expected
+        let devices = Dictionary(grouping: push.wraps.map(\.header.recipient), by: \.handle)
+        let isOneEach = devices.values.allSatisfy {
+            $0.count <= AccountState.maximumDeviceCount && Set($0).count == $0.count
+        }
+        return areOfThisStep && isOneEach && Set(devices.keys) == expected
     }
 }
 

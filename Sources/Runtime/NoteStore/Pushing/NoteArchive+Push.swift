@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 public import NoteLog
@@ -83,7 +84,9 @@ struct Pushing {
         switch operation {
         case .control(let push):
             switch push.entry.action {
-            case .unshare, .delete, .leave: return nil
+            // A signed step, and nothing beside it.
+            case .delete, .leave: return nil
+            case .unshare: return try mayTakeOut(operation, next) ? nil : .bytes
             case .create: if try noteCount() >= limits.notes { return .notes }
             case .share: if next.control.members.count > limits.members { return .members }
             case .rekey, .transfer: break
@@ -92,9 +95,19 @@ struct Pushing {
         case .child: if next.children.children.count > limits.children { return .children }
         case .revision: break
         }
-        let byteCount =
-            try operation.byteCount + NoteLimits.nameByteCount + NoteLimits.feedByteCount * copies(operation, next)
-        return try transaction.hasRoom(for: byteCount, of: account, limits) ? nil : .bytes
+        return try transaction.hasRoom(for: byteCount(operation, next), of: account, limits) ? nil : .bytes
+    }
+
+    /// Whoever wants to be rid of somebody can be, also with no room left of their own, and while the disk is filling up: but with the
+    /// keys and the revision that go with it, that is no way past both.
+    private func mayTakeOut(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Bool {
+        try transaction.reserve < .half
+            && transaction.isWithin(
+                limits, plus: limits.removalBytes, adding: byteCount(operation, next), account: account)
+    }
+
+    private func byteCount(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Int {
+        try operation.byteCount + NoteLimits.nameByteCount + NoteLimits.feedByteCount * copies(operation, next)
     }
 
     /// How many entries of feeds it makes, at most.
@@ -162,10 +175,16 @@ struct Pushing {
 extension NoteTransaction {
     /// Whether the account may store that much more, and the disk has room for it beside the directory.
     func hasRoom(for byteCount: Int, of account: Int64, _ limits: NoteLimits) throws -> Bool {
-        guard !isFull else { return false }
+        try !isFull && isWithin(limits, plus: 0, adding: byteCount, account: account)
+    }
+
+    /// Whether the account may store that much more.
+    fileprivate func isWithin(
+        _ limits: NoteLimits, plus extra: UInt64, adding byteCount: Int, account: Int64
+    ) throws -> Bool {
         let row = try database.row("SELECT bytes, since FROM accounts WHERE id = ?", [account])
         let (used, since) = (try row?.count(0) ?? 0, try row?.count(1) ?? now)
-        return used + UInt64(byteCount) <= limits.bytes(atAge: now - min(now, since))
+        return used + UInt64(byteCount) <= limits.bytes(atAge: now - min(now, since)) + extra
     }
 }
 

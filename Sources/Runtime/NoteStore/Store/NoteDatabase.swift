@@ -44,11 +44,11 @@ final class NoteDatabase: Sendable {
         at now: UInt64, _ body: @Sendable (NoteTransaction) throws -> Value
     ) async throws(NoteStoreError) -> (value: Value, changed: Set<Int64>) {
         guard !hasStopped.withLock({ $0 }) else { throw .stopped }
-        let (faults, isFull) = (faults, reserve.isReached())
+        let (faults, use) = (faults, reserve.use())
         do {
             let result = try await pool.write { database in
                 let transaction = NoteTransaction(
-                    database, at: now, isFull: isFull, beforeStatement: faults.beforeStatement)
+                    database, at: now, reserve: use, beforeStatement: faults.beforeStatement)
                 return (value: try body(transaction), changed: transaction.changed)
             }
             try faults.afterCommit()

@@ -1,3 +1,4 @@
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
@@ -11,11 +12,15 @@ final class NoteTransaction {
     /// Whose feed has got longer.
     private(set) var changed: Set<Int64> = []
     private let beforeStatement: () throws -> Void
+    /// How much of the room is used that is the directory's.
+    let reserve: DiskReserve.Use
     /// Whether the disk is as full as notes may make it.
-    let isFull: Bool
+    var isFull: Bool { reserve > .none }
 
-    init(_ database: Database, at now: UInt64, isFull: Bool, beforeStatement: @escaping () throws -> Void) {
-        self.isFull = isFull
+    init(
+        _ database: Database, at now: UInt64, reserve: DiskReserve.Use, beforeStatement: @escaping () throws -> Void
+    ) {
+        self.reserve = reserve
         self.database = database
         self.now = now
         self.beforeStatement = beforeStatement

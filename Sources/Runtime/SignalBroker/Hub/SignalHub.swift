@@ -51,7 +51,7 @@ public final class SignalHub: Sendable {
         _ limits: BrokerLimits = BrokerLimits(), remembering store: SignalStore?,
         clock: @escaping @Sendable () -> BrokerTime
     ) throws(SignalStoreError) {
-        let reserve = store.map { DiskReserve(besideFileAt: $0.path) } ?? DiskReserve(isReached: { false })
+        let reserve = store.map { DiskReserve(besideFileAt: $0.path) } ?? DiskReserve(use: { .none })
         try self.init(limits, remembering: store, reserve: reserve, clock: clock)
     }
 
@@ -208,7 +208,7 @@ public final class SignalHub: Sendable {
     }
 
     private func lookAtDisk() {
-        let mayKeep = !reserve.isReached()
+        let mayKeep = !reserve.isReached
         state.withLock { $0.broker.mayKeep = mayKeep }
     }
 
