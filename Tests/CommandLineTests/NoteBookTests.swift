@@ -12,11 +12,11 @@ import Testing
 
 /// A client of notes over a real directory and a notes server on paper.
 @Suite(.serialized) struct NoteBookTests {
-    private static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
-    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+    static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
+    static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     /// A note of alice's that bob may write, on the devices of both.
-    private static func shared(
+    static func shared(
         _ town: Town, _ server: PaperNoteServer, body: String = "one\ntwo\nthree\n"
     ) async throws -> NoteID {
         let note = try await NoteDesk.with(town, "alice", server) { book in
@@ -31,11 +31,11 @@ import Testing
     }
 
     @discardableResult
-    private static func sync(_ town: Town, _ home: String, _ server: PaperNoteServer) async throws -> SyncReport {
+    static func sync(_ town: Town, _ home: String, _ server: PaperNoteServer) async throws -> SyncReport {
         try await NoteDesk.with(town, home, server) { try await $0.sync() }
     }
 
-    private static func facts(_ book: NoteBook<SQLiteStore>, _ note: NoteID) async throws -> NoteFacts {
+    static func facts(_ book: NoteBook<SQLiteStore>, _ note: NoteID) async throws -> NoteFacts {
         try await book.facts(note)
     }
 
@@ -47,11 +47,11 @@ import Testing
         try await NoteDesk.with(town, home, server) { book in try await facts(book, note).standing }
     }
 
-    private static func body(_ facts: NoteFacts) -> String? {
+    static func body(_ facts: NoteFacts) -> String? {
         facts.document.map { String(decoding: $0.body, as: UTF8.self) }
     }
 
-    private static func edit(
+    static func edit(
         _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID, _ body: String
     ) async throws {
         try await NoteDesk.with(town, home, server) { book in try await book.edit(note) { $0.body = bytes(body) } }

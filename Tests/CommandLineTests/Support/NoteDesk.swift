@@ -16,7 +16,8 @@ struct NoteDesk {
     private let trustStore: SQLiteStore
 
     init(
-        _ town: Town, _ home: String, _ server: PaperNoteServer, deathAfter limit: DeathClock = DeathClock()
+        _ town: Town, _ home: String, _ server: PaperNoteServer, deathAfter limit: DeathClock = DeathClock(),
+        turn: @escaping @Sendable (NoteRoute) async -> Void = { _ in }
     ) async throws {
         let folder = HomeFolder(path: town[home].path())
         let profile = try folder.profile()
@@ -24,7 +25,11 @@ struct NoteDesk {
         let author = Author(handle: secrets.handle, device: secrets.keys.signing)
         trustStore = try SQLiteStore.open(at: folder.storePath)
         let transport = PaperNoteTransport(
-            to: server, as: author, otherwise: try NIOTransport(to: profile), fate: { limit.request($0) })
+            to: server, as: author, otherwise: try NIOTransport(to: profile),
+            fate: { route in
+                await turn(route)
+                return limit.request(route)
+            })
         let surroundings = Surroundings(
             now: Surroundings.system.now, wait: { _ in }, randomBytes: Surroundings.system.randomBytes)
         client = try Client(

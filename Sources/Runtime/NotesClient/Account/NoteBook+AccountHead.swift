@@ -1,3 +1,4 @@
+import KeyTransparency
 import NoteLog
 import SignetAPI
 import SignetClient
@@ -24,7 +25,7 @@ extension NoteBook {
         for _ in 0..<8 {
             let row = try read { try $0.account() }
             let notes = NoteHeads(standing(at: row.heads))
-            guard notes != row.heads || row.head == nil && !notes.heads.isEmpty else { return }
+            if notes == row.heads, try await isStanding(row.head, notes) { return }
             let (number, overflow) = (row.head?.number ?? 0).addingReportingOverflow(1)
             guard !overflow else { throw .accountHead(.gap(after: row.head?.number ?? 0)) }
             let head = try record { () throws(NoteRecordError) in
@@ -42,6 +43,12 @@ extension NoteBook {
             }
         }
         throw .keepsMoving
+    }
+
+    /// Whether the newest head is one that every device of the account believes, or none is needed.
+    private func isStanding(_ head: AccountHead?, _ notes: NoteHeads) async throws(NotesError) -> Bool {
+        guard let head else { return notes.heads.isEmpty }
+        return try await ownLookup().state.devices.contains { $0.keys.signing == head.author.device }
     }
 
     /// Where the notes stand that this account has and the server has been shown. What it holds back from this device stands

@@ -52,16 +52,28 @@ extension NoteBook {
         return mine.count
     }
 
+    /// Gives the account a key of the next epoch. If another device of the account does so at the same moment, the one that the server
+    /// had first is the account's, and the other is given up: of one epoch there is one key.
     func replaceAccountKey() async throws(NotesError) {
         guard let old = account else { throw .noAccountKey }
         let (epoch, overflow) = old.epoch.addingReportingOverflow(1)
         guard !overflow else { throw .keepsMoving }
+        let own = try await ownLookup()
         let key = AccountMasterKey.generate(for: author.handle, epoch: epoch)
-        let bare = try handed(key, to: try await ownLookup(), AccountKeys(version: 0))
-        try await changeAccountKeys { there throws(NotesError) in
-            AccountKeys(version: there.version, devices: bare.devices)
+        let bare = try handed(key, to: own, AccountKeys(version: 0))
+        for _ in 0..<8 {
+            let there = try await calls.accountKeys()
+            try fetchAccountKey(there, own)
+            guard account?.epoch == old.epoch else { return }
+            let next = AccountKeys(version: there.version, devices: bare.devices)
+            let outcome: AccountKeysOutcome = try await calls.call(.putAccountKeys, AccountKeysChange(next))
+            switch outcome {
+            case .applied: return try keep(key, bare)
+            case .conflict: continue
+            case .notRegistered: throw .malformedAnswer
+            }
         }
-        try keep(key, bare)
+        throw .keepsMoving
     }
 
     /// Notes of one's own that open here.
@@ -77,7 +89,7 @@ extension NoteBook {
         do {
             let wrap = try AccountDeviceWrap(decoding: bytes)
             guard wrap.epoch > account?.epoch ?? 0 else { return }
-            let key = try wrap.open(with: device, own: AuthorKeys(own))
+            let key = try wrap.open(with: device, own: keys(own))
             try keep(key, there)
         } catch let error as SealedNoteError {
             throw .accountKey(error)

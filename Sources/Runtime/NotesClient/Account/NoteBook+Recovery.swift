@@ -39,9 +39,9 @@ extension NoteBook {
     ) async throws(NotesError) -> Int {
         let keys = accountKeys(in: entries)
         guard let newest = keys.last else { return held.count }
-        devicesBeforeRecovery = devices
+        devicesOfBefore = devices
         defer {
-            devicesBeforeRecovery = []
+            devicesOfBefore = []
             forgetPeople()
         }
         forgetPeople()

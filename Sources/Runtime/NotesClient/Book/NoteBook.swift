@@ -28,8 +28,8 @@ public actor NoteBook<Store: ClientStore> {
     var own: VerifiedLookup?
     /// The epoch of somebody's verified lookup, for as long: in it the log says where notes stand.
     var newestEpoch: VerifiedEpoch?
-    /// Ed25519 keys of the own devices that a recovery removed, while it brings back what they wrote; else empty.
-    var devicesBeforeRecovery: [[UInt8]] = []
+    /// Ed25519 keys of own devices that were removed, while what they wrote until then is fetched; else empty.
+    var devicesOfBefore: [[UInt8]] = []
     /// Those of them whose devices have changed, without the user's word.
     var changedPeople: Set<Handle> = []
     var index: SearchIndex?

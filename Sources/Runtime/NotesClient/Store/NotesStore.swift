@@ -63,7 +63,8 @@ extension StoreError {
 enum NotesSchema {
     /// Marks the file as ours: "SGNN".
     private static let applicationID = 0x5347_4E4E
-    private static let version = 1
+    /// 2: records of a leaving, which a program of before would take for damage.
+    private static let version = 2
 
     static func open(_ path: String) throws -> DatabaseQueue {
         var options = DurableDatabase.Options()
@@ -82,7 +83,7 @@ enum NotesSchema {
             try db.execute(sql: tables + later)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         // Tables that came later; who does not know them does without.
-        case (applicationID, version): try db.execute(sql: later)
+        case (applicationID, 1...version): try db.execute(sql: later + "PRAGMA user_version = \(version)")
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
         }
@@ -94,6 +95,9 @@ enum NotesSchema {
         ) STRICT;
         CREATE TABLE IF NOT EXISTS unlogged (
             note BLOB NOT NULL, hash BLOB NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (note, hash)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS removal (
+            device BLOB PRIMARY KEY NOT NULL, account_epoch INTEGER NOT NULL, keeps_keys INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
 

@@ -48,6 +48,26 @@ struct NotesTables {
 
     func forgetAccountKeys() throws { try db.execute(sql: "DELETE FROM account_key") }
 
+    // MARK: Devices that are removed
+
+    func removals() throws -> [DeviceRemoval] {
+        try Row.fetchAll(db, sql: "SELECT * FROM removal ORDER BY device").map { row in
+            guard let epoch = UInt32(exactly: row["account_epoch"] as Int64) else { throw StoreError.damaged }
+            return DeviceRemoval(
+                device: Array(row["device"] as Data), accountEpoch: epoch, isKeepingKeys: row["keeps_keys"])
+        }
+    }
+
+    func set(_ removal: DeviceRemoval) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO removal VALUES (?, ?, ?)",
+            arguments: [Data(removal.device), Int64(removal.accountEpoch), removal.isKeepingKeys])
+    }
+
+    func forget(_ removal: DeviceRemoval) throws {
+        try db.execute(sql: "DELETE FROM removal WHERE device = ?", arguments: [Data(removal.device)])
+    }
+
     // MARK: Records
 
     /// Every note of which anything is held.
@@ -172,6 +192,16 @@ struct NotesTables {
         guard let note = NoteID(bytes) else { throw StoreError.damaged }
         return note
     }
+}
+
+/// A device that the user takes from the account, from before the directory is asked until its notes have settled that.
+struct DeviceRemoval: Hashable {
+    /// Its Ed25519 key, 32 bytes.
+    let device: [UInt8]
+    /// Of the newest account key that it may know; 0 until this device has seen that it is gone.
+    var accountEpoch: UInt32 = 0
+    /// Whether the notes keep their keys.
+    let isKeepingKeys: Bool
 }
 
 /// What is remembered of the account as a whole.

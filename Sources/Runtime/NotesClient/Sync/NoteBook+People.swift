@@ -86,7 +86,7 @@ extension NoteBook {
     func keys(_ lookup: VerifiedLookup) -> AuthorKeys {
         guard lookup.state.handle == author.handle else { return AuthorKeys(lookup) }
         return AuthorKeys(
-            pinned: lookup.state.devices.map(\.keys.signing) + devicesBeforeRecovery, of: author.handle)
+            pinned: lookup.state.devices.map(\.keys.signing) + devicesOfBefore, of: author.handle)
     }
 
     /// Forgets the answers of an earlier sync.

@@ -20,6 +20,8 @@ public struct SyncReport: Hashable, Sendable {
     public let doubts: [NoteID: HeadDoubt]
     /// Notes of the user's own that have a new key, since somebody left them, or a device that was removed knew the old one.
     public let rekeyed: Set<NoteID>
+    /// Those that were due another key and did not get it, and why. The next sync tries again.
+    public let notRekeyed: [NoteID: NotesError]
 }
 
 extension NoteBook {
@@ -29,19 +31,29 @@ extension NoteBook {
     public func sync() async throws(NotesError) -> SyncReport {
         let before = Set(held.keys)
         forgetPeople()
+        let removals = try await removalsToSettle()
+        let believed = devicesOfBefore
+        devicesOfBefore += removals.map(\.device)
+        forgetPeople()
+        defer {
+            devicesOfBefore = believed
+            forgetPeople()
+        }
         try await settleAccountKey()
         var received = try await pull()
         received.formUnion(try await checkAccountHead())
         received.formUnion(try await checkLoggedHeads())
         let met = try await meetCheckpoints(in: received)
         let (sentCount, refused) = try await push()
-        let rekeyed = try await rekeyWhatIsDue()
+        try await replaceAccountKey(knownTo: removals)
+        let (rekeyed, notRekeyed) = try await rekeyWhatIsDue(after: removals)
         try await keepKeysForOwnDevices()
         try await advanceAccountHead()
+        try write { tables in for removal in removals { try tables.forget(removal) } }
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
         return SyncReport(
             received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met, doubts: doubts,
-            rekeyed: rekeyed)
+            rekeyed: rekeyed, notRekeyed: notRekeyed)
     }
 
     /// Waits until something is new for this account, or the server has waited long enough.
@@ -57,23 +69,27 @@ extension NoteBook {
     }
 
     /// Takes members out who left, and gives each note of one's own another key whose key of now a device knows from before the account
-    /// got another master key: so a rotation that was interrupted is finished. What stands in the way is tried again by the
-    /// next sync.
-    private func rekeyWhatIsDue() async throws(NotesError) -> Set<NoteID> {
+    /// got another master key, or that stands on what a removed device signed: so a rotation that was interrupted is finished.
+    private func rekeyWhatIsDue(
+        after removals: [DeviceRemoval]
+    ) async throws(NotesError) -> (rekeyed: Set<NoteID>, not: [NoteID: NotesError]) {
         var rekeyed: Set<NoteID> = []
-        for note in ownNotes() where try isDue(note) {
-            do {
+        var problems: [NoteID: NotesError] = [:]
+        for note in ownNotes() where try isDue(note, after: removals) {
+            do throws(NotesError) {
                 for handle in try heldNote(note).departed { try await rekey(note, without: handle) }
-                if try isDue(note) { try await rekey(note) }
+                if try isDue(note, after: removals) { try await rekey(note) }
                 rekeyed.insert(note)
             } catch {
                 guard error.family != .environment || error == .keepsMoving else { throw error }
+                problems[note] = error
             }
         }
-        return rekeyed
+        return (rekeyed, problems)
     }
 
-    func isDue(_ note: NoteID) throws(NotesError) -> Bool {
+    func isDue(_ note: NoteID, after removals: [DeviceRemoval] = []) throws(NotesError) -> Bool {
+        guard try !stands(note, on: removals) else { return true }
         let held = try heldNote(note)
         guard held.departed.isEmpty else { return true }
         guard let account else { return false }

@@ -211,12 +211,12 @@ public struct PaperNoteTransport: DirectoryTransport {
     private let inner: any DirectoryTransport
     private let server: PaperNoteServer
     private let author: Author
-    private let fate: @Sendable (NoteRoute) -> Fate
+    private let fate: @Sendable (NoteRoute) async -> Fate
 
     /// A device's way.
     public init(
         to server: PaperNoteServer, as author: Author, otherwise inner: any DirectoryTransport,
-        fate: @escaping @Sendable (NoteRoute) -> Fate = { _ in .arrives }
+        fate: @escaping @Sendable (NoteRoute) async -> Fate = { _ in .arrives }
     ) {
         self.inner = inner
         self.server = server
@@ -229,7 +229,7 @@ public struct PaperNoteTransport: DirectoryTransport {
         guard let route = NoteRoute.allCases.first(where: { $0.path == request.path }) else {
             return try await inner.send(request)
         }
-        let fate = fate(route)
+        let fate = await fate(route)
         guard fate != .isLost else { throw .unreachable }
         guard let body = try? server.answer(route, request.body, from: author) else {
             return DirectoryResponse(status: 500, mediaType: nil, body: [])

@@ -169,6 +169,11 @@ enum NotesPage {
         for note in report.rekeyed.sorted() {
             Output.error("\(note.hexadecimal.prefix(8)) has a new key: somebody left it, or you removed a device.")
         }
+        for (note, problem) in report.notRekeyed.sorted(by: { $0.key < $1.key }) {
+            Output.error(
+                "\(Paint.error.warning("same key still:")) \(note.hexadecimal.prefix(8)): \(problem.sentence.what)")
+            Output.error("        \(problem.sentence.remedy)")
+        }
         for (note, problem) in report.refused.sorted(by: { $0.key < $1.key }) {
             let sentence = problem.sentence
             Output.error("\(Paint.error.warning("not sent:")) \(note.hexadecimal.prefix(8)): \(sentence.what)")

@@ -24,30 +24,54 @@ extension Session {
         _ number: UInt16, isKeepingKeys: Bool
     ) async throws -> (verdict: LookupVerdict, rekeyedCount: Int?) {
         try await granted(.revokeDevice(number)) { opened, _ in
+            await prepareNotes(number, isKeepingKeys, opened)
             let verdict = try await run { client throws(ClientError) in
                 try await client.revokeDevice(number, by: opened.secrets)
             }
             try OwnAccount.check(verdict, try owner())
-            return (verdict, isKeepingKeys ? nil : await rotateNotes(opened))
+            let count = await settleNotes(opened)
+            return (verdict, isKeepingKeys ? nil : count)
         }
     }
 
-    /// What cannot be done now is said, and is no failure of the command: the device is removed.
-    ///
-    /// - Returns: how many notes have another key; nil if this device has no notes, or it was not done.
-    private func rotateNotes(_ opened: OpenedKeys) async -> Int? {
-        guard DurableFile(path: home.notesPath).exists else { return nil }
+    /// Has the notes remember that the device goes. What stands in the way does not keep the device in the account.
+    private func prepareNotes(_ number: UInt16, _ isKeepingKeys: Bool, _ opened: OpenedKeys) async {
+        guard DurableFile(path: home.notesPath).exists else { return }
         do {
             var notes = try await NotesSession(self, opened.secrets)
-            let count = try await notes.run { book throws(NotesError) in try await book.rotate() }
+            try await notes.run { book throws(NotesError) in
+                try await book.prepareRemoval(of: number, isKeepingKeys: isKeepingKeys)
+            }
+        } catch { sayOfNotes(error) }
+    }
+
+    private func sayOfNotes(_ error: any Error) {
+        let reason = (error as? CommandFailure)?.sentence.what ?? "A file of the home folder cannot be used."
+        Output.error("\(Paint.error.warning("The removed device knows the keys to your notes still:")) \(reason)")
+        Output.error("        'signet notes rotate' gives them others.")
+    }
+
+    /// What cannot be done now is said, and is no failure of the command: the device is removed, and the next sync goes on.
+    ///
+    /// - Returns: how many notes there are under their new keys; nil if this device has no notes, or it was not done.
+    private func settleNotes(_ opened: OpenedKeys) async -> Int? {
+        guard DurableFile(path: home.notesPath).exists else { return nil }
+        do {
+            let count = try await finishRemovals(opened.secrets)
             await GuardedThings.follow(options, knowing: opened.passphrase)
             return count
         } catch {
-            let reason = (error as? CommandFailure)?.sentence.what ?? "A file of the home folder cannot be used."
-            Output.error("\(Paint.error.warning("The removed device knows the keys to your notes still:")) \(reason)")
-            Output.error("        'signet notes rotate' gives them others.")
+            sayOfNotes(error)
             return nil
         }
+    }
+}
+
+extension Session {
+    /// One book at a time has the file: this one is closed when it returns.
+    private func finishRemovals(_ secrets: DeviceSecrets) async throws -> Int {
+        var notes = try await NotesSession(self, secrets)
+        return try await notes.run { book throws(NotesError) in try await book.finishRemovals() }
     }
 }
 

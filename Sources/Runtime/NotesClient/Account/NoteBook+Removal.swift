@@ -1,0 +1,68 @@
+import KeyTransparency
+import NoteLog
+import SealedNotes
+import SignetClient
+
+/// A device of the account is revoked: what it wrote until then counts, and nothing after; and it is to know no key of tomorrow.
+extension NoteBook {
+    /// To be called before the directory is asked to revoke a device: remembers that it goes. Whatever interrupts the rest, the first
+    /// ``sync()`` that finds the device gone does it.
+    ///
+    /// - Parameters:
+    ///   - number: the owner's running number for the device.
+    ///   - isKeepingKeys: whether the account and its notes keep their keys: the device was not lost.
+    /// - Throws: ``NotesError``.
+    public func prepareRemoval(of number: UInt16, isKeepingKeys: Bool) async throws(NotesError) {
+        forgetPeople()
+        let devices = try await ownLookup().state.devices
+        guard let device = devices.first(where: { $0.number == number }) else { return }
+        try write { try $0.set(DeviceRemoval(device: device.keys.signing, isKeepingKeys: isKeepingKeys)) }
+    }
+
+    /// Syncs, and gives every note of one's own the key that it is due.
+    ///
+    /// - Returns: how many notes of one's own there are.
+    /// - Throws: ``NotesError``: what stands in the way.
+    public func finishRemovals() async throws(NotesError) -> Int {
+        _ = try await sync()
+        let mine = ownNotes()
+        for note in mine where try isDue(note) { try await rekey(note) }
+        try await advanceAccountHead()
+        return mine.count
+    }
+
+    /// Devices that were to be removed, and that the directory's log does not list any more.
+    func removalsToSettle() async throws(NotesError) -> [DeviceRemoval] {
+        let removals = try read { try $0.removals() }
+        guard !removals.isEmpty else { return [] }
+        let current = Set(try await ownLookup().state.devices.map(\.keys.signing))
+        return removals.filter { !current.contains($0.device) }
+    }
+
+    /// Gives the account a key that a removed device does not know, if it still has one of before: one that the device itself has made
+    /// at last is among them.
+    func replaceAccountKey(knownTo removals: [DeviceRemoval]) async throws(NotesError) {
+        guard let account else { return }
+        var isDue = false
+        for var removal in removals where !removal.isKeepingKeys {
+            if removal.accountEpoch == 0 {
+                removal.accountEpoch = account.epoch
+                try write { [removal] in try $0.set(removal) }
+            }
+            isDue = isDue || removal.accountEpoch == account.epoch
+        }
+        if isDue { try await replaceAccountKey() }
+    }
+
+    /// Whether somebody who has not seen the note yet would have to believe one of these devices.
+    func stands(_ note: NoteID, on removals: [DeviceRemoval]) throws(NotesError) -> Bool {
+        let devices = Set(removals.map(\.device))
+        guard !devices.isEmpty else { return false }
+        let held = try heldNote(note)
+        let epoch = held.control.state.epoch
+        let authors =
+            [held.control.entries.last?.author, held.revisions.head?.record.author]
+            + held.children.filter { $0.record.record.epoch == epoch }.map(\.record.record.author)
+        return authors.contains { $0.map { $0.handle == author.handle && devices.contains($0.device) } ?? false }
+    }
+}

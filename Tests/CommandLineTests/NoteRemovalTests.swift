@@ -1,0 +1,167 @@
+import Crypto
+import KeyTransparency
+import NoteLog
+import SealedNotes
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Testing
+
+@testable import NotesClient
+
+/// A device of the account is removed, or several make new keys at once.
+extension NoteBookTests {
+    /// The device that removes it has not fetched what it wrote, or was stopped as soon as the directory knew; then the next sync does
+    /// what is left. The other devices go on, and so does whoever shares a note.
+    @Test(arguments: [false, true]) func whatARemovedDeviceWroteStopsNobody(isKeepingKeys: Bool) async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            // Bob's phone revises and comments, and makes a note and a head of the account: nobody has fetched them.
+            try await Self.edit(town, "phone", server, note, "by the phone")
+            let own = try await NoteDesk.with(town, "phone", server) { book in
+                let own = try await book.create(title: Self.bytes("Own"), body: Self.bytes("of the phone"))
+                _ = try await book.sync()
+                return own
+            }
+            let desk = try await NoteDesk(town, "bob", server)
+            try await desk.book.prepareRemoval(of: 2, isKeepingKeys: isKeepingKeys)
+            _ = try await desk.client.revokeDevice(2, by: desk.secrets)
+            try desk.close()
+            let report = try await Self.sync(town, "bob", server)
+            #expect(report.rekeyed == [own] && report.notRekeyed.isEmpty)
+            try await NoteDesk.with(town, "bob", server) { book in
+                let (mine, shared) = try await (Self.facts(book, own), Self.facts(book, note))
+                #expect(Self.body(mine) == "of the phone" && Self.body(shared) == "by the phone")
+            }
+            #expect(server.state.notes[own]?.snapshot.control.epoch == 2)
+            let head = try #require(server.state.heads[try Self.handle(Town.bob)]?.last?.head)
+            let left = try await NoteDesk.with(town, "bob", server) { await $0.author.device }
+            #expect(head.author.device == left, "another device of bob's has to believe the newest head")
+            let again = try await Self.sync(town, "bob", server)
+            #expect(again.rekeyed.isEmpty && again.notRekeyed.isEmpty)
+            let version = try #require(server.state.accountKeys[try Self.handle(Town.bob)]?.version)
+            #expect(version == (isKeepingKeys ? 2 : 3))
+            // What it signs from now on is not believed.
+            try await NoteDesk.with(town, "bob", server) { book in
+                let left = try await book.removalsToSettle()
+                #expect(left.isEmpty)
+            }
+        }
+    }
+
+    /// The directory was asked to revoke it, and did not.
+    @Test func aDeviceThatStaysIsNotSettled() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            _ = try await Self.shared(town, server)
+            try await NoteDesk.with(town, "bob", server) { book in
+                try await book.prepareRemoval(of: 2, isKeepingKeys: false)
+                _ = try await book.sync()
+                #expect(await book.account?.epoch == 1)
+            }
+        }
+    }
+
+    /// Nothing changed since: the newest head was signed by the device that is removed, and another one of the account has to believe it.
+    @Test func theNewestHeadIsOfADeviceThatTheAccountHas() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            _ = try await Self.shared(town, server)
+            try await NoteDesk.with(town, "phone", server) { book in
+                _ = try await book.create(title: Self.bytes("Own"), body: Self.bytes("of the phone"))
+                _ = try await book.sync()
+            }
+            try await Self.sync(town, "bob", server)
+            let handle = try Self.handle(Town.bob)
+            let phone = try #require(server.state.heads[handle]?.last)
+            let desk = try await NoteDesk(town, "bob", server)
+            _ = try await desk.client.revokeDevice(2, by: desk.secrets)
+            try #require(phone.head.author.device != desk.secrets.keys.signing)
+            _ = try await desk.book.sync()
+            try desk.close()
+            let newest = try #require(server.state.heads[handle]?.last)
+            #expect(newest.notes == phone.notes && newest.head.author.device == desk.secrets.keys.signing)
+            try await Self.sync(town, "bob", server)
+            #expect(server.state.heads[handle]?.last == newest)
+        }
+    }
+
+    /// A thief gives the account another key before the device is removed. The one after it is not theirs.
+    @Test func aKeyThatTheRemovedDeviceMadeIsFollowedByAnother() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            _ = try await Self.shared(town, server)
+            try await NoteDesk.with(town, "phone", server) { try await $0.replaceAccountKey() }
+            let desk = try await NoteDesk(town, "bob", server)
+            try await desk.book.prepareRemoval(of: 2, isKeepingKeys: false)
+            _ = try await desk.client.revokeDevice(2, by: desk.secrets)
+            _ = try await desk.book.sync()
+            #expect(await desk.book.account?.epoch == 3)
+            try desk.close()
+        }
+    }
+
+    /// The server says of a note that it stands elsewhere, whatever comes: the note keeps its key, and that is said.
+    @Test func aNoteThatKeepsItsKeyIsNamed() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            server.state.notes[note]?.snapshot.revision = RevisionView(
+                number: 9, head: RecordHash(of: Self.bytes("nothing")))
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                try await book.replaceAccountKey()
+            }
+            let report = try await Self.sync(town, "alice", server)
+            #expect(report.notRekeyed == [note: .keepsMoving] && report.rekeyed.isEmpty)
+        }
+    }
+
+    /// Two devices of an account rotate at once, in each order of their requests. Of one epoch there is one key.
+    @Test func twoRotationsAtOnceMakeOneKeyOfAnEpoch() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            try await town.addDeviceOfAlice("tablet")
+            let first = try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                let note = try await book.create(title: Self.bytes("T"), body: Self.bytes("before"))
+                _ = try await book.sync()
+                return note
+            }
+            try await Self.sync(town, "tablet", server)
+            let handle = try Self.handle(Town.alice)
+            for order in 0..<16 {
+                let before = try #require(server.state.accountKeys[handle]).version
+                let turns = Turns((0..<4).map { order >> $0 & 1 })
+                let desks = try await [
+                    NoteDesk(town, "alice", server, turn: { _ in await turns.wait(0) }),
+                    NoteDesk(town, "tablet", server, turn: { _ in await turns.wait(1) }),
+                ]
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, desk) in desks.enumerated() {
+                        group.addTask {
+                            do { try await desk.book.replaceAccountKey() } catch {
+                                await turns.end(number)
+                                throw error
+                            }
+                            await turns.end(number)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                for desk in desks + desks { _ = try await desk.book.sync() }
+                #expect(server.state.accountKeys[handle]?.version == before + 1, "order \(order)")
+                let keys = await [desks[0].book.account, desks[1].book.account]
+                let secrets = keys.map { $0.map { $0.secret.withUnsafeBytes { Array($0) } } }
+                #expect(secrets[0] != nil && secrets[0] == secrets[1], "order \(order)")
+                let note = try await desks[1].book.create(title: Self.bytes("T"), body: Self.bytes("\(order)"))
+                for desk in [desks[1], desks[0]] { _ = try await desk.book.sync() }
+                for name in [first, note] {
+                    #expect(try await Self.facts(desks[0].book, name).document != nil, "order \(order)")
+                }
+                for desk in desks { try desk.close() }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// Lets two run their requests in a given order, the first ones; and as it comes from then on, or when the other has ended.
+actor Turns {
+    private var order: ArraySlice<Int>
+    private var ended: Set<Int> = []
+    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+
+    init(_ order: [Int]) { self.order = order[...] }
+
+    func wait(_ number: Int) async {
+        guard let next, next != number else { return take() }
+        await withCheckedContinuation { waiting[number] = $0 }
+    }
+
+    func end(_ number: Int) {
+        ended.insert(number)
+        wake()
+    }
+
+    /// Whose turn it is; nil if it is anybody's.
+    private var next: Int? { order.first { !ended.contains($0) } }
+
+    private func take() {
+        order = order.drop { ended.contains($0) }.dropFirst()
+        wake()
+    }
+
+    private func wake() {
+        for (number, continuation) in waiting where next == nil || next == number {
+            waiting[number] = nil
+            order = order.drop { ended.contains($0) }.dropFirst()
+            return continuation.resume()
+        }
+    }
+}
