@@ -474,4 +474,105 @@ import Testing
             #expect(recipients(3) == 3)
         }
     }
+
+    // MARK: Comments that the owner's device does not believe
+
+    /// Bob and a second device of his comment; the second one is removed before alice fetches what it wrote.
+    private static func commentOfARemovedDevice(
+        _ town: Town, _ server: PaperNoteServer
+    ) async throws -> NoteID {
+        let note = try await shared(town, server)
+        for (home, text) in [("bob", "mine"), ("phone", "the thief's")] {
+            try await NoteDesk.with(town, home, server) { book in
+                try await book.comment(bytes(text), on: note)
+                _ = try await book.sync()
+            }
+        }
+        try await sync(town, "bob", server)
+        expect(0, try await town.signet("bob", "devices", "revoke", "2", "--keep-keys"))
+        return note
+    }
+
+    @Test func aCommentOfARemovedDeviceKeepsNobodyInANote() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.commentOfARemovedDevice(town, server)
+            try await NoteDesk.with(town, "alice", server) { book in
+                try await book.unshare(note, from: Self.handle(Town.bob))
+                let facts = try await book.facts(note)
+                #expect(facts.members.isEmpty && facts.epoch == 2)
+                #expect(facts.comments.map(\.text) == [Self.bytes("mine")])
+                #expect(facts.leftOut.map(\.handle) == [try Self.handle(Town.bob)])
+                #expect(facts.fault == nil)
+            }
+        }
+    }
+
+    /// Bob's own device believed the comment while the other one was his; then the owner's word counts, there too, and by
+    /// every later key.
+    @Test func whatAKeyLeavesOutCountsForNobodyAfterwards() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.commentOfARemovedDevice(town, server)
+            let removed = try #require(server.state.notes[note]?.children.last?.author)
+            try await NoteDesk.with(town, "bob", server) { book in
+                let facts = try await book.facts(note)
+                #expect(facts.comments.count == 2)
+            }
+            for epoch in UInt32(2)...3 {
+                try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+                for home in ["alice", "bob"] {
+                    try await NoteDesk.with(town, home, server) { book in
+                        _ = try await book.sync()
+                        let facts = try await book.facts(note)
+                        #expect(facts.epoch == epoch && facts.comments.map(\.text) == [Self.bytes("mine")], "\(home)")
+                        #expect(facts.leftOut == [removed] && facts.fault == nil, "\(home)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func aCommentOfADeviceThatTheOwnerHasNotAcceptedKeepsNobodyInANote() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.shared(town, server)
+            try await town.addDeviceOfBob("tablet")
+            for home in ["bob", "tablet", "bob"] { try await Self.sync(town, home, server) }
+            try await NoteDesk.with(town, "tablet", server) { book in
+                _ = try await book.sync()
+                try await book.comment(Self.bytes("from the tablet"), on: note)
+                #expect(try await Self.sent(book) == 1)
+            }
+            try await NoteDesk.with(town, "alice", server) { book in
+                try await book.unshare(note, from: Self.handle(Town.bob))
+                let facts = try await book.facts(note)
+                #expect(facts.members.isEmpty && facts.comments.isEmpty)
+                #expect(facts.leftOut == server.state.notes[note]?.children.map(\.author))
+            }
+        }
+    }
+
+    /// A server that keeps the list of the last key from a device of the owner's would have it leave out everything older.
+    @Test func anOwnersDeviceWithoutTheListLeavesNothingOut() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.commentOfARemovedDevice(town, server)
+            try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+            try await town.addDeviceOfAlice("tablet")
+            expect(0, try await town.signet("tablet", "people", "add", Town.bob))
+            try await Self.sync(town, "alice", server)
+            var state = server.state
+            let alice = try Self.handle(Town.alice)
+            state.feeds[alice] = state.feeds[alice]?.map { item in
+                if case .control(let entry, _?) = item { .control(entry, children: nil) } else { item }
+            }
+            server.state = state
+            try await NoteDesk.with(town, "tablet", server) { book in
+                _ = try await book.sync()
+                await #expect(throws: NotesError.locked(.child(.wrongList))) { try await book.rekey(note) }
+            }
+            #expect(server.state.notes[note]?.control.last?.children?.children.count == 1)
+        }
+    }
 }

@@ -232,6 +232,38 @@ struct PushTests {
         #expect(try with(ownWrap: [1], revision: byCarol, children: good.children) == .refused(.incomplete))
     }
 
+    @Test mutating func aRekeyingNamesEachChildOnceAsCountingOrLeftOut() throws {
+        try begin()
+        let counting = ChildList(book.children.map(\.hash))
+        let good = try unsharing()
+        let late = RecordHash(of: [4])
+        var moved = try #require(snapshot)
+        moved.children = ChildList(counting.children.union([late]))
+        func with(_ children: ChildList, _ leftOut: ChildList, on snapshot: NoteSnapshot?) throws -> PushVerdict {
+            let push = ControlPush(
+                entry: good.entry, wraps: good.wraps, ownWrap: good.ownWrap, revision: good.revision,
+                children: children, leftOut: leftOut)
+            return try judge(.control(push), on: snapshot)
+        }
+        #expect(try with(counting, ChildList([]), on: moved) == .conflict)
+        #expect(try with(counting, ChildList([late]), on: snapshot) == .conflict)
+        #expect(try with(counting, ChildList(moved.children.children), on: moved) == .refused(.incomplete))
+        #expect(try with(moved.children, ChildList([]), on: moved) == .refused(.incomplete))
+        guard case .applied(let next) = try with(counting, ChildList([late]), on: moved) else {
+            Issue.record("not applied")
+            return
+        }
+        #expect(next.children == moved.children)
+    }
+
+    @Test mutating func onlyARekeyingLeavesOut() throws {
+        try begin()
+        try book.step(.delete, by: alice)
+        let entry = book.entries[book.entries.count - 1]
+        let push = ControlPush(entry: entry, leftOut: ChildList([RecordHash(of: [4])]))
+        #expect(try judge(.control(push)) == .refused(.incomplete))
+    }
+
     @Test func aPushSentAgainIsRecognised() {
         #expect(PushReplay.classify([1], remembered: nil) == .new)
         #expect(PushReplay.classify([1], remembered: RecordHash(of: [1])) == .repeated)

@@ -67,8 +67,11 @@ struct NoteBodyExamples {
         get throws {
             let whole = ControlPush(
                 entry: rekey, wraps: [wrap, wrap], ownWrap: [1, 2, 3], revision: revision, children: children)
+            let leaving = ControlPush(
+                entry: rekey, wraps: [wrap], ownWrap: [1], children: ChildList([]), leftOut: ChildList([child.hash]))
             let all = [
-                try push(.control(ControlPush(entry: entry))), try push(.control(whole)), try push(.revision(revision)),
+                try push(.control(leaving)), try push(.control(ControlPush(entry: entry))), try push(.control(whole)),
+                try push(.revision(revision)),
                 try push(.child(child)),
             ]
             return all + [try NotePushes(all)]

@@ -83,6 +83,16 @@ import Testing
         #expect(throws: NoteBodyError.record(.invalidSignature)) { try NotePush(decoding: bytes) }
     }
 
+    /// A push that leaves nothing out has one spelling, the one without a list.
+    @Test func aPushThatLeavesNothingOutBringsNoListOfThat() throws {
+        let push = ControlPush(entry: examples.rekey, children: ChildList([]))
+        var bytes = try NotePush(name: [UInt8](1...16), operation: .control(push)).encoded
+        bytes[NotePush.nameByteCount] = 4
+        let list = ChildList([]).encoded
+        let block = [0, 0, 0, UInt8(list.count)] + list
+        #expect(throws: NoteBodyError.invalidField) { try NotePush(decoding: bytes + block) }
+    }
+
     @Test func numbersOutOfTheirBoundsAreRefused() throws {
         let refused: [[UInt8]] = [
             FeedRequest(cursor: 0, limit: 0).encoded, FeedRequest(cursor: 0, limit: 1001).encoded,

@@ -36,19 +36,22 @@ public struct ControlPush: Hashable, Sendable {
     public let ownWrap: [UInt8]?
     /// After a rekeying of a note that has revisions: its head under the new key.
     public let revision: RevisionRecord?
-    /// With a rekeying: the children that count.
+    /// With a rekeying: the children that count, to which the step commits.
     public let children: ChildList?
+    /// With a rekeying: all others that the server has. Nobody has signed this list; it says that the author knows of them.
+    public let leftOut: ChildList
 
     /// A step with what goes with it; ``PushRules`` says what must.
     public init(
         entry: ControlEntry, wraps: [WrapRecord] = [], ownWrap: [UInt8]? = nil, revision: RevisionRecord? = nil,
-        children: ChildList? = nil
+        children: ChildList? = nil, leftOut: ChildList = ChildList([])
     ) {
         self.entry = entry
         self.wraps = wraps
         self.ownWrap = ownWrap
         self.revision = revision
         self.children = children
+        self.leftOut = leftOut
     }
 }
 

@@ -47,20 +47,26 @@ public enum PushRules {
         switch push.entry.action {
         case .unshare(_, let rekeying), .rekey(let rekeying): return rekey(push, rekeying, snapshot, state)
         default:
-            let isBare = push.ownWrap == nil && push.revision == nil && push.children == nil
+            let isBare =
+                push.ownWrap == nil && push.revision == nil && push.children == nil && push.leftOut.children.isEmpty
             guard isBare else { return .refused(.incomplete) }
             return .applied(
                 NoteSnapshot(control: state, revision: snapshot.revision, children: snapshot.children))
         }
     }
 
-    /// The epoch ends where the note stands, and the head goes on under the new key.
+    /// The epoch ends where the note stands, and the head goes on under the new key. Which children count is the owner's
+    /// word; the step names all others too, so that none is left out that the owner's device has not seen.
     private static func rekey(
         _ push: ControlPush, _ rekeying: Rekeying, _ snapshot: NoteSnapshot, _ state: ControlState
     ) -> PushVerdict {
-        guard rekeying.revisionHead == snapshot.revision?.head ?? .none, rekeying.children == snapshot.children.hash
+        guard let children = push.children, rekeying.children == children.hash,
+            children.children.isDisjoint(with: push.leftOut.children)
+        else { return .refused(.incomplete) }
+        guard rekeying.revisionHead == snapshot.revision?.head ?? .none,
+            children.children.union(push.leftOut.children) == snapshot.children.children
         else { return .conflict }
-        guard push.ownWrap != nil, push.children == snapshot.children,
+        guard push.ownWrap != nil,
             (push.revision == nil) == (snapshot.revision == nil),
             push.revision?.author ?? push.entry.author == push.entry.author
         else { return .refused(.incomplete) }

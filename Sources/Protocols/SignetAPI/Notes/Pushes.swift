@@ -4,7 +4,8 @@ public import NoteLog
 /// A change with the name under which it may be sent again.
 ///
 /// Wire form: 16 name; u8 kind. 1: block control entry, u16 count and blocks of wraps, option of a block own wrap, option of a
-/// block revision, option of a block child list. 2: block revision. 3: block child.
+/// block revision, option of a block child list. 2: block revision. 3: block child. 4: as 1, then a block child list, not
+/// empty: of the children that a rekeying leaves out.
 public struct NotePush: NoteBody {
     /// Bytes of a name.
     public static let nameByteCount = 16
@@ -34,8 +35,10 @@ public struct NotePush: NoteBody {
         writer.write(name)
         switch operation {
         case .control(let push):
-            writer.write(UInt8(1))
+            let leavesOut = !push.leftOut.children.isEmpty
+            writer.write(UInt8(leavesOut ? 4 : 1))
             push.write(to: &writer)
+            if leavesOut { writer.write(block: push.leftOut.encoded) }
         case .revision(let revision):
             writer.write(UInt8(2))
             writer.write(block: revision.encoded)
@@ -49,7 +52,8 @@ public struct NotePush: NoteBody {
     public init(from reader: inout ByteReader) throws {
         name = try reader.fixed(Self.nameByteCount)
         switch try reader.uint8() {
-        case 1: operation = .control(try ControlPush(from: &reader))
+        case 1: operation = .control(try ControlPush(from: &reader, leavesOut: false))
+        case 4: operation = .control(try ControlPush(from: &reader, leavesOut: true))
         case 2: operation = .revision(try reader.revision())
         case 3: operation = .child(try reader.child())
         default: throw NoteBodyError.invalidField
@@ -97,13 +101,16 @@ extension ControlPush {
         writer.write(option: children?.encoded)
     }
 
-    fileprivate init(from reader: inout ByteReader) throws {
+    fileprivate init(from reader: inout ByteReader, leavesOut: Bool) throws {
         let entry = try reader.controlEntry()
         let wraps = try reader.list(Int(reader.uint16()), in: 0...NotePush.maximumWrapCount) { try $0.wrap() }
         let ownWrap = try reader.option { try $0.block(atMost: NotePush.maximumOwnWrapByteCount) }
         let revision = try reader.option { try $0.revision() }
         let children = try reader.option { try $0.childList() }
-        self.init(entry: entry, wraps: wraps, ownWrap: ownWrap, revision: revision, children: children)
+        let leftOut = leavesOut ? try reader.childList() : ChildList([])
+        guard leavesOut != leftOut.children.isEmpty else { throw NoteBodyError.invalidField }
+        self.init(
+            entry: entry, wraps: wraps, ownWrap: ownWrap, revision: revision, children: children, leftOut: leftOut)
     }
 }
 

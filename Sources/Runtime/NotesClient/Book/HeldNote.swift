@@ -14,6 +14,8 @@ struct HeldNote: Sendable {
     /// How many of them the server has.
     let sentRevisionCount: Int
     let children: [OpenedChild]
+    /// Who signed the comments and stars that came and that a rekeying does not name, one for each.
+    let leftOut: [Author]
     /// The note's keys by epoch, as many as this device has.
     let keys: [UInt32: NoteKey]
     /// What the last revision says, or why it stays closed; nil before the first.
@@ -61,10 +63,11 @@ struct NoteOpener: Sendable {
         let readable = try readable(control, entries, file.note)
         let revisions = try revisions(file, readable, entries, isLost: readable.state.head != control.state.head)
         let keys = keys(of: file, readable)
-        let children = children(file, readable, keys)
+        let (children, leftOut) = children(file, readable, keys)
         return HeldNote(
             note: file.note, control: control, readable: readable, revisions: revisions,
-            sentRevisionCount: file.accepted.revisions.count, children: children, keys: keys,
+            sentRevisionCount: file.accepted.revisions.count, children: children, leftOut: leftOut,
+            keys: keys,
             document: revisions.head.map { document($0, keys) }, isPending: !whole.outbox.isEmpty,
             fault: fault ?? file.standingFault, sentHead: file.sentHead, departed: file.departed(control))
     }
@@ -133,16 +136,21 @@ struct NoteOpener: Sendable {
 
     private func children(
         _ file: NoteFile, _ control: VerifiedControl, _ keys: [UInt32: NoteKey]
-    ) -> [HeldNote.OpenedChild] {
+    ) -> ([HeldNote.OpenedChild], leftOut: [Author]) {
         let records = file.accepted.children.map { ($0, true) } + file.pendingChildren.map { ($0, false) }
         let closed = file.closedChildren(control)
-        return records.compactMap { record, isSent in
-            let verified = try? ChildVerifier.verify(
-                record, control: control, closed: closed, authors: KnownAuthors([]), accepted: true)
-            guard let verified else { return nil }
-            return HeldNote.OpenedChild(
-                record: verified, content: try? keys[record.epoch]?.open(verified), isSent: isSent)
+        var opened: [HeldNote.OpenedChild] = []
+        var leftOut: [Author] = []
+        for (record, isSent) in records {
+            do throws(ChildError) {
+                let verified = try ChildVerifier.verify(
+                    record, control: control, closed: closed, authors: KnownAuthors([]), accepted: true)
+                opened.append(
+                    HeldNote.OpenedChild(
+                        record: verified, content: try? keys[record.epoch]?.open(verified), isSent: isSent))
+            } catch { if error == .lateForItsEpoch { leftOut.append(record.author) } }
         }
+        return (opened, leftOut)
     }
 }
 

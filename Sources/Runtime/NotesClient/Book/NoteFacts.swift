@@ -26,6 +26,9 @@ public struct NoteFacts: Sendable {
     public let comments: [Comment]
     /// Who stars it.
     public let stars: Set<Handle>
+    /// Who signed comments and stars that its owner left out of the list that a new key came with, one for each: they
+    /// count for nobody.
+    public let leftOut: [Author]
     /// Whether something of it waits to be sent.
     public let isPending: Bool
 
@@ -88,6 +91,7 @@ public struct NoteFacts: Sendable {
         fault = held.fault
         comments = held.comments
         stars = held.stars
+        leftOut = held.leftOut
         isPending = held.isPending
     }
 
@@ -103,6 +107,7 @@ public struct NoteFacts: Sendable {
         fault = nil
         comments = []
         stars = []
+        leftOut = []
         isPending = false
     }
 }

@@ -37,14 +37,16 @@ extension NoteBook {
 
     /// Takes a note from somebody: it has another key from here on, under which its last revision is sealed anew.
     ///
-    /// What they have read cannot be taken back.
+    /// What they have read cannot be taken back. Comments and stars that this device does not believe are left out for
+    /// everybody, and named in ``NoteFacts/leftOut``.
     ///
     /// - Throws: ``NotesError``.
     public func unshare(_ note: NoteID, from handle: Handle) async throws(NotesError) {
         try await rekey(note, without: handle)
     }
 
-    /// Gives a note another key, known to the same people: after one of them lost a device.
+    /// Gives a note another key, known to the same people: after one of them lost a device. What this device does not
+    /// believe is left out, as by ``unshare(_:from:)``.
     ///
     /// - Throws: ``NotesError``.
     public func rekey(_ note: NoteID) async throws(NotesError) { try await rekey(note, without: nil) }
@@ -105,7 +107,13 @@ extension NoteBook {
         let (epoch, overflow) = before.epoch.addingReportingOverflow(1)
         guard !overflow, let account else { throw .noAccountKey }
         let key = NoteKey.generate(note: held.note, epoch: epoch)
+        let file = try file(of: held.note)
+        // Without the list of the last rekeying this device cannot tell which of the older ones count.
+        guard before.closings.isEmpty || file.closedChildren(held.control) != nil else {
+            throw .locked(.child(.wrongList))
+        }
         let children = ChildList(held.children.map(\.record.record.hash))
+        let others = (file.accepted.children + file.incoming.children).filter { !children.children.contains($0.hash) }
         let rekeying = Rekeying(
             epoch: epoch, keyCommitment: key.commitment, revisionHead: held.revisions.head?.record.hash ?? .none,
             children: children.hash,
@@ -119,8 +127,13 @@ extension NoteBook {
             }
             let wraps = try seal(key, to: rest.flatMap { known[$0] ?? [] }, and: checkpoint, state)
             let push = ControlPush(
-                entry: entry, wraps: wraps, ownWrap: own.encoded, revision: revision, children: children)
-            return (push, [.ownWrap(own), .childList(children)] + (revision.map { [.revision($0)] } ?? []))
+                entry: entry, wraps: wraps, ownWrap: own.encoded, revision: revision, children: children,
+                leftOut: ChildList(others.map(\.hash)))
+            return (
+                push,
+                [.ownWrap(own), .childList(children)] + (revision.map { [.revision($0)] } ?? [])
+                    + others.map { .child($0) }
+            )
         } catch { throw .sealed(error) }
     }
 
@@ -164,7 +177,8 @@ extension NoteBook {
         try write { tables in
             try tables.keep(.control(entry), of: entry.note, isAccepted: true)
             for record in more {
-                try tables.keep(record, of: entry.note, isAccepted: [.revision, .leaving].contains(record.kind))
+                try tables.keep(
+                    record, of: entry.note, isAccepted: [.revision, .child, .leaving].contains(record.kind))
             }
         }
         try load(entry.note)

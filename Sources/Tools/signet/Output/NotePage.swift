@@ -37,6 +37,8 @@ extension NoteFacts {
             "locked": lock.map { .string($0.sentence.what) } ?? .null,
             "members": .array(
                 members.map { ["handle": .string($0.handle.description), "role": .string($0.role.name)] }),
+            "leftOut": .array(
+                leftOut.map { ["device": .base64($0.device), "handle": .string($0.handle.description)] }),
             "modified": document.map { .number($0.modified) } ?? .null,
             "note": .string(name),
             "owner": owner.map { .string($0.description) } ?? .null,
@@ -153,7 +155,20 @@ enum NotesPage {
             lines += ["", "\(Paint.output.strong(comment.author.description)), \(Moment.date(comment.time)):"]
             lines.append(NoteText.block(comment.text))
         }
+        if !note.leftOut.isEmpty { lines += [""] + leftOut(note) }
         return lines.joined(separator: "\n")
+    }
+
+    /// Who signed what does not count.
+    static func leftOut(_ note: NoteFacts) -> [String] {
+        Dictionary(grouping: note.leftOut, by: \.handle).sorted { $0.key.description < $1.key.description }.map {
+            let devices = Set($1.map { String(decoding: Hex.encode(Array($0.device.prefix(4))), as: UTF8.self) })
+                .sorted()
+            return """
+                  left out: \($1.count) of the comments and stars of \($0), signed by \
+                device \(devices.joined(separator: ", "))
+                """
+        }
     }
 
     private static func troubles(_ note: NoteFacts) -> [String] {

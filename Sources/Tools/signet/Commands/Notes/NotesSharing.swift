@@ -19,7 +19,8 @@ extension Notes {
         }
         if let report { _ = try NotesPage.finish(report) }
         let after = try await notes.book.facts(found.note)
-        let said = "\(Paint.output.good("✓")) \(words(found))"
+        let new = after.leftOut.count > found.leftOut.count ? NotesPage.leftOut(after) : []
+        let said = (["\(Paint.output.good("✓")) \(words(found))"] + new).joined(separator: "\n")
         guard let person else { return output.emit(after.json, said) }
         let comparison = try await notes.session.comparison(with: person)
         output.emit(after.json.adding(comparison.json), "\(said)\n  \(comparison.words(person))")
@@ -54,7 +55,8 @@ extension Notes {
             abstract: "Take a note from somebody.",
             discussion: """
                 The note gets a new key at once, and its last revision is sealed anew. What they have read, or copied, \
-                cannot be taken back.
+                cannot be taken back. Comments and stars by devices that you have not accepted, or that were removed before this \
+                device fetched them, are left out for everybody: accept new devices with 'signet people trust' first.
                 """)
 
         @Argument(help: "The note.") var note: String
