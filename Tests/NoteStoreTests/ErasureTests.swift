@@ -74,7 +74,7 @@ import Testing
         #expect(answer == .resyncRequired)
         #expect(try await folder.items(of: alice).isEmpty)
         #expect(try await folder.store.accountKeys(of: alice.handle).password == nil)
-        #expect(try folder.usedBytes(alice) == 0)
+        #expect(try folder.usedBytes(alice) == 64, "what the one member of her note is told")
     }
 
     @Test func twiceIsOnce() async throws {

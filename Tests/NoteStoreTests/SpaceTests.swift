@@ -61,6 +61,46 @@ import Testing
         #expect(DiskReserve.use(free: free, of: total) == use)
     }
 
+    /// To share a note, erase one's notes and begin again leaves a notice with everybody each time.
+    @Test func noticesOfErasedNotesArePaidFor() async throws {
+        let folder = try StoreFolder()
+        for round in 1...3 {
+            var draft = try Draft(by: alice)
+            try await folder.push(draft.creation(), by: alice)
+            for reader in [bob, carol] { try await folder.push(draft.share(with: reader, by: alice), by: alice) }
+            try await folder.store.erase(alice.handle, keepsPlace: true)
+            #expect(try folder.usedBytes(alice) == round * 2 * 64)
+        }
+        folder.pass(181 * 86_400)
+        try await folder.push(Draft(by: bob).creation(), by: bob)
+        #expect(try folder.usedBytes(alice) == 0)
+    }
+
+    @Test func whatAHeadCommitsToIsPaidFor() async throws {
+        let folder = try StoreFolder()
+        var heads: [NoteID: NoteHeads.Head] = [:]
+        for number in UInt8(0)..<100 {
+            let name = try unwrapped(NoteID([UInt8](repeating: number, count: 16)))
+            heads[name] = NoteHeads.Head(control: ControlView(number: 1, head: RecordHash(of: [number])), revision: nil)
+        }
+        func put(_ notes: NoteHeads, after last: AccountHead?) async throws -> (AccountHead, AccountHeadOutcome) {
+            let head = try AccountHead(
+                author: alice.author, number: (last?.number ?? 0) + 1, previous: last?.hash ?? .none, notes: notes.hash,
+                with: alice.sign)
+            return (head, try await folder.store.put(AccountHeadChange(head: head, notes: notes), by: alice.author))
+        }
+        let many = NoteHeads(heads)
+        let (first, outcome) = try await put(many, after: nil)
+        #expect(outcome == .applied)
+        #expect(try folder.usedBytes(alice) == first.encoded.count + many.encoded.count)
+        let (second, _) = try await put(NoteHeads(), after: first)
+        #expect(
+            try folder.usedBytes(alice)
+                == first.encoded.count + second.encoded.count + NoteHeads().encoded.count)
+        try await folder.store.erase(alice.handle, keepsPlace: true)
+        #expect(try folder.usedBytes(alice) == 0)
+    }
+
     @Test func anAccountThatNobodyKnewHasLittleRoomAndMoreEachDay() async throws {
         var limits = NoteLimits()
         (limits.bytes, limits.newcomerBytes, limits.bytesPerDay) = (100_000, 5000, 20_000)
@@ -151,7 +191,8 @@ import Testing
         let bytes = try await store.database.read { database in
             try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")
         }
-        #expect(bytes == [3008 + 3 * 96, 861 + 96])
+        // What the account's head commits to counts now: 21 of format, 4 of count, 96 for the one note.
+        #expect(bytes == [3008 + 3 * 96 + 121, 861 + 96 + 121])
         // Old names of pushes go, and what they cost comes back.
         try await store.erase(bob.handle, keepsPlace: true)
         let left = try await store.database.read { database in

@@ -8,10 +8,11 @@ import Testing
 
 /// Serves a real directory with its notes in this process while `body` runs.
 func withNotes(
-    _ limits: LoginLimits = LoginLimits(), _ body: @escaping @Sendable (NotesClient) async throws -> Void
+    _ limits: LoginLimits = LoginLimits(), isPerson: NotesAnswering.IsPerson? = nil,
+    _ body: @escaping @Sendable (NotesClient) async throws -> Void
 ) async throws {
     try await withDataDirectory { data in
-        let notes = try await StoredNotes.open(data, login: limits, logger: silent)
+        let notes = try await StoredNotes.open(data, isPerson: isPerson, login: limits, logger: silent)
         try await withServer(and: [notes]) { client, _ in try await body(NotesClient(client)) }
         await notes.close()
     }

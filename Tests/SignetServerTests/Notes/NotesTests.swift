@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    /// Each such name would keep a row and a feed for ever.
+    @Test func aNoteIsNotSharedWithANameThatNobodyHas() async throws {
+        let known = try Handle(typed: Array("bob@example.org".utf8))
+        try await withNotes(isPerson: { $0 == known }) { client in
+            let (alice, bob) = try await (client.join("alice"), client.join("bob"))
+            var draft = try Draft(by: alice.writer)
+            guard case .applied = try await client.push(draft.creation(), by: alice) else { throw Missing() }
+            let kept = draft
+            let outcome = try await client.push(
+                draft.share(with: Writer("nobody"), by: alice.writer), by: alice)
+            #expect(outcome == .refused(.forbidden))
+            draft = kept
+            guard case .applied = try await client.push(draft.share(with: bob.writer, by: alice.writer), by: alice)
+            else { throw Missing() }
+            #expect(try await client.feed(of: bob).count > 1)
+        }
+    }
+
     @Test func everyRouteButTheLoginIsSigned() async throws {
         try await withNotes { notes in
             for route in NoteRoute.allCases {

@@ -19,12 +19,16 @@ extension NoteArchive {
             guard last != head else { return .applied }
             let (number, hash) = (last?.number ?? 0, last?.hash ?? .none)
             guard head.number > 0, head.number - 1 == number, head.previous == hash else { return .conflict(last) }
-            guard try transaction.hasRoom(for: head.encoded.count, of: account, limits) else { return .overLimit }
+            let notes = Data(change.notes.encoded)
+            let before = try transaction.database.row(
+                "SELECT IFNULL(length(head_notes), 0) FROM accounts WHERE id = ?", [account])
+            let more = head.encoded.count + max(0, notes.count - Int(try before?.integer(0) ?? 0))
+            guard try transaction.hasRoom(for: more, of: account, limits) else { return .overLimit }
             try transaction.run(
                 "INSERT INTO heads (account, number, head) VALUES (?, ?, ?)",
                 [account, Int64(clamping: head.number), Data(head.encoded)])
             try transaction.run(
-                "UPDATE accounts SET head_notes = ? WHERE id = ?", [Data(change.notes.encoded), account])
+                "UPDATE accounts SET head_notes = ? WHERE id = ?", [notes, account])
             try transaction.append(.head(head), to: account)
             return .applied
         }

@@ -15,7 +15,7 @@ extension NoteArchive {
     public func erase(_ handle: Handle, keepsPlace: Bool) async throws(NoteStoreError) {
         try await write { transaction in
             guard let account = try transaction.database.account(handle) else { return }
-            try transaction.eraseNotes(of: account)
+            try transaction.eraseNotes(of: account, payer: keepsPlace ? account : nil)
             if keepsPlace {
                 try transaction.empty(account)
             } else {
@@ -27,7 +27,9 @@ extension NoteArchive {
 }
 
 extension NoteTransaction {
-    fileprivate func eraseNotes(of account: Int64) throws {
+    /// Notes that are erased cost nothing any more, but what their members are told does: or to share and erase in turn would fill the
+    /// disk for nothing.
+    fileprivate func eraseNotes(of account: Int64, payer: Int64?) throws {
         for row in try database.rows("SELECT id, name, deleted FROM notes WHERE owner = ?", [account]) {
             guard let name = NoteID(try row.bytes(1)) else { throw DamagedRow() }
             let id = try row.integer(0)
@@ -35,7 +37,7 @@ extension NoteTransaction {
                 "SELECT account FROM members WHERE note = ? AND account <> ?", [id, account])
             try run("DELETE FROM notes WHERE id = ?", [id])
             guard try row.optionalInteger(2) == nil else { continue }
-            for other in others { try append(.gone(name), to: other.integer(0)) }
+            for other in others { try append(.gone(name), to: other.integer(0), payer: payer) }
         }
     }
 

@@ -13,6 +13,9 @@ enum NoteSchema {
         migrator.registerMigration("2: age of accounts; feeds and names of pushes are paid for") { database in
             try database.execute(sql: payments)
         }
+        migrator.registerMigration("3: what an account's head commits to is paid for") { database in
+            try database.execute(sql: headPayments)
+        }
         return migrator
     }
 
@@ -133,6 +136,14 @@ enum NoteSchema {
         END;
         CREATE TRIGGER pushes_repaid AFTER DELETE ON pushes BEGIN
             UPDATE accounts SET bytes = bytes - \(NoteLimits.nameByteCount) WHERE id = OLD.account;
+        END;
+        """
+
+    private static let headPayments = """
+        UPDATE accounts SET bytes = bytes + IFNULL(length(head_notes), 0);
+        CREATE TRIGGER head_notes_paid AFTER UPDATE OF head_notes ON accounts BEGIN
+            UPDATE accounts SET bytes = bytes + IFNULL(length(NEW.head_notes), 0) - IFNULL(length(OLD.head_notes), 0)
+            WHERE id = NEW.id;
         END;
         """
 

@@ -79,17 +79,17 @@ final class NoteTransaction {
         changed.insert(account)
     }
 
-    /// Adds something to a feed that is no record; of what only the last counts, older ones go.
-    func append(_ item: FeedNotice, to account: Int64) throws {
+    /// Adds something to a feed that is no record, at the expense of `payer` if there is one; of what only the last counts, older ones go.
+    func append(_ item: FeedNotice, to account: Int64, payer: Int64? = nil) throws {
         if item.onlyLastCounts {
             try run("DELETE FROM feed WHERE account = ? AND kind = ?", [account, item.kind])
         }
         try advance(account)
         try run(
             """
-            INSERT INTO feed (account, position, kind, item, time)
-            SELECT id, newest, ?, ?, ? FROM accounts WHERE id = ?
-            """, [item.kind, Data(item.encoded), time, account])
+            INSERT INTO feed (account, position, kind, item, time, payer)
+            SELECT id, newest, ?, ?, ?, ? FROM accounts WHERE id = ?
+            """, [item.kind, Data(item.encoded), time, payer, account])
     }
 
     private func advance(_ account: Int64) throws {

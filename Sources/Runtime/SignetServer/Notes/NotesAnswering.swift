@@ -1,5 +1,5 @@
 import KeyDirectory
-import KeyTransparency
+package import KeyTransparency
 import NoteLog
 package import NoteStore
 import ServiceLifecycle
@@ -10,12 +10,18 @@ package struct NotesAnswering: PartAnswering {
     private let store: NoteArchive
     private let desk: LoginDesk
     private let logged: LoggedNotes?
+    private let isPerson: IsPerson?
 
-    /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes.
-    init(_ store: NoteArchive, _ desk: LoginDesk, _ logged: LoggedNotes?) {
+    /// Whether the directory has an account of this name.
+    package typealias IsPerson = @Sendable (Handle) async throws -> Bool
+
+    /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes. `isPerson`
+    /// says with whom notes may be shared; nil: with every name.
+    init(_ store: NoteArchive, _ desk: LoginDesk, _ logged: LoggedNotes?, isPerson: IsPerson? = nil) {
         self.store = store
         self.desk = desk
         self.logged = logged
+        self.isPerson = isPerson
     }
 
     package var routes: [any PartRoute] { NoteRoute.allCases }
@@ -51,12 +57,28 @@ package struct NotesAnswering: PartAnswering {
     ) async throws(PartRefusal) -> [UInt8] {
         do {
             switch route {
-            case .push: return try await store.push(read(request), by: requester).encoded
+            case .push: return try await push(read(request), by: requester).encoded
             case .pull: return try await store.pull(read(request), of: requester.handle)
             case .ownWraps: return try await store.put(read(request) as OwnWrapChanges, by: requester.handle).encoded
             default: return try await wait(read(request), requester).encoded
             }
         } catch { throw PartRefusal(any: error) }
+    }
+
+    /// A name that nobody has would get a row and a feed that stay, at nobody's expense.
+    private func push(_ pushes: NotePushes, by requester: Author) async throws -> NotePushOutcomes {
+        guard let isPerson else { return try await store.push(pushes, by: requester) }
+        var outcomes: [NotePushOutcome] = []
+        for push in pushes.pushes {
+            if case .control(let step) = push.operation, case .share(let handle, _) = step.entry.action,
+                try await !isPerson(handle)
+            {
+                outcomes.append(.refused(.forbidden))
+            } else {
+                outcomes += try await store.push(NotePushes([push]), by: requester).outcomes
+            }
+        }
+        return NotePushOutcomes(outcomes)
     }
 
     /// Whoever waits is answered when the server is told to stop.

@@ -14,12 +14,14 @@ public enum StoredNotes {
     #if canImport(CSodium)
         /// Opens the notes, or makes them where there are none yet.
         ///
-        /// - Parameter directory: in whose log it is said where they stand; nil: in none, and nobody whose client asks for that
-        ///   writes shared notes.
+        /// - Parameters:
+        ///   - directory: in whose log it is said where they stand; nil: in none, and nobody whose client asks for that writes
+        ///     shared notes.
+        ///   - isPerson: with whom notes may be shared; nil: with whom the directory has, and without one with every name.
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
-            _ data: DataDirectory, beside directory: Directory? = nil, login limits: LoginLimits = LoginLimits(),
-            logger: Logger
+            _ data: DataDirectory, beside directory: Directory? = nil, isPerson: NotesAnswering.IsPerson? = nil,
+            login limits: LoginLimits = LoginLimits(), logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
             let store = try store(data, logger)
@@ -29,11 +31,17 @@ public enum StoredNotes {
                     LoggedNotes(
                         store, in: $0, every: max($0.heartbeat, 1), clock: ServerClock.system.time, logger: logger)
                 }
-                return NotesAnswering(store, LoginDesk(store, keys: keys, limits: limits), logged)
+                return NotesAnswering(
+                    store, LoginDesk(store, keys: keys, limits: limits), logged, isPerson: isPerson ?? accounts(of: directory))
             } catch {
                 store.close()
                 throw error
             }
+        }
+
+        private static func accounts(of directory: Directory?) -> NotesAnswering.IsPerson? {
+            guard let directory else { return nil }
+            return { handle in try await directory.publishedState(of: handle) != nil }
         }
 
         /// The secrets of logins. Once somebody has registered a password under them, others are of no use.
