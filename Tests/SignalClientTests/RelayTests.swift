@@ -1,4 +1,6 @@
 import CallSignalling
+import KeyDirectory
+import KeyTransparency
 import STOMP
 import SignalBroker
 import SignalClient
@@ -73,6 +75,27 @@ import Testing
             let second = try bob.client(relay.profile)
             var letters = try await second.subscribe(to: .inbox(bob.device)).makeAsyncIterator()
             #expect(try await letters.next()?.body == letter.encoded)
+            await first.close()
+            await second.close()
+        }
+    }
+
+    /// A device proves that it is one when it connects. It may be taken out of its account later, and the account away.
+    @Test(.timeLimit(.minutes(2))) func aRevokedDeviceLosesItsConnection() async throws {
+        try await TestRelay.run { relay in
+            let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
+            let bob = try await TestDevice.registered("bob@example.org", at: relay.profile)
+            let (first, second) = (try alice.client(relay.profile), try bob.client(relay.profile))
+            _ = try await first.subscribe(to: .inbox(alice.device))
+            _ = try await second.subscribe(to: .inbox(bob.device))
+            #expect(relay.hub.counts.sessions == 2)
+            try await relay.directory.erase(Handle(typed: Array("bob@example.org".utf8)))
+            let end = ContinuousClock.now + .seconds(30)
+            while relay.hub.counts.sessions > 1, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(relay.hub.counts.sessions == 1)
+            try await first.carryOut(.start(TestDevice.call(), inviting: []))
             await first.close()
             await second.close()
         }

@@ -172,6 +172,25 @@ import Testing
         #expect(window.take(try signature(nonce: .max), for: 1, at: 1000) == .overShare)
     }
 
+    /// Accounts cost little: enough of them fill any window. Who asks for the first time is answered still.
+    @Test func accountsWithoutNumberLeaveABystanderTheFirstRequests() throws {
+        let window = NonceWindow(capacity: 1 << 16, at: 1000)
+        var number: UInt64 = 0
+        var outcome = NonceWindow.Outcome.new
+        for account in Int64(1)... {
+            repeat {
+                number += 1
+                outcome = window.take(try signature(nonce: number), for: account, at: 1000)
+            } while outcome == .new
+            if outcome == .full { break }
+        }
+        #expect(window.count >= 1 << 16)
+        #expect(window.take(try signature(nonce: .max), for: nil, at: 1000) == .full)
+        #expect(window.take(try signature(nonce: .max), for: -1, at: 1000) == .new)
+        #expect(window.take(try signature(nonce: .max), for: -1, at: 1000) == .replayed)
+        #expect(window.take(try signature(nonce: .max - 1), for: -1, at: 1000) == .full)
+    }
+
     @Test func thoseWithoutAnAccountTakeAtMostHalf() throws {
         let window = NonceWindow(capacity: 100, at: 1000)
         let outcomes = try (1...60).map { window.take(try signature(nonce: $0), for: nil, at: 1000) }

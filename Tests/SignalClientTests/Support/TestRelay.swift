@@ -24,6 +24,7 @@ func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> V
 struct TestRelay: Sendable {
     let profile: DirectoryProfile
     let hub: SignalHub
+    let directory: Directory
 
     /// Makes the data directory of a server for localhost.
     static func setUp(in folder: String) async throws -> DataDirectory {
@@ -60,7 +61,8 @@ struct TestRelay: Sendable {
         let (ports, report) = AsyncStream.makeStream(of: Int.self)
         let serving = Task { try await server.run(stoppingOnSignals: false) { report.yield($0) } }
         for await port in ports {
-            let relay = TestRelay(profile: Self.profile(stored.profile, port: port), hub: hub)
+            let relay = TestRelay(
+                profile: Self.profile(stored.profile, port: port), hub: hub, directory: stored.directory)
             do { try await body(relay) } catch {
                 serving.cancel()
                 throw error

@@ -8,7 +8,8 @@ import Synchronization
 /// generation is full, requests are refused rather than nonces forgotten.
 ///
 /// No account fills it for the others: each may hold a small part of what is still free, so that the shares shrink as the
-/// generation fills, and whoever asks seldom always has room. Those without an account hold together at most half.
+/// generation fills; and a few that nobody else's use shrinks, beyond the capacity if need be: a thousand accounts that fill it keep
+/// nobody from revoking a device. Those without an account hold together at most half, and share it.
 ///
 /// The window is in memory and empty after a start. A signed request that is replayed after a restart must therefore change
 /// nothing that it did not change before; a letter is the exception, which may be kept once more.
@@ -41,10 +42,13 @@ final class NonceWindow: Sendable {
     /// than an account's rate allows in a generation.
     static let divisor = 128
 
+    /// An account may hold so many whatever the others hold: one in 2^16, 16 of a window of 2^20.
+    private var floor: Int { capacity >> 16 }
+
     private let capacity: Int
     private let generations: Mutex<Generations>
 
-    /// A window of at most twice `capacity` nonces of about 16 bytes.
+    /// A window of at most twice `capacity` nonces of about 16 bytes, and a few for each account that asks.
     init(capacity: Int, at now: UInt64) {
         self.capacity = capacity
         generations = Mutex(Generations(start: now))
@@ -58,9 +62,13 @@ final class NonceWindow: Sendable {
         return generations.withLock { generations in
             Self.turn(&generations, at: now)
             guard !generations.present.contains(key), !generations.past.contains(key) else { return .replayed }
-            guard generations.present.count < capacity else { return .full }
             let taken = generations.taken[account, default: 0]
-            guard taken < Self.share(of: account, free: capacity - generations.present.count) else { return .overShare }
+            if account == nil || taken >= floor {
+                guard generations.present.count < capacity else { return .full }
+                guard taken < Self.share(of: account, free: capacity - generations.present.count) else {
+                    return .overShare
+                }
+            }
             generations.taken[account] = taken + 1
             generations.present.insert(key)
             return .new

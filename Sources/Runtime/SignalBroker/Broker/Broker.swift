@@ -52,6 +52,11 @@ public struct Broker: Sendable {
 
     /// The connections there are.
     public var sessionCount: Int { sessions.count }
+    /// So many connections after one, in the order of opening, and whose they are.
+    func connections(after id: SessionID?, atMost count: Int) -> [(id: SessionID, device: CallDevice)] {
+        sessions.filter { entry in id.map { $0 < entry.key } ?? true }.sorted { $0.key < $1.key }.prefix(count)
+            .map { ($0.key, $0.value.device) }
+    }
     /// The signals that wait in inboxes, delivered ones that are not acknowledged among them.
     public var keptCount: Int { shelves.count }
     /// Bytes that wait in inboxes, and bytes held for connections.

@@ -207,6 +207,22 @@ public final class SignalHub: Sendable {
         }
     }
 
+    /// Ends connections of keys that are no device's any more: a few are looked at each time, in turn.
+    ///
+    /// - Parameters:
+    ///   - last: where the last look ended; brought up to date.
+    ///   - isDevice: whether a key is an active device's.
+    package func endRevoked(
+        after last: inout SessionID?, atMost count: Int = 256, unless isDevice: @Sendable (CallDevice) async -> Bool
+    ) async {
+        let next = state.withLock { [last] in $0.broker.connections(after: last, atMost: count) }
+        last = next.count < count ? nil : next.last?.id
+        for (id, device) in next {
+            let isKnown = await isDevice(device)
+            if !isKnown { refuse(id, .tooOld) }
+        }
+    }
+
     private func lookAtDisk() {
         let mayKeep = !reserve.isReached
         state.withLock { $0.broker.mayKeep = mayKeep }

@@ -19,15 +19,18 @@ struct SignalUpkeep: Service {
     }
 
     /// A signal is taken before it is known whether there is its recipient: asking first would let everybody's signals wait for the
-    /// database. When the directory cannot say, the inbox stays.
+    /// database. A device is asked for when it connects; one that is revoked later loses its connection here.
     private func forgetStrangers() async {
         var known: Set<CallDevice> = []
+        var last: SessionID?
         while (try? await Task.sleep(for: .seconds(1))) != nil {
-            await hub.forgetStrangers(&known) { [directory] device in
-                do throws(DirectoryError) { return try await directory.isDevice(device.signingKey) } catch {
-                    return true
-                }
-            }
+            await hub.forgetStrangers(&known, unless: isDevice)
+            await hub.endRevoked(after: &last, unless: isDevice)
         }
+    }
+
+    /// When the directory cannot say, it is one.
+    @Sendable private func isDevice(_ device: CallDevice) async -> Bool {
+        do throws(DirectoryError) { return try await directory.isDevice(device.signingKey) } catch { return true }
     }
 }
