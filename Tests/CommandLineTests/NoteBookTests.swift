@@ -530,6 +530,15 @@ import Testing
                     }
                 }
             }
+            // A device that comes later gets the comment with the word that it does not count.
+            try await town.addDeviceOfAlice("tablet")
+            try await Self.sync(town, "alice", server)
+            try await NoteDesk.with(town, "tablet", server) { book in
+                _ = try await book.sync()
+                let facts = try await book.facts(note)
+                #expect(facts.comments.map(\.text) == [Self.bytes("mine")])
+                #expect(facts.leftOut == [removed] && facts.fault == nil)
+            }
         }
     }
 

@@ -32,7 +32,8 @@ public enum StoredNotes {
                         store, in: $0, every: max($0.heartbeat, 1), clock: ServerClock.system.time, logger: logger)
                 }
                 return NotesAnswering(
-                    store, LoginDesk(store, keys: keys, limits: limits), logged, isPerson: isPerson ?? accounts(of: directory))
+                    store, LoginDesk(store, keys: keys, limits: limits), logged,
+                    isPerson: isPerson ?? accounts(of: directory))
             } catch {
                 store.close()
                 throw error
