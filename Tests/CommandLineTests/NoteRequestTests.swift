@@ -58,7 +58,7 @@ import Testing
             _ = try await book.sync()
             // A root of the notes that comes into the log between two of the requests is asked for once more.
             var counts: [(first: Int, second: Int)] = []
-            for number in 1...4 where counts.last.map({ max($0.first, $0.second) > 3 }) ?? true {
+            for number in 1...12 where counts.last.map({ max($0.first, $0.second) > 3 }) ?? true {
                 counts.append(try await requests(of: book, sharing: "Plan \(number)", with: bob, counted: transport))
             }
             #expect(counts.last.map { max($0.first, $0.second) <= 3 } == true, "\(counts)")
