@@ -16,6 +16,18 @@ struct ReunionRuleTests {
                 sender: room.people[sender].device, sequence: room.now << 20, body: .heartbeat(beat), keys: []))
     }
 
+    /// Three, of whom the first reigns in the fifth term and has heard nobody for six seconds.
+    private func lonelyHost() throws -> Room {
+        let room = try Room(3)
+        room.people[0].roster = try room.people[0].roster.map {
+            try Roster(
+                callID: $0.callID, term: 5 << 16, number: $0.number + 1, previous: $0.hash, host: $0.host,
+                members: $0.members)
+        }
+        room.now += 6000
+        return room
+    }
+
     @Test func aMembersSignOfLifeMakesNoHostOfIt() throws {
         for isHost in [true, false] {
             let room = try Room(3)
@@ -38,13 +50,7 @@ struct ReunionRuleTests {
     /// More followers first, then the later term: of two hosts exactly one yields. Ours has no follower left.
     @Test func theWeakerOfTwoHostsYields() throws {
         for (heard, number, yields) in [(0, 6, true), (0, 4, false), (1, 4, true)] as [(UInt16, UInt32, Bool)] {
-            let room = try Room(3)
-            room.people[0].roster = try room.people[0].roster.map {
-                try Roster(
-                    callID: $0.callID, term: 5 << 16, number: $0.number + 1, previous: $0.hash, host: $0.host,
-                    members: $0.members)
-            }
-            room.now += 6000
+            let room = try lonelyHost()
             room.step(0, beat(room, from: 2, term: number << 16 | 2, heard: heard))
             #expect((room.people[0].reunion != nil) == yields, "\(heard) \(number)")
         }
@@ -54,13 +60,7 @@ struct ReunionRuleTests {
     /// would give up its reign for the other's, and if none did, they would stay apart.
     @Test func ofTwoHostsThatSeekEachOtherOneLetsTheOtherIn() throws {
         for (number, letsIn) in [(6, false), (4, true)] as [(UInt32, Bool)] {
-            let room = try Room(3)
-            room.people[0].roster = try room.people[0].roster.map {
-                try Roster(
-                    callID: $0.callID, term: 5 << 16, number: $0.number + 1, previous: $0.hash, host: $0.host,
-                    members: $0.members)
-            }
-            room.now += 6000
+            let room = try lonelyHost()
             room.isLost = { _, _ in true }
             room.step(0, beat(room, from: 2, term: number << 16 | 2))
             try #require(room.people[0].reunion != nil)

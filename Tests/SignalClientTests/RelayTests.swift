@@ -80,8 +80,8 @@ import Testing
         }
     }
 
-    /// A device proves that it is one when it connects. It may be taken out of its account later, and the account away.
-    @Test(.timeLimit(.minutes(2))) func aRevokedDeviceLosesItsConnection() async throws {
+    /// A device proves that it is one when it connects, and may be none any more later.
+    @Test(.timeLimit(.minutes(2))) func aDeviceOfAnErasedAccountLosesItsConnection() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
             let bob = try await TestDevice.registered("bob@example.org", at: relay.profile)

@@ -18,7 +18,7 @@ package struct DiskReserve: Sendable {
         case none
         /// Something of it: nothing more is to be taken.
         case some
-        /// More than half: the rest is for what must go on, whatever else would free room in the end.
+        /// More than half: what takes away needs no room, and everything else waits for the directory.
         case half
     }
 

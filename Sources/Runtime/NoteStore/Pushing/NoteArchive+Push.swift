@@ -98,8 +98,8 @@ struct Pushing {
         return try transaction.hasRoom(for: byteCount(operation, next), of: account, limits) ? nil : .bytes
     }
 
-    /// Whoever wants to be rid of somebody can be, also with no room left of their own, and while the disk is filling up: but with the
-    /// keys and the revision that go with it, that is no way past both.
+    /// Somebody can be taken out of a note by an account that has used up its room, and while the disk fills up. The keys and the
+    /// revision that go with it are stored, so both have an end here too.
     private func mayTakeOut(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Bool {
         try transaction.reserve < .half
             && transaction.isWithin(

@@ -44,9 +44,16 @@ extension NoteBook {
     public func rotate() async throws(NotesError) -> Int {
         _ = try await sync()
         try await replaceAccountKey()
+        return try await finishRotation()
+    }
+
+    /// Gives every note of one's own the key that it is due, after a rotation or ``prepareRemoval(of:isKeepingKeys:)``.
+    ///
+    /// - Returns: how many notes of one's own there are.
+    /// - Throws: ``NotesError``: what stood in the way of the sync is said here.
+    public func finishRotation() async throws(NotesError) -> Int {
         _ = try await sync()
         let mine = ownNotes()
-        // What stood in the way of the sync is said here.
         for note in mine where try isDue(note) { try await rekey(note) }
         try await advanceAccountHead()
         return mine.count
@@ -61,19 +68,12 @@ extension NoteBook {
         let own = try await ownLookup()
         let key = AccountMasterKey.generate(for: author.handle, epoch: epoch)
         let bare = try handed(key, to: own, AccountKeys(version: 0))
-        for _ in 0..<8 {
-            let there = try await calls.accountKeys()
+        let isReplaced = try await changeAccountKeys { there throws(NotesError) in
             try fetchAccountKey(there, own)
-            guard account?.epoch == old.epoch else { return }
-            let next = AccountKeys(version: there.version, devices: bare.devices)
-            let outcome: AccountKeysOutcome = try await calls.call(.putAccountKeys, AccountKeysChange(next))
-            switch outcome {
-            case .applied: return try keep(key, bare)
-            case .conflict: continue
-            case .notRegistered: throw .malformedAnswer
-            }
+            guard account?.epoch == old.epoch else { return nil }
+            return AccountKeys(version: there.version, devices: bare.devices)
         }
-        throw .keepsMoving
+        if isReplaced { try keep(key, bare) }
     }
 
     /// Notes of one's own that open here.

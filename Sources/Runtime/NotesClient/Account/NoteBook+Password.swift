@@ -171,14 +171,17 @@ extension NoteBook {
         accounts[key.epoch] = key
     }
 
+    /// - Parameter change: what is to stand in the place of what the server has; nil: that stays.
+    /// - Returns: whether anything was changed.
+    @discardableResult
     func changeAccountKeys(
-        _ change: (AccountKeys) throws(NotesError) -> AccountKeys
-    ) async throws(NotesError) {
+        _ change: (AccountKeys) throws(NotesError) -> AccountKeys?
+    ) async throws(NotesError) -> Bool {
         for _ in 0..<8 {
-            let next = try change(try await calls.accountKeys())
+            guard let next = try change(try await calls.accountKeys()) else { return false }
             let outcome: AccountKeysOutcome = try await calls.call(.putAccountKeys, AccountKeysChange(next))
             switch outcome {
-            case .applied: return
+            case .applied: return true
             case .conflict: continue
             case .notRegistered: throw .malformedAnswer
             }

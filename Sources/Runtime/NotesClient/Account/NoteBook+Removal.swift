@@ -19,18 +19,6 @@ extension NoteBook {
         try write { try $0.set(DeviceRemoval(device: device.keys.signing, isKeepingKeys: isKeepingKeys)) }
     }
 
-    /// Syncs, and gives every note of one's own the key that it is due.
-    ///
-    /// - Returns: how many notes of one's own there are.
-    /// - Throws: ``NotesError``: what stands in the way.
-    public func finishRemovals() async throws(NotesError) -> Int {
-        _ = try await sync()
-        let mine = ownNotes()
-        for note in mine where try isDue(note) { try await rekey(note) }
-        try await advanceAccountHead()
-        return mine.count
-    }
-
     /// Devices that were to be removed, and that the directory's log does not list any more.
     func removalsToSettle() async throws(NotesError) -> [DeviceRemoval] {
         let removals = try read { try $0.removals() }

@@ -29,15 +29,19 @@ extension NoteBook {
     ///
     /// - Throws: ``NotesError``. Whatever was done until then stays done.
     public func sync() async throws(NotesError) -> SyncReport {
-        let before = Set(held.keys)
         forgetPeople()
         let removals = try await removalsToSettle()
+        let before = Set(held.keys)
         let believed = devicesOfBefore
-        devicesOfBefore += removals.map(\.device)
-        forgetPeople()
-        defer {
-            devicesOfBefore = believed
+        if !removals.isEmpty {
+            devicesOfBefore += removals.map(\.device)
             forgetPeople()
+        }
+        defer {
+            if !removals.isEmpty {
+                devicesOfBefore = believed
+                forgetPeople()
+            }
         }
         try await settleAccountKey()
         var received = try await pull()

@@ -24,54 +24,62 @@ extension Session {
         _ number: UInt16, isKeepingKeys: Bool
     ) async throws -> (verdict: LookupVerdict, rekeyedCount: Int?) {
         try await granted(.revokeDevice(number)) { opened, _ in
-            await prepareNotes(number, isKeepingKeys, opened)
+            let isPrepared = await prepareNotes(number, isKeepingKeys, opened)
             let verdict = try await run { client throws(ClientError) in
                 try await client.revokeDevice(number, by: opened.secrets)
             }
             try OwnAccount.check(verdict, try owner())
-            let count = await settleNotes(opened)
+            let count = isPrepared ? await settleNotes(isKeepingKeys, opened) : nil
             return (verdict, isKeepingKeys ? nil : count)
         }
     }
 
-    /// Has the notes remember that the device goes. What stands in the way does not keep the device in the account.
-    private func prepareNotes(_ number: UInt16, _ isKeepingKeys: Bool, _ opened: OpenedKeys) async {
-        guard DurableFile(path: home.notesPath).exists else { return }
+    /// Has the notes remember that the device goes. What stands in the way is said, and does not keep the device in the account.
+    ///
+    /// - Returns: whether there are notes here, and they do.
+    private func prepareNotes(_ number: UInt16, _ isKeepingKeys: Bool, _ opened: OpenedKeys) async -> Bool {
+        guard DurableFile(path: home.notesPath).exists else { return false }
         do {
-            var notes = try await NotesSession(self, opened.secrets)
-            try await notes.run { book throws(NotesError) in
+            try await withNotes(opened) { book throws(NotesError) in
                 try await book.prepareRemoval(of: number, isKeepingKeys: isKeepingKeys)
             }
-        } catch { sayOfNotes(error) }
-    }
-
-    private func sayOfNotes(_ error: any Error) {
-        let reason = (error as? CommandFailure)?.sentence.what ?? "A file of the home folder cannot be used."
-        Output.error("\(Paint.error.warning("The removed device knows the keys to your notes still:")) \(reason)")
-        Output.error("        'signet notes rotate' gives them others.")
+            return true
+        } catch {
+            sayOfNotes(error, isKeepingKeys, remedy: "'signet notes rotate' gives them others.")
+            return false
+        }
     }
 
     /// What cannot be done now is said, and is no failure of the command: the device is removed, and the next sync goes on.
     ///
-    /// - Returns: how many notes there are under their new keys; nil if this device has no notes, or it was not done.
-    private func settleNotes(_ opened: OpenedKeys) async -> Int? {
-        guard DurableFile(path: home.notesPath).exists else { return nil }
+    /// - Returns: how many notes of one's own there are, under their new keys unless they keep them; nil if it was not done.
+    private func settleNotes(_ isKeepingKeys: Bool, _ opened: OpenedKeys) async -> Int? {
         do {
-            let count = try await finishRemovals(opened.secrets)
-            await GuardedThings.follow(options, knowing: opened.passphrase)
+            let count = try await withNotes(opened) { book throws(NotesError) in try await book.finishRotation() }
+            if !isKeepingKeys { await GuardedThings.follow(options, knowing: opened.passphrase) }
             return count
         } catch {
-            sayOfNotes(error)
+            sayOfNotes(error, isKeepingKeys, remedy: "The next 'signet notes sync' tries again.")
             return nil
         }
     }
-}
 
-extension Session {
     /// One book at a time has the file: this one is closed when it returns.
-    private func finishRemovals(_ secrets: DeviceSecrets) async throws -> Int {
-        var notes = try await NotesSession(self, secrets)
-        return try await notes.run { book throws(NotesError) in try await book.finishRemovals() }
+    private func withNotes<Value>(
+        _ opened: OpenedKeys, _ body: (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
+    ) async throws -> Value {
+        var notes = try await NotesSession(self, opened.secrets)
+        return try await notes.run(body)
+    }
+
+    private func sayOfNotes(_ error: any Error, _ isKeepingKeys: Bool, remedy: String) {
+        let reason = (error as? CommandFailure)?.sentence.what ?? "A file of the home folder cannot be used."
+        let what =
+            isKeepingKeys
+            ? "What the removed device wrote was not fetched:"
+            : "The removed device knows the keys to your notes still:"
+        Output.error("\(Paint.error.warning(what)) \(reason)")
+        Output.error("        \(isKeepingKeys ? "'signet notes sync' fetches it, or says why not." : remedy)")
     }
 }
 
