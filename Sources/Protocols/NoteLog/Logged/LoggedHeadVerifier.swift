@@ -4,7 +4,7 @@ public enum LoggedHeadVerifier {
     ///
     /// - Parameters:
     ///   - logged: where the note stood when the root was taken.
-    ///   - revisions: all that were accepted, from the first on.
+    ///   - revisions: all that came and follow one another, believed or not, from the first on.
     ///   - children: hashes of all comments and stars that came, believed or not.
     ///   - list: the list that the logged head names; nil if it was not asked for.
     /// - Returns: what is here and not logged yet, by hash: of entries and revisions the first. The server has an hour.

@@ -106,10 +106,16 @@ extension NoteBook {
     }
 
     func seal(_ document: NoteDocument, into held: HeldNote) throws(NotesError) -> RevisionRecord {
+        try seal(document, into: held, after: held.revisions.head)
+    }
+
+    func seal(
+        _ document: NoteDocument, into held: HeldNote, after head: VerifiedRevision?
+    ) throws(NotesError) -> RevisionRecord {
         let key = try currentKey(of: held)
         do {
             return try key.seal(
-                document, after: held.revisions.head, state: held.control.state, author: author, with: secrets.sign)
+                document, after: head, state: held.control.state, author: author, with: secrets.sign)
         } catch { throw .sealed(error) }
     }
 

@@ -24,6 +24,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case isGone
     /// The note is the user's own: its owner transfers or deletes it, and does not leave.
     case ownersStay
+    /// The device believes all revisions of the note that it has.
+    case nothingToRevert
     /// The person is no member of the note.
     case notAMember(Handle)
     /// The person has this role already, or a higher one.

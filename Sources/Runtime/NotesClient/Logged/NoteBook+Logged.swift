@@ -83,7 +83,8 @@ extension NoteBook {
         do throws(LoggedHeadError) {
             return .success(
                 try LoggedHeadVerifier.verify(
-                    logged, control: held.control, revisions: file.accepted.revisions, children: children, list: list))
+                    logged, control: held.control, revisions: file.accepted.revisions + file.unbelievedRevisions,
+                    children: children, list: list))
         } catch { return .failure(error) }
     }
 

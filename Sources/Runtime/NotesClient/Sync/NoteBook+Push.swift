@@ -14,6 +14,9 @@ extension NoteBook {
             var waiting = try waitingItems().filter { refused[$0.note] == nil }
             for note in Set(waiting.map(\.note)) {
                 if let doubt = try await doubt(about: note) { refused[note] = .doubted(doubt) }
+                let file = try file(of: note)
+                guard !file.unbelievedRevisions.isEmpty, !file.pendingRevisions.isEmpty else { continue }
+                refused[note] = .unbelieved(held[note]?.fault ?? .waiting)
             }
             waiting.removeAll { refused[$0.note] != nil }
             guard !waiting.isEmpty else { return (sentCount, refused) }
@@ -75,6 +78,20 @@ extension NoteBook {
         return answer.outcomes
     }
 
+    /// Sends one step.
+    ///
+    /// - Returns: whether the server has it; false if the note has moved.
+    func isApplied(_ operation: PushOperation) async throws(NotesError) -> Bool {
+        guard let outcome = try await send([operation]).first else { throw .malformedAnswer }
+        switch outcome {
+        case .applied: return true
+        case .conflict: return false
+        case .refused(let reason): throw .refused(reason)
+        case .nameReused: throw .refused(.incomplete)
+        case .overLimit(let limit): throw .noRoom(limit)
+        }
+    }
+
     /// The server has it: it moves from the outbox to what is accepted, in one transaction.
     private func settle(_ item: OutboxItem) throws(NotesError) {
         try write { tables in
@@ -98,6 +115,8 @@ public enum PushProblem: Hashable, Sendable {
     case keepsMoving
     /// The note may not be here as it is for others.
     case doubted(HeadDoubt)
+    /// It was changed by somebody whom this device does not believe.
+    case unbelieved(NoteLock)
 }
 
 extension NoteFile {

@@ -104,6 +104,8 @@ extension NoteBook {
         let rest = before.members.keys.filter { $0 != removed }
         // Somebody joined meanwhile: the caller tries again, and asks for their keys too.
         guard rest.allSatisfy({ known[$0] != nil }) else { throw .keepsMoving }
+        // The server demands that the last revision be named, and this device would vouch for it.
+        guard try file(of: held.note).unbelievedRevisions.isEmpty else { throw .locked(held.fault ?? .waiting) }
         let (epoch, overflow) = before.epoch.addingReportingOverflow(1)
         guard !overflow, let account else { throw .noAccountKey }
         let key = NoteKey.generate(note: held.note, epoch: epoch)
@@ -161,14 +163,7 @@ extension NoteBook {
                 try checkMayLeave(held)
             }
             let (push, more) = try make(held)
-            guard let outcome = try await send([.control(push)]).first else { throw .malformedAnswer }
-            switch outcome {
-            case .applied: return try accept(push.entry, more)
-            case .conflict: continue
-            case .refused(let reason): throw .refused(reason)
-            case .nameReused: throw .refused(.incomplete)
-            case .overLimit(let limit): throw .noRoom(limit)
-            }
+            if try await isApplied(.control(push)) { return try accept(push.entry, more) }
         }
         throw .keepsMoving
     }

@@ -57,6 +57,10 @@ extension NotesError {
             Sentence(
                 "The note is yours, and would be nobody's.",
                 "Give it to a member with 'signet notes transfer', or delete it with 'signet notes rm'.")
+        case .nothingToRevert:
+            Sentence(
+                "You believe every change of the note that came.",
+                "To go back to an earlier text, take it from 'signet notes log' and write it with 'signet notes edit'.")
         case .notAMember(let handle):
             Sentence("The note is not shared with \(handle).", "'signet notes members' shows with whom.")
         case .memberAlready(let handle):
@@ -134,6 +138,11 @@ extension NoteLock {
             Sentence(
                 "The list of who may read and write it is not believed (\(error.words)).",
                 "It is kept as it was. Ask its owner, and whoever runs the server.")
+        case .revisions(.noAuthority(let number)):
+            Sentence(
+                "A change of it is not believed (\(RevisionError.noAuthority(number: number).words)).",
+                "Ask its author to change it once more; or 'signet notes revert' puts back what you had, for everybody."
+            )
         case .revisions(let error):
             Sentence(
                 "A change of it is not believed (\(error.words)).",
@@ -143,7 +152,8 @@ extension NoteLock {
         case .changedKeys(let handle):
             Sentence(
                 "It comes from \(handle), whose devices have changed.",
-                "Ask them in another way, then 'signet people trust \(handle)' and 'signet notes sync'.")
+                "Ask them in another way, then 'signet people trust \(handle)' and 'signet notes sync'. "
+                    + "If it is not theirs, 'signet notes revert' puts back what you had, for everybody.")
         case .withheld:
             Sentence(
                 "Another device of yours has seen more of it than the server shows here.",
@@ -175,6 +185,7 @@ extension PushProblem {
             Sentence("The note was shared and unshared as often as the server allows.", "Begin another note.")
         case .keepsMoving: Sentence("Others change this note again and again.", "Try again in a moment.")
         case .doubted(let doubt): doubt.sentence
+        case .unbelieved(let lock): lock.sentence
         }
     }
 }

@@ -16,7 +16,8 @@ struct Notes: AsyncParsableCommand {
             """,
         subcommands: [
             New.self, List.self, Show.self, Edit.self, Comment.self, Star.self, Search.self, Share.self,
-            Unshare.self, Leave.self, Members.self, Rekey.self, Transfer.self, Remove.self, History.self, Sync.self,
+            Unshare.self, Leave.self, Members.self, Rekey.self, Revert.self, Transfer.self, Remove.self, History.self,
+            Sync.self,
             Password.self, Recovery.self, Rotate.self, Unlock.self, Lock.self, Attach.self, Fetch.self, Export.self,
             Import.self,
         ])

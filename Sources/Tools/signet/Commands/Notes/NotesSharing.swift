@@ -117,6 +117,33 @@ extension Notes {
         }
     }
 
+    /// `signet notes revert`
+    struct Revert: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put back what a note said before changes that you do not believe.",
+            discussion: """
+                For when somebody's device changed a note that they do not have any more, or that you have not accepted: such a change \
+                is not shown here, and nobody can change the note after it. What you had is written behind it, for everybody who has \
+                the note. The change stays in its history. If it is theirs after all, 'signet people trust' takes it as it is.
+                """)
+
+        @Argument(help: "The note.") var note: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            var reverted: [Author] = []
+            let words = { (note: NoteFacts) in
+                let authors = Set(reverted.map(\.handle.description)).sorted().joined(separator: ", ")
+                let count = Moment.count(UInt64(reverted.count), "change")
+                return "\(note.heading) says again what you had of it: \(count) by \(authors) reverted."
+            }
+            try await step(note, home, output, words) { book, note throws(NotesError) in
+                reverted = try await book.revert(note)
+            }
+        }
+    }
+
     /// `signet notes transfer`
     struct Transfer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
