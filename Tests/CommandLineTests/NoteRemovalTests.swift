@@ -68,10 +68,12 @@ extension NoteBookTests {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
-            try await NoteDesk.with(town, "phone", server) { book in
-                _ = try await book.create(title: Self.bytes("Own"), body: Self.bytes("of the phone"))
-                _ = try await book.sync()
+            // Alice shares another one, and the phone is the first that sees it.
+            try await NoteDesk.with(town, "alice", server) { book in
+                let note = try await book.create(title: Self.bytes("Other"), body: [])
+                try await book.share(note, with: Self.handle(Town.bob), as: .reader)
             }
+            try await Self.sync(town, "phone", server)
             try await Self.sync(town, "bob", server)
             let handle = try Self.handle(Town.bob)
             let phone = try #require(server.state.heads[handle]?.last)
@@ -84,6 +86,57 @@ extension NoteBookTests {
             #expect(newest.notes == phone.notes && newest.head.author.device == desk.secrets.keys.signing)
             try await Self.sync(town, "bob", server)
             #expect(server.state.heads[handle]?.last == newest)
+        }
+    }
+
+    /// The device with the identity key has no notes, and removes one that wrote what nobody has fetched; a third one has seen that.
+    private static func removedByADeviceWithoutNotes(_ town: Town, _ server: PaperNoteServer) async throws -> NoteID {
+        _ = try await shared(town, server)
+        try await town.addDeviceOfBob("tablet")
+        expect(0, try await town.signet("phone", "people", "trust", Town.bob, "--yes"))
+        for home in ["bob", "tablet"] { try await sync(town, home, server) }
+        let own = try await NoteDesk.with(town, "phone", server) { book in
+            let own = try await book.create(title: bytes("Own"), body: bytes("of the phone"))
+            _ = try await book.sync()
+            return own
+        }
+        let desk = try await NoteDesk(town, "bob", server)
+        _ = try await desk.client.revokeDevice(2, by: desk.secrets)
+        try desk.close()
+        expect(0, try await town.signet("tablet", "people", "trust", Town.bob, "--yes"))
+        return own
+    }
+
+    @Test func anotherDeviceSettlesWhatTheRemovingOneCannot() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let own = try await Self.removedByADeviceWithoutNotes(town, server)
+            for _ in 0..<2 {
+                let report = try await Self.sync(town, "tablet", server)
+                #expect(report.notRekeyed.isEmpty && report.doubts.isEmpty)
+            }
+            let desk = try await NoteDesk(town, "tablet", server)
+            #expect(try await Self.body(Self.facts(desk.book, own)) == "of the phone")
+            #expect(await desk.book.account?.epoch == 1, "who removed the device says whether it was lost")
+            let head = try #require(server.state.heads[try Self.handle(Town.bob)]?.last?.head)
+            #expect(head.author.device == desk.secrets.keys.signing)
+            try desk.close()
+        }
+    }
+
+    /// What a removed device signs when another has signed on top of it is nobody's, for a device that was away all the time too.
+    @Test func whatAnotherDeviceSettledIsNotTakenFromTheRemovedOneAgain() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            _ = try await Self.removedByADeviceWithoutNotes(town, server)
+            let away = try town.bytes("tablet/notes.sqlite")
+            try await Self.sync(town, "tablet", server)
+            try town.write(away, to: "tablet/notes.sqlite")
+            try await NoteDesk.with(town, "tablet", server) { book in
+                let removals = try await book.removalsToSettle()
+                #expect(removals.isEmpty)
+                _ = try await book.sync()
+            }
         }
     }
 

@@ -28,6 +28,27 @@ import Testing
 
     private static func password(_ text: String) -> [String: String] { ["SIGNET_NOTES_PASSWORD": text] }
 
+    /// The lost device was the only one with notes; the password brings them to the one that removed it.
+    @Test func aDeviceWithoutNotesRemovesTheOneThatHasThem() async throws {
+        try await Town.withServer { town, _ in
+            let words = Self.password("three blind mice")
+            expect(0, try await town.signet("phone", "notes", "new", "Diary", "dear diary"))
+            expect(0, try await town.signet("phone", "notes", "password", environment: words))
+            let revoked = try await town.signet("bob", "devices", "revoke", "2")
+            expect(0, revoked)
+            #expect(revoked.errors.contains("knows the keys to your notes still: This device does not have them"))
+            expect(0, try await town.signet("bob", "notes", "unlock", environment: words))
+            expect(0, try await town.signet("bob", "notes", "sync"))
+            let shown = try await town.signet("bob", "notes", "show", "Diary", "--json").object()
+            #expect(shown["body"] as? String == "dear diary" && shown["epoch"] as? Int == 2)
+
+            try await town.addDeviceOfAlice("tablet")
+            let other = try await town.signet("alice", "devices", "revoke", "2")
+            expect(0, other)
+            #expect(!other.errors.contains("notes"), "the account has none: \(other.errors)")
+        }
+    }
+
     @Test func aNewPasswordTouchesNoNoteAndTheOldOneOpensNothing() async throws {
         try await Town.withServer { town, _ in
             try town.write((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, to: "photo.bin")

@@ -78,16 +78,23 @@ extension NoteBook {
     /// What the newest head commits to; nil before the first.
     private func newestHeads() async throws(NotesError) -> NoteHeads? {
         let row = try read { try $0.account() }
+        guard let (heads, notes) = try await fetchHeads() else { return nil }
+        return try await accept(try news(heads, row.head), notes, row)
+    }
+
+    /// The heads from the known one on, as the server shows them, and what the newest commits to; nil before the first.
+    func fetchHeads() async throws(NotesError) -> (heads: [AccountHead], notes: NoteHeads)? {
+        let known = try read { try $0.account() }.head
         // The known head is asked for again: a server that was put back does not have it.
-        var after = (row.head?.number ?? 1) - 1
+        var after = (known?.number ?? 1) - 1
         var heads: [AccountHead] = []
         while true {
             let answer: AccountHeadsAnswer = try await calls.call(
                 .accountHeads, AccountHeadsRequest(after: after))
             heads += answer.heads
-            if let notes = answer.notes { return try await accept(try news(heads, row.head), notes, row) }
+            if let notes = answer.notes { return (heads, notes) }
             guard let last = answer.heads.last, last.number > after else {
-                guard row.head == nil, heads.isEmpty else { throw .serverWentBack }
+                guard known == nil, heads.isEmpty else { throw .serverWentBack }
                 return nil
             }
             after = last.number

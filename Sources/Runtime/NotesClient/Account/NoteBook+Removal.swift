@@ -21,10 +21,28 @@ extension NoteBook {
 
     /// Devices that were to be removed, and that the directory's log does not list any more.
     func removalsToSettle() async throws(NotesError) -> [DeviceRemoval] {
-        let removals = try read { try $0.removals() }
-        guard !removals.isEmpty else { return [] }
         let current = Set(try await ownLookup().state.devices.map(\.keys.signing))
-        return removals.filter { !current.contains($0.device) }
+        try await noticeRemovals(leaving: current)
+        return try read { try $0.removals() }.filter { !current.contains($0.device) }
+    }
+
+    /// Another device removed one, and cannot or did not settle what it wrote: then this one does, and keeps the keys. Once a device
+    /// that is left has signed the account's head on top of it, nothing of the removed one is believed here.
+    private func noticeRemovals(leaving current: Set<[UInt8]>) async throws(NotesError) {
+        let known = try read { try $0.ownDevices() }
+        guard known != current else { return }
+        var gone = known.subtracting(current)
+        if !gone.isEmpty {
+            let newest = try await fetchHeads()?.heads.last?.author.device
+            if newest.map({ !gone.contains($0) }) ?? true { gone = [] }
+        }
+        try write { [gone] tables in
+            let planned = Set(try tables.removals().map(\.device))
+            for device in gone.subtracting(planned) {
+                try tables.set(DeviceRemoval(device: device, isKeepingKeys: true))
+            }
+            try tables.set(ownDevices: current)
+        }
     }
 
     /// Gives the account a key that a removed device does not know, if it still has one of before: one that the device itself has made

@@ -1,6 +1,7 @@
 import KeyTransparency
 public import NoteLog
 public import SealedNotes
+import SignetAPI
 public import SignetClient
 
 /// A person's notes on one device: written and read without a network, sent and fetched by ``sync()``.
@@ -80,6 +81,14 @@ public actor NoteBook<Store: ClientStore> {
 
     /// Whether this device has the key that its notes are made with. The first ``sync()`` fetches or makes it.
     public var hasAccountKey: Bool { account != nil }
+
+    /// Whether any device of the account has made that key.
+    ///
+    /// - Throws: ``NotesError``.
+    public func accountHasNotes() async throws(NotesError) -> Bool {
+        if hasAccountKey { return true }
+        return try await calls.accountKeys().version > 0
+    }
 
     // MARK: Reading
 

@@ -33,6 +33,7 @@ extension NoteBook {
         _ bundle: OpenedBundle, isSending: Bool, reading read: BundleSource
     ) async throws(NotesError) -> TakenNotes {
         var (taken, target): (TakenNotes, BundledTarget?) = (TakenNotes(), nil)
+        var there: Set<Int> = []
         var (reader, number) = (BundleReader(bundle.content), 0)
         var known: [[UInt8]: NoteID] = [:]
         for note in notes() where note.standing == .owner {
@@ -40,14 +41,17 @@ extension NoteBook {
         }
         while let item = try bundled({ () throws(BundleError) in try reader.next(read) }) {
             switch item {
-            case .note(let note): target = try take(note, &known, &taken)
+            case .note(let note):
+                taken.filesLeftOut += try missing(of: target, without: there)
+                (target, there) = (try take(note, &known, &taken), [])
             case .fileBegins(let place):
                 defer { number += 1 }
                 guard let target, Int(place) < target.files.count, number < bundle.files.count else {
                     throw .bundle(.malformed)
                 }
                 let file = target.files[Int(place)]
-                guard let note = target.note, try !has(note, file) else { continue }
+                there.insert(Int(place))
+                guard let note = target.note, try !has(note, target.files, Int(place)) else { continue }
                 guard isSending, bundle.files[number] == file.bytes else {
                     taken.filesLeftOut.append(Array(file.name.utf8))
                     continue
@@ -61,7 +65,20 @@ extension NoteBook {
             case .fileEnds: break
             }
         }
+        taken.filesLeftOut += try missing(of: target, without: there)
         return taken
+    }
+
+    /// Names of files that the export has none of, and the note neither.
+    private func missing(
+        of target: BundledTarget?, without there: Set<Int>
+    ) throws(NotesError) -> [[UInt8]] {
+        guard let target, let note = target.note else { return [] }
+        var names: [[UInt8]] = []
+        for place in target.files.indices where !there.contains(place) {
+            if try !has(note, target.files, place) { names.append(Array(target.files[place].name.utf8)) }
+        }
+        return names
     }
 
     /// Where the files of a note go: nowhere, if it is this account's own, or was left out.
@@ -122,10 +139,14 @@ extension NoteBook {
         }
     }
 
-    private func has(_ note: NoteID, _ file: BundledNote.File) throws(NotesError) -> Bool {
-        try facts(note).document?.attachments.contains {
+    /// Whether the note has as many files of the name and the length as the export has up to this one.
+    private func has(_ note: NoteID, _ files: [BundledNote.File], _ place: Int) throws(NotesError) -> Bool {
+        let file = files[place]
+        let alike = files[...place].count { $0.bytes == file.bytes && $0.name == file.name }
+        let here = try facts(note).document?.attachments.count {
             $0.byteCount == file.bytes && $0.name == Array(file.name.utf8)
-        } ?? false
+        }
+        return here ?? 0 >= alike
     }
 
     /// nil if it is too long for a note.

@@ -99,6 +99,7 @@ enum NotesSchema {
         CREATE TABLE IF NOT EXISTS removal (
             device BLOB PRIMARY KEY NOT NULL, account_epoch INTEGER NOT NULL, keeps_keys INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS own_device (device BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;
         """
 
     private static let tables = """

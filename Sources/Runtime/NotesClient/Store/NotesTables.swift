@@ -68,6 +68,18 @@ struct NotesTables {
         try db.execute(sql: "DELETE FROM removal WHERE device = ?", arguments: [Data(removal.device)])
     }
 
+    /// Ed25519 keys of the account's devices when they were last looked up; empty before the first time.
+    func ownDevices() throws -> Set<[UInt8]> {
+        Set(try Data.fetchAll(db, sql: "SELECT device FROM own_device").map { Array($0) })
+    }
+
+    func set(ownDevices devices: Set<[UInt8]>) throws {
+        try db.execute(sql: "DELETE FROM own_device")
+        for device in devices {
+            try db.execute(sql: "INSERT INTO own_device VALUES (?)", arguments: [Data(device)])
+        }
+    }
+
     // MARK: Records
 
     /// Every note of which anything is held.

@@ -24,30 +24,42 @@ extension Session {
         _ number: UInt16, isKeepingKeys: Bool
     ) async throws -> (verdict: LookupVerdict, rekeyedCount: Int?) {
         try await granted(.revokeDevice(number)) { opened, _ in
-            let isPrepared = await prepareNotes(number, isKeepingKeys, opened)
+            let place = await prepareNotes(number, isKeepingKeys, opened)
             let verdict = try await run { client throws(ClientError) in
                 try await client.revokeDevice(number, by: opened.secrets)
             }
             try OwnAccount.check(verdict, try owner())
-            let count = isPrepared ? await settleNotes(isKeepingKeys, opened) : nil
+            let count = place == .here ? await settleNotes(isKeepingKeys, opened) : nil
+            if place == .elsewhere, !isKeepingKeys {
+                sayOfNotes(
+                    "The removed device knows the keys to your notes still:", "This device does not have them.",
+                    remedy: "'signet notes rotate' on a device that has your notes gives them others.")
+            }
             return (verdict, isKeepingKeys ? nil : count)
         }
     }
 
     /// Has the notes remember that the device goes. What stands in the way is said, and does not keep the device in the account.
     ///
-    /// - Returns: whether there are notes here, and they do.
-    private func prepareNotes(_ number: UInt16, _ isKeepingKeys: Bool, _ opened: OpenedKeys) async -> Bool {
-        guard DurableFile(path: home.notesPath).exists else { return false }
+    /// - Returns: where the account has notes; nil if it has none, or it is not certain.
+    private func prepareNotes(_ number: UInt16, _ isKeepingKeys: Bool, _ opened: OpenedKeys) async -> NotesPlace? {
         do {
-            try await withNotes(opened) { book throws(NotesError) in
+            return try await withNotes(opened) { book throws(NotesError) in
+                guard try await book.accountHasNotes() else { return nil }
                 try await book.prepareRemoval(of: number, isKeepingKeys: isKeepingKeys)
+                return await book.hasAccountKey ? .here : .elsewhere
             }
-            return true
         } catch {
             sayOfNotes(error, isKeepingKeys, remedy: "'signet notes rotate' gives them others.")
-            return false
+            return nil
         }
+    }
+
+    private enum NotesPlace {
+        /// This device has their keys.
+        case here
+        /// Other devices do, or a password or a recovery key.
+        case elsewhere
     }
 
     /// What cannot be done now is said, and is no failure of the command: the device is removed, and the next sync goes on.
@@ -78,8 +90,13 @@ extension Session {
             isKeepingKeys
             ? "What the removed device wrote was not fetched:"
             : "The removed device knows the keys to your notes still:"
+        sayOfNotes(
+            what, reason, remedy: isKeepingKeys ? "'signet notes sync' fetches it, or says why not." : remedy)
+    }
+
+    private func sayOfNotes(_ what: String, _ reason: String, remedy: String) {
         Output.error("\(Paint.error.warning(what)) \(reason)")
-        Output.error("        \(isKeepingKeys ? "'signet notes sync' fetches it, or says why not." : remedy)")
+        Output.error("        \(remedy)")
     }
 }
 
