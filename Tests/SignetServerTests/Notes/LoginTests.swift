@@ -121,6 +121,30 @@ import Testing
         }
     }
 
+    /// Whoever knows the handle uses up what strangers may try, from as many addresses as they like. The owner, where a device of
+    /// theirs has been, logs in.
+    @Test func strangersAtOtherAddressesLockTheOwnerOutOfNothing() async throws {
+        var limits = LoginLimits()
+        limits.strangers = LoginLimits.Rate(burst: 3, secondsPerAttempt: 3600)
+        try await withNotes(limits) { notes in
+            let alice = try await notes.join("alice")
+            try await register(alice, notes)
+            let handle = alice.writer.handle
+            var statuses: [Int?] = []
+            for number in 2...9 {
+                var stranger = notes.client
+                stranger.source = "127.0.0.\(number)"
+                statuses.append(try await begin(handle, Array("guess".utf8), stranger).answer?.status)
+            }
+            #expect(statuses == [200, 200, 200, 429, 429, 429, 429, 429])
+            let (login, answer) = try await begin(handle, Self.password, notes.client)
+            try #require(answer?.status == 200)
+            let (end, _) = try finish(login, answer, handle, Self.password)
+            let granted = try await notes.client.call(NoteRoute.endLogin, end.encoded)
+            #expect(granted?.body.first == 1)
+        }
+    }
+
     @Test func aLoginThatSucceedsIsNotCounted() async throws {
         var limits = LoginLimits()
         limits.account = LoginLimits.Rate(burst: 1, secondsPerAttempt: 3600)

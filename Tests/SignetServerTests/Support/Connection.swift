@@ -18,10 +18,12 @@ final class Connection: Sendable {
 
     /// Connects to a port of this machine; with a root certificate, under TLS, whose handshake is then over.
     ///
-    /// - Parameter greeting: sent at once by the event loop: a server closes a connection on which nothing comes, and a busy
-    ///   machine may be long in coming back here.
+    /// - Parameters:
+    ///   - greeting: sent at once by the event loop: a server closes a connection on which nothing comes, and a busy
+    ///     machine may be long in coming back here.
+    ///   - source: the address that the server sees, 127.0.0.0/8; nil for any.
     static func open(
-        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = []
+        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = [], from source: String? = nil
     ) async throws -> Connection {
         let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
         let context = try root.map { root in
@@ -34,7 +36,9 @@ final class Connection: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let ready = loop.makePromise(of: Void.self)
         do {
-            let channel = try await ClientBootstrap(group: loop)
+            var bootstrap = ClientBootstrap(group: loop)
+            if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
+            let channel = try await bootstrap
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(SocketHandler())

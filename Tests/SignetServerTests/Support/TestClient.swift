@@ -9,6 +9,8 @@ struct TestClient: Sendable {
     let port: Int
     let root: [UInt8]
     var origin = Array("example.org/signet".utf8)
+    /// The address from which it connects; nil for any.
+    var source: String?
 
     func get(_ path: String) async throws -> HTTPAnswer? {
         try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n", [])
@@ -35,7 +37,7 @@ struct TestClient: Sendable {
     }
 
     private func exchange(_ head: String, _ body: [UInt8]) async throws -> HTTPAnswer? {
-        let connection = try await Connection.open(port: port, root: root, greeting: Array(head.utf8) + body)
+        let connection = try await Connection.open(port: port, root: root, greeting: Array(head.utf8) + body, from: source)
         let answer = await connection.readAnswer()
         await connection.close()
         return answer
