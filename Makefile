@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors keystores interop pins acme stomp network models removals format bench clean
+.PHONY: help setup build demo test check vectors keystores interop pins acme stomp network models removals soak format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -14,6 +14,7 @@ help:
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
+	@echo 'make soak     honest people and ten attackers at a server that is killed each minute, for an hour'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios'
@@ -71,6 +72,12 @@ models: setup
 
 removals: setup
 	@Scripts/removals
+
+# SIGNET_SOAK_SECONDS says for how long.
+soak: build
+	@SIGNET_SOAK_SECONDS=$${SIGNET_SOAK_SECONDS:-3600} Scripts/with-failures-last .build/soak.log \
+	    swift test --skip-build --disable-xctest --filter SoakTests
+	@grep -a -A 2 '^soak:' .build/soak.log
 
 format:
 	@Scripts/check-format --fix

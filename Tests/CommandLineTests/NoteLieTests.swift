@@ -11,7 +11,7 @@ import Testing
         try town.prepareHome("carol", carol, withIdentity: true)
         let directory = town.profile.path()
         expect(0, try await town.signet("carol", "account", "create", carol, "--directory", directory), "carol")
-        for (home, other) in [("alice", carol), ("bob", carol), ("carol", Town.bob)] {
+        for (home, other) in [("alice", carol), ("bob", carol), ("carol", Town.bob), ("carol", Town.alice)] {
             expect(0, try await town.signet(home, "people", "add", other), "\(home) adds \(other)")
         }
         let made = try await town.signet("alice", "notes", "new", "Plan", "We meet at nine.\n", "--json")

@@ -109,6 +109,43 @@ import Testing
         }
     }
 
+    /// Whoever asks for somebody may call them by name, and puts nothing on their devices before they agree, nor after they end that.
+    @Test func nothingIsSharedWithWhoHasNotAcceptedIt() async throws {
+        try await Town.withServer { town, _ in
+            try town.prepareHome("mallory", "mallory@example.org", withIdentity: true)
+            let directory = town.profile.path()
+            expect(
+                0,
+                try await town.signet(
+                    "mallory", "account", "create", "mallory@example.org", "--directory", directory))
+            expect(0, try await town.signet("mallory", "people", "add", Town.bob))
+            let note = try await Self.write(town, "mallory", "Buy", "cheap pills")
+            let refused = try await town.signet("mallory", "notes", "share", note, Town.bob)
+            expect(64, refused)
+            #expect(refused.complaint.contains("has not accepted you"), "\(refused.errors)")
+            try await Self.sync(town, "bob")
+            let notes = try await town.signet("bob", "notes", "ls", "--json").object()["notes"] as? [Any]
+            #expect(notes?.isEmpty == true)
+
+            expect(0, try await town.signet("bob", "people", "accept", "mallory@example.org"))
+            expect(0, try await town.signet("mallory", "notes", "share", note, Town.bob))
+            try await Self.sync(town, "bob")
+            #expect(try await Self.show(town, "bob", note)["body"] as? String == "cheap pills")
+            expect(0, try await town.signet("bob", "people", "block", "mallory@example.org"))
+            expect(64, try await town.signet("bob", "people", "block", "mallory@example.org"), "once is enough")
+            let second = try await Self.write(town, "mallory", "Buy more", "cheap pills")
+            expect(64, try await town.signet("mallory", "notes", "share", second, Town.bob))
+            #expect(try await town.signet("bob", "people", "requests").output.hasPrefix("Nobody asks."))
+
+            // Alice has asked bob herself, and puts him away in the same way; then she asks again.
+            expect(0, try await town.signet("alice", "people", "block", Town.bob))
+            let own = try await Self.write(town, "bob", "Plan", "for two")
+            expect(64, try await town.signet("bob", "notes", "share", own, Town.alice))
+            expect(0, try await town.signet("alice", "people", "add", Town.bob))
+            expect(0, try await town.signet("bob", "notes", "share", own, Town.alice))
+        }
+    }
+
     @Test func aFileOfANoteThatWasTakenBackIsNobodysFault() async throws {
         try await Town.withServer { town, _ in
             let note = try await Self.write(town, "alice", "Plan", "with a map")

@@ -8,11 +8,11 @@ import Testing
 
 /// Serves a real directory with its notes in this process while `body` runs.
 func withNotes(
-    _ limits: LoginLimits = LoginLimits(), isPerson: NotesAnswering.IsPerson? = nil,
+    _ limits: LoginLimits = LoginLimits(), areFriends: NotesAnswering.AreFriends? = nil,
     _ body: @escaping @Sendable (NotesClient) async throws -> Void
 ) async throws {
     try await withDataDirectory { data in
-        let notes = try await StoredNotes.open(data, isPerson: isPerson, login: limits, logger: silent)
+        let notes = try await StoredNotes.open(data, areFriends: areFriends, login: limits, logger: silent)
         try await withServer(and: [notes]) { client, _ in try await body(NotesClient(client)) }
         await notes.close()
     }
@@ -40,6 +40,12 @@ struct NotesClient: Sendable {
         let person = try NotesPerson(name)
         #expect(try await person.person.register(client)?.status == 200)
         return person
+    }
+
+    /// Asks for a friendship, or accepts one; the status.
+    func befriend(_ other: NotesPerson, by one: NotesPerson) async throws -> Int? {
+        let body = Array("{\"handle\":\"\(other.person.handle)\"}".utf8)
+        return try await one.person.call(Route.addFriend, body, client)?.status
     }
 
     /// nil if no answer came, or a refusal.

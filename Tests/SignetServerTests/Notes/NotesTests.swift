@@ -32,10 +32,10 @@ import Testing
         }
     }
 
-    /// Each such name would keep a row and a feed for ever.
-    @Test func aNoteIsNotSharedWithANameThatNobodyHas() async throws {
-        let known = try Handle(typed: Array("bob@example.org".utf8))
-        try await withNotes(isPerson: { $0 == known }) { client in
+    /// A name that nobody has would keep a row and a feed for ever; somebody who has not accepted the sharer, their notes on every device.
+    @Test func aNoteIsSharedOnlyWithWhoHasAcceptedThat() async throws {
+        let people = try ["alice@example.org", "bob@example.org"].map { try Handle(typed: Array($0.utf8)) }
+        try await withNotes(areFriends: { Set([$0, $1]) == Set(people) }) { client in
             let (alice, bob) = try await (client.join("alice"), client.join("bob"))
             var draft = try Draft(by: alice.writer)
             guard case .applied = try await client.push(draft.creation(), by: alice) else { throw Missing() }

@@ -38,7 +38,8 @@ final class Connection: Sendable {
         do {
             var bootstrap = ClientBootstrap(group: loop)
             if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
-            let channel = try await bootstrap
+            let channel =
+                try await bootstrap
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(SocketHandler())

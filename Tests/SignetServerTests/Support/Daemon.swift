@@ -20,14 +20,17 @@ final class Daemon: Sendable {
     static let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(component: "signetd")
 
-    /// Starts `signetd run` on any port; `wrapper` is a command that is given signetd's command line.
-    init(_ data: DataDirectory, wrapper: [String] = []) throws {
+    /// Starts `signetd run` on any port; `wrapper` is a command that is given signetd's command line, `limits` are options.
+    init(
+        _ data: DataDirectory, wrapper: [String] = [], limits: [String] = ["--rate", "0", "--account-rate", "0"]
+    ) throws {
         let process = Process()
         let command =
             wrapper + [
-                Self.executable.path, "run", "--data", data.path, "--bind", "127.0.0.1:0", "--rate", "0",
-                "--account-rate", "0", "--republish", "1", "--epoch", "0",
-            ]
+                Self.executable.path, "run", "--data", data.path, "--bind", "127.0.0.1:0", "--republish", "1",
+                "--epoch",
+                "0",
+            ] + limits
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
         let (out, complaints) = (Pipe(), Pipe())

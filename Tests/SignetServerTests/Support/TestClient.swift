@@ -37,7 +37,8 @@ struct TestClient: Sendable {
     }
 
     private func exchange(_ head: String, _ body: [UInt8]) async throws -> HTTPAnswer? {
-        let connection = try await Connection.open(port: port, root: root, greeting: Array(head.utf8) + body, from: source)
+        let connection = try await Connection.open(
+            port: port, root: root, greeting: Array(head.utf8) + body, from: source)
         let answer = await connection.readAnswer()
         await connection.close()
         return answer

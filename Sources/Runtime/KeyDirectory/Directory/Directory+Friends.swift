@@ -25,9 +25,10 @@ extension Directory {
         }
     }
 
-    /// Puts away for good what somebody asked the caller for. They are not told, and asking again changes nothing.
+    /// Puts away for good what somebody asked the caller for, also if it was accepted. They are not told, and asking again changes
+    /// nothing.
     ///
-    /// - Throws: ``DirectoryError``; `notFound`: nothing waits of them.
+    /// - Throws: ``DirectoryError``; `notFound`: nothing waits of them, and the two have not accepted each other.
     public func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
         try await database.write { database in
             guard let other = try AccountRow.find(handle, in: database),
@@ -37,13 +38,14 @@ extension Directory {
         return FriendAnswer(publicKeyHashs: [])
     }
 
-    /// Whether the caller and somebody accepted each other.
+    /// Whether two people accepted each other; false if one is not registered.
     ///
     /// - Throws: ``DirectoryError``.
-    public func areFriends(_ handle: Handle, _ caller: Caller) async throws(DirectoryError) -> Bool {
+    public func areFriends(_ one: Handle, _ other: Handle) async throws(DirectoryError) -> Bool {
         try await database.read { database in
-            guard let other = try AccountRow.find(handle, in: database) else { return false }
-            return try FriendRows.isAccepted(other.id, caller.accountID, in: database)
+            guard let one = try AccountRow.find(one, in: database), let other = try AccountRow.find(other, in: database)
+            else { return false }
+            return try FriendRows.isAccepted(one.id, other.id, in: database)
         }
     }
 

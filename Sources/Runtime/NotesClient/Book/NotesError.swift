@@ -32,6 +32,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case memberAlready(Handle)
     /// The user has not chosen this person: nothing is encrypted to them.
     case stranger(Handle)
+    /// The person has not accepted the user, or does so no more: nothing is shared with them.
+    case notAccepted(by: Handle)
     /// The person's devices have changed; nothing is encrypted to them until the user accepts the change.
     case changedKeys(Handle, PeerKeyChange)
     /// The person's keys contradict what the directory proved before.

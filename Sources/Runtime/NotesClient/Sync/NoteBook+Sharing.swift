@@ -13,8 +13,15 @@ extension NoteBook {
     /// is new; if the note is shared already, where the log says that it stands; the step. The next ``sync()`` signs the
     /// account's head.
     ///
-    /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen.
+    /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen; ``NotesError/notAccepted(by:)``.
     public func share(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
+        do { try await shareOnce(note, with: handle, as: role) } catch {
+            // The rules are kept, or there would be no step: this is the server's word on who accepted whom.
+            throw error == .refused(.forbidden) ? .notAccepted(by: handle) : error
+        }
+    }
+
+    private func shareOnce(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
         forgetPeople()
         let client = client
         async let answer = client.answer(about: handle)

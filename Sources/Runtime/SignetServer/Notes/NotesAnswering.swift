@@ -10,18 +10,18 @@ package struct NotesAnswering: PartAnswering {
     private let store: NoteArchive
     private let desk: LoginDesk
     private let logged: LoggedNotes?
-    private let isPerson: IsPerson?
+    private let areFriends: AreFriends?
 
-    /// Whether the directory has an account of this name.
-    package typealias IsPerson = @Sendable (Handle) async throws -> Bool
+    /// Whether two people have accepted each other.
+    package typealias AreFriends = @Sendable (Handle, Handle) async throws -> Bool
 
-    /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes. `isPerson`
-    /// says with whom notes may be shared; nil: with every name.
-    init(_ store: NoteArchive, _ desk: LoginDesk, _ logged: LoggedNotes?, isPerson: IsPerson? = nil) {
+    /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes. `areFriends`
+    /// says who may share notes with whom; nil: everybody with every name.
+    init(_ store: NoteArchive, _ desk: LoginDesk, _ logged: LoggedNotes?, areFriends: AreFriends? = nil) {
         self.store = store
         self.desk = desk
         self.logged = logged
-        self.isPerson = isPerson
+        self.areFriends = areFriends
     }
 
     package var routes: [any PartRoute] { NoteRoute.allCases }
@@ -65,13 +65,14 @@ package struct NotesAnswering: PartAnswering {
         } catch { throw PartRefusal(any: error) }
     }
 
-    /// A name that nobody has would get a row and a feed that stay, at nobody's expense.
+    /// What is shared with somebody goes into their feed and onto their devices: only what comes from people whom they have accepted.
+    /// So it never goes to a name that nobody has, which would get a row and a feed that stay, at nobody's expense.
     private func push(_ pushes: NotePushes, by requester: Author) async throws -> NotePushOutcomes {
-        guard let isPerson else { return try await store.push(pushes, by: requester) }
+        guard let areFriends else { return try await store.push(pushes, by: requester) }
         var outcomes: [NotePushOutcome] = []
         for push in pushes.pushes {
             if case .control(let step) = push.operation, case .share(let handle, _) = step.entry.action,
-                try await !isPerson(handle)
+                try await !areFriends(handle, requester.handle)
             {
                 outcomes.append(.refused(.forbidden))
             } else {

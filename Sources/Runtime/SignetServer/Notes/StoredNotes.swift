@@ -17,10 +17,10 @@ public enum StoredNotes {
         /// - Parameters:
         ///   - directory: in whose log it is said where they stand; nil: in none, and nobody whose client asks for that writes
         ///     shared notes.
-        ///   - isPerson: with whom notes may be shared; nil: with whom the directory has, and without one with every name.
+        ///   - areFriends: who may share notes with whom; nil: as the directory has it, and without one everybody with every name.
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
-            _ data: DataDirectory, beside directory: Directory? = nil, isPerson: NotesAnswering.IsPerson? = nil,
+            _ data: DataDirectory, beside directory: Directory? = nil, areFriends: NotesAnswering.AreFriends? = nil,
             login limits: LoginLimits = LoginLimits(), logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
@@ -33,16 +33,16 @@ public enum StoredNotes {
                 }
                 return NotesAnswering(
                     store, LoginDesk(store, keys: keys, limits: limits), logged,
-                    isPerson: isPerson ?? accounts(of: directory))
+                    areFriends: areFriends ?? friends(in: directory))
             } catch {
                 store.close()
                 throw error
             }
         }
 
-        private static func accounts(of directory: Directory?) -> NotesAnswering.IsPerson? {
+        private static func friends(in directory: Directory?) -> NotesAnswering.AreFriends? {
             guard let directory else { return nil }
-            return { handle in try await directory.publishedState(of: handle) != nil }
+            return { one, other in try await directory.areFriends(one, other) }
         }
 
         /// The secrets of logins. Once somebody has registered a password under them, others are of no use.

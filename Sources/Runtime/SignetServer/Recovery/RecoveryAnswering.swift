@@ -158,7 +158,7 @@ package struct RecoveryAnswering: PartAnswering {
     // MARK: Reading
 
     private func areFriends(_ handle: Handle, _ caller: Caller) async throws(PartRefusal) -> Bool {
-        do { return try await directory.areFriends(handle, caller) } catch { throw PartRefusal(.unavailable) }
+        do { return try await directory.areFriends(handle, caller.handle) } catch { throw PartRefusal(.unavailable) }
     }
 
     private func state(of handle: Handle) async throws(PartRefusal) -> AccountState? {

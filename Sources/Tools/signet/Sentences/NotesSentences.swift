@@ -67,6 +67,10 @@ extension NotesError {
             Sentence(
                 "\(handle) has the note already, in this role or a higher one.",
                 "To lower a role, unshare and share again.")
+        case .notAccepted(let handle):
+            Sentence(
+                "\(handle) has not accepted you, so nothing can be shared with them.",
+                "They see your request in 'signet people requests'. Share it again when they have accepted.")
         case .stranger(let handle):
             Sentence("You have not chosen \(handle) yet.", "'signet people add \(handle)' does; then share again.")
         case .changedKeys(let handle, let change):

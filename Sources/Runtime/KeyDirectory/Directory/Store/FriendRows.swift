@@ -48,11 +48,14 @@ enum FriendRows {
         }
     }
 
-    /// Puts what the other asked for away for good; nobody is told. Returns whether anything waited.
+    /// Puts what the other asked for away for good, and ends what was accepted, whoever asked; nobody is told. Returns whether there was
+    /// either.
     static func block(_ other: Int64, by account: Int64, in database: Database) throws -> Bool {
         try database.run(
-            "UPDATE friends SET accepted = 2, asked = NULL WHERE requester = ? AND invitee = ? AND accepted = 0",
-            [other, account])
+            """
+            UPDATE friends SET requester = ?1, invitee = ?2, accepted = 2, asked = NULL, agreed = NULL
+            WHERE (requester = ?1 AND invitee = ?2 AND accepted <> 2) OR (requester = ?2 AND invitee = ?1 AND accepted = 1)
+            """, [other, account])
         return database.changesCount > 0
     }
 

@@ -33,8 +33,11 @@ extension People {
     /// `signet people block`
     struct Block: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put somebody's request away for good.",
-            discussion: "They are not told, and asking again changes nothing. You can accept them, or ask them, later.")
+            abstract: "Put somebody's request away for good, or end that you accepted them.",
+            discussion: """
+                They are not told, and asking again changes nothing. From then on they share no more notes with you, nor send you \
+                parts for guardians; what they shared before stays: 'signet notes leave' ends that. You can accept them, or ask them, later.
+                """)
 
         @Argument(help: "Their handle.") var handle: String
         @OptionGroup var home: HomeOptions
@@ -54,7 +57,9 @@ extension People {
                 }
             }
             guard isBlocked else {
-                throw CommandFailure(.usage, "Nothing waits of \(handle).", "'signet people requests' shows who asks.")
+                throw CommandFailure(
+                    .usage, "Nothing waits of \(handle), and you have not accepted each other.",
+                    "'signet people requests' shows who asks.")
             }
             output.emit(
                 ["blocked": .string(handle.description)],
