@@ -252,6 +252,12 @@ import Testing
             }
             try await Self.sync(town, "phone", server)
             #expect(try await Self.standing(town, "phone", server, note) == .writer)
+            // The server gives bob nothing more, on that word, and alice can see why and give it to him again.
+            try await NoteDesk.with(town, "alice", server) { book in
+                #expect(try await book.facts(note).left == [bob])
+                try await book.share(note, with: bob, as: .writer)
+                #expect(try await book.facts(note).left.isEmpty)
+            }
         }
     }
 

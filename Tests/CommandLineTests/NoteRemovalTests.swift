@@ -155,6 +155,54 @@ extension NoteBookTests {
         }
     }
 
+    /// Another device has made the next key and did not know this one, or the server keeps it back.
+    @Test func aDeviceThatIsNotGivenTheNewestKeyMakesNoOther() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            try await town.addDeviceOfAlice("tablet")
+            for home in ["alice", "tablet"] { try await Self.sync(town, home, server) }
+            try await NoteDesk.with(town, "tablet", server) { try await $0.replaceAccountKey() }
+            let handle = try Self.handle(Town.alice)
+            let device = try await NoteDesk.with(town, "alice", server) { book in
+                let device = await book.author.device
+                let there = try #require(server.state.accountKeys[handle])
+                server.state.accountKeys[handle] = AccountKeys(
+                    version: there.version, password: there.password, recovery: there.recovery,
+                    devices: there.devices.filter { $0.key != device })
+                await #expect(throws: NotesError.noAccountKey) { try await book.replaceAccountKey() }
+                await #expect(throws: NotesError.noAccountKey) { _ = try await book.sync() }
+                return device
+            }
+            #expect(server.state.accountKeys[handle]?.devices[device] == nil)
+            try await Self.sync(town, "tablet", server)
+            try await NoteDesk.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                #expect(await book.account?.epoch == 2)
+            }
+        }
+    }
+
+    @Test func aKeyOfNobodysDeviceKeepsNoDeviceFromItsOwn() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            try await Self.sync(town, "alice", server)
+            let handle = try Self.handle(Town.alice)
+            try await NoteDesk.with(town, "alice", server) { book in
+                let stranger = Curve25519.Signing.PrivateKey()
+                let author = Author(handle: handle, device: Array(stranger.publicKey.rawRepresentation))
+                let recipient = try #require(WrapRecipient.devices(of: try await book.ownLookup()).first)
+                let wrap = try AccountDeviceWrap(
+                    AccountMasterKey.generate(for: handle, epoch: 9), to: recipient, sender: author,
+                    with: { Array(try stranger.signature(for: $0)) })
+                let there = try #require(server.state.accountKeys[handle])
+                server.state.accountKeys[handle] = AccountKeys(
+                    version: there.version, password: nil, recovery: nil, devices: [author.device: wrap.encoded])
+                _ = try await book.sync()
+                #expect(await book.account?.epoch == 1)
+            }
+        }
+    }
+
     /// The server says of a note that it stands elsewhere, whatever comes: the note keeps its key, and that is said.
     @Test func aNoteThatKeepsItsKeyIsNamed() async throws {
         try await Town.withServer { town, _ in

@@ -85,7 +85,7 @@ extension NoteBook {
 
     /// Takes the key that an own device, or an earlier try of this one, has left for this device, if it is newer.
     private func fetchAccountKey(_ there: AccountKeys, _ own: VerifiedLookup) throws(NotesError) {
-        guard let bytes = there.devices[author.device] else { return }
+        guard let bytes = there.devices[author.device] else { return try checkNothingNewer(there, own) }
         do {
             let wrap = try AccountDeviceWrap(decoding: bytes)
             guard wrap.epoch > account?.epoch ?? 0 else { return }
@@ -94,6 +94,16 @@ extension NoteBook {
         } catch let error as SealedNoteError {
             throw .accountKey(error)
         } catch let error as NotesError { throw error } catch { throw .malformedAnswer }
+    }
+
+    /// Another device has given the account a newer key, and not to this one yet: a second key of that epoch must not be made here.
+    private func checkNothingNewer(_ there: AccountKeys, _ own: VerifiedLookup) throws(NotesError) {
+        let devices = keys(own).devices
+        let isNewer = there.devices.values.contains { bytes in
+            guard let wrap = try? AccountDeviceWrap(decoding: bytes) else { return false }
+            return devices.contains(wrap.sender.device) && wrap.epoch > account?.epoch ?? 0
+        }
+        guard !isNewer else { throw .noAccountKey }
     }
 
     private func newAccountKey(_ there: AccountKeys) -> AccountMasterKey? {

@@ -12,6 +12,9 @@ public struct NoteFacts: Sendable {
     public let owner: Handle?
     /// Everybody else who did not leave, in order of handle.
     public let members: [Member]
+    /// Who is said to have left and is still a member by the rules, in order of handle: the server gives them nothing. Whose word it was
+    /// not, or could not be verified, stands among the members, too.
+    public let left: [Handle]
     /// Of the note's key; 0 while that is not certain.
     public let epoch: UInt32
     /// How many revisions it has, with those that wait to be sent.
@@ -81,6 +84,7 @@ public struct NoteFacts: Sendable {
         }.sorted {
             $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes)
         }
+        left = state.departed.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
         epoch = state.epoch
         revisionCount = held.revisions.revisions.count
         switch held.document {
@@ -100,6 +104,7 @@ public struct NoteFacts: Sendable {
         standing = .unknown
         owner = nil
         members = []
+        left = []
         epoch = 0
         revisionCount = 0
         document = nil

@@ -30,7 +30,8 @@ extension NoteBook {
         let checkpoint = await ownCheckpoint()
         try await step(note, isPulled: true) { held throws(NotesError) in
             let before = held.control.state.members[handle]
-            let isAgain = held.departed.contains(handle)
+            // The server heeds also a leaving that this device could not verify: then sharing again is the way back.
+            let isAgain = held.control.state.departed.contains(handle)
             guard handle != held.control.state.owner, before.map({ isAgain ? $0 <= role : $0 < role }) ?? true else {
                 throw .memberAlready(handle)
             }

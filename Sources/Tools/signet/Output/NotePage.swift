@@ -37,6 +37,7 @@ extension NoteFacts {
             "locked": lock.map { .string($0.sentence.what) } ?? .null,
             "members": .array(
                 members.map { ["handle": .string($0.handle.description), "role": .string($0.role.name)] }),
+            "left": .array(left.map { .string($0.description) }),
             "leftOut": .array(
                 leftOut.map { ["device": .base64($0.device), "handle": .string($0.handle.description)] }),
             "modified": document.map { .number($0.modified) } ?? .null,

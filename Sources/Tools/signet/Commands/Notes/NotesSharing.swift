@@ -196,8 +196,13 @@ extension Notes {
             let found = try await NotesSession(home).note(note)
             var lines = [found.owner.map { "  \($0)  owner" }].compactMap { $0 }
             lines += found.members.map { "  \($0.handle)  \($0.role == .writer ? "reads and writes" : "reads")" }
+            let gone = found.left.filter { handle in !found.members.contains { $0.handle == handle } }
+            lines += gone.map { "  \($0)  left" }
+            let doubtful = found.left.filter { handle in found.members.contains { $0.handle == handle } }
+            lines += doubtful.map { "  The server says that \($0) left, and this device could not verify that." }
             output.emit(
                 [
+                    "left": .array(found.left.map { .string($0.description) }),
                     "members": .array(
                         found.members.map { ["handle": .string($0.handle.description), "role": .string($0.role.name)] }),
                     "owner": found.owner.map { .string($0.description) } ?? .null,
