@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import KeyPinning
 import SignetAPI
@@ -154,6 +155,18 @@ import TransparencyLog
                 #expect(now[0] == pins[0])
                 #expect(!now.contains { $0.key == pins[1].key })
             }
+        }
+    }
+
+    /// Another file was put in its place: clients would find a key at the server that none of them has as a pin.
+    @Test func aReserveThatClientsDoNotKnowIsNotPutToUse() async throws {
+        try await Town.with { town in
+            let before = try town.bytes("server/tls/server.pem")
+            try town.write(P256.Signing.PrivateKey().pemRepresentation.utf8, to: "server/tls/backup.key")
+            let exit = try await town.signetd("rotate", "tls", "--data", "server", "--now")
+            #expect(exit.status != 0)
+            #expect(exit.complaint.contains("not the one in reserve that clients know"), "\(exit.errors)")
+            #expect(try town.bytes("server/tls/server.pem") == before)
         }
     }
 
