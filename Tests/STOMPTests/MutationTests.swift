@@ -54,6 +54,17 @@ struct MutationTests {
         #expect(refused > 5000)
     }
 
+    @Test func aLineThatIsTooLongAndHasACarriageReturn_isRefusedAlike_inPiecesAndAtOnce() {
+        let limits = StompLimits(headByteCount: 8, headerCount: 1, bodyByteCount: 8)
+        for text in ["A\rAAAAAA\n", "AAAAAAAA\rA\n", "A\rAAAAAA\r\n"] {
+            let bytes = utf8(text)
+            #expect(decode(bytes, limits: limits).fault == .headTooLong(maximum: 8))
+            #expect(decode(bytes, inPiecesOf: 1, limits: limits).fault == .headTooLong(maximum: 8))
+        }
+        #expect(decode(utf8("A\rAAAAA\n"), limits: limits).fault == .strayCarriageReturn)
+        #expect(decode(utf8("A\rAAAAA\n"), inPiecesOf: 1, limits: limits).fault == .strayCarriageReturn)
+    }
+
     @Test func randomBytesAreReadOrRefused() {
         var generator = SeededGenerator(seed: 3)
         let telling = Array("\r\n:\\\0".utf8) + Array("SEND".utf8)

@@ -53,8 +53,9 @@ struct DecoderInput: Sendable {
         }
         let hasCarriageReturn = end > start && bytes[end - 1] == Self.carriageReturn
         let text = bytes[start..<(hasCarriageReturn ? end - 1 : end)]
-        guard !text.contains(Self.carriageReturn) else { throw .strayCarriageReturn }
+        // Length first: of a line that arrives in pieces nothing else is looked at before its end.
         guard used + text.count < maximum else { throw .headTooLong(maximum: maximum) }
+        guard !text.contains(Self.carriageReturn) else { throw .strayCarriageReturn }
         consume(through: end)
         return Line(text: text, byteCount: text.count + 1)
     }
