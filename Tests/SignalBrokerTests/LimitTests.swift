@@ -24,6 +24,46 @@ import Testing
         #expect(scene.fault(alice) == .malformedFrame)
     }
 
+    /// Made-up headers, as many as told, of which the last has a value so long.
+    private func send(_ count: Int, longest: Int = 1, _ scene: inout Scene, on alice: SessionID) throws {
+        var headers = [StompHeader(.destination, scene.topic)]
+        for number in 1...count {
+            let value = [UInt8](repeating: 97, count: number == count ? longest : 1)
+            headers.append(StompHeader(StompHeaderName(Array("x\(number)".utf8)), value))
+        }
+        let signal = try scene.alice.signal(in: scene.call)
+        scene.receive(try StompFrame(.send, headers, body: signal).encoded, on: alice)
+    }
+
+    private func listening() throws -> (Scene, alice: SessionID, bob: SessionID) {
+        var (scene, alice) = try started { _ in }
+        try scene.send(.invite(scene.call, [scene.bob.device]), on: alice)
+        let bob = try scene.connect(scene.bob)
+        try scene.send(.join(scene.call), on: bob)
+        try scene.subscribe(.topic(scene.call), .individual, on: bob)
+        return (scene, alice, bob)
+    }
+
+    @Test func withTheBrokersHeadersASignalHasNoMoreThanClientsTake() throws {
+        var (scene, alice, bob) = try listening()
+        try send(58, &scene, on: alice)
+        #expect(scene.closed.isEmpty)
+        #expect(scene.frames(bob).map(\.command) == [.message])
+        try send(59, &scene, on: alice)
+        #expect(scene.fault(alice) == .invalidHeader)
+        #expect(scene.deliveries[bob]?.count == 2)
+    }
+
+    @Test func withTheBrokersHeadersASignalsHeadIsNotLongerThanClientsTake() throws {
+        var (scene, alice, bob) = try listening()
+        try send(1, longest: 7800, &scene, on: alice)
+        #expect(scene.closed.isEmpty)
+        #expect(scene.frames(bob).map(\.command) == [.message])
+        try send(1, longest: 8000, &scene, on: alice)
+        #expect(scene.fault(alice) == .invalidHeader)
+        #expect(scene.deliveries[bob]?.count == 2)
+    }
+
     @Test func framesComeAtARate_whichAPauseRestores() throws {
         var (scene, alice) = try started {
             $0.framesPerSecond = 10

@@ -9,6 +9,7 @@ extension Broker {
         guard let device = sessions[id]?.device, let destination = frame.value(of: .destination),
             RelayRoute(destination: destination) != nil
         else { throw .unknownDestination }
+        guard RelayedSignal.leavesRoom(frame, in: limits.frames) else { throw .invalidHeader }
         guard let signal = judged.signal else { throw .malformedSignal }
         let call = signal.signal.content.callID
         guard maySay(signal.signal.content.body, device, in: call) else { throw .notInCall }

@@ -66,6 +66,20 @@ struct RelayedSignal: Sendable {
         return Delivery(head: frame.encodedHead, sharing: body)
     }
 
+    /// Whether a MESSAGE of this SEND, with every header of ours, is no larger than a SEND may be. A client closes its connection
+    /// at one that is, gets it again when it comes back, and closes again.
+    static func leavesRoom(_ frame: StompFrame, in limits: StompLimits) -> Bool {
+        let headers = frame.headers.filter { !ownHeaders.contains($0.name) }
+        let largest = try? StompFrame(
+            .send, [StompHeader(.destination, frame.value(of: .destination) ?? [])] + headers, body: frame.body)
+        guard let head = largest?.encodedHead else { return false }
+        return headers.count + ownHeaderCount <= limits.headerCount
+            && head.count + roomByteCount <= limits.headByteCount
+    }
+
+    /// Of a MESSAGE: destination, name, subscription, ack, redelivered and content-length.
+    private static let ownHeaderCount = 6
+
     /// With its headers, in bytes.
     var byteCount: Int {
         body.count + headers.reduce(0) { $0 + $1.name.bytes.count + $1.value.count } + Self.roomByteCount
