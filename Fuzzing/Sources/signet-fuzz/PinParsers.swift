@@ -2,7 +2,7 @@ import KeyPinning
 
 @Sendable func pinParsers() -> [Parser] {
     [
-        .settled("policy", { try PinPolicy(decoding: $0) }, \.encoded),
+        .canonical("policy", { try PinPolicy(decoding: $0) }, \.encoded),
         .settled("pin", { try SPKIPin($0) }, { $0.text() }),
         Parser("hash of a bare key") { (try? RawKeyHash($0)) != nil },
         .settled("server name", { try ServerName($0) }, \.text),

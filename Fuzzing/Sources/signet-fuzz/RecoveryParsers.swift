@@ -11,7 +11,7 @@ import SignetAPI
     return [
         .canonical("attempt", RecoveryAttempt.init(decoding:), \.encoded),
         .canonical("objection", GuardianObjection.init(decoding:), \.encoded),
-        .canonical("duty", GuardianDuty.init(decoding:), \.encoded),
+        .settled("duty", GuardianDuty.init(decoding:), \.encoded),
         .canonical("release", ShareRelease.init(decoding:), \.encoded),
         .canonical("case", GuardianCase.init(decoding:), \.encoded),
         .canonical("number", GuardianNumber.init(decoding:), \.encoded),
