@@ -43,12 +43,7 @@ import TransparencyLog
 }
 
 @Sendable func submissionParsers() -> [Parser] {
-    let policy = needed {
-        let signer = try NoteSigner(
-            name: KeyName(Array("example.com/log".utf8)), algorithm: .ed25519, seed: [UInt8](repeating: 1, count: 32))
-        return try Policy(
-            decoding: Array("log ".utf8) + signer.verifierKey.encoded + Array("\nquorum none\n".utf8))
-    }
+    let policy = needed { try fuzzedLog().policy }
     return [
         .canonical("device card", DeviceCard.init(decoding:), \.encoded),
         .canonical("submission", StateSubmission.init(decoding:), \.encoded),

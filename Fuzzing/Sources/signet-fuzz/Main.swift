@@ -4,13 +4,20 @@ import CLibFuzzer
     import Glibc
 #endif
 
-/// `SIGNET_FUZZ=NAME signet-fuzz …`: one family of parsers under libFuzzer, whose own arguments follow. Without a name: the names.
+/// `SIGNET_FUZZ=NAME signet-fuzz …`: one family of parsers under libFuzzer, whose own arguments follow. `seeds` prints
+/// what to begin with, in hexadecimal. Without a name: the names.
 @main enum Main {
     /// The parsers that get every input. Written once, before the first of them.
     nonisolated(unsafe) static var parsers: [Parser] = []
 
     static func main() {
         let name = getenv("SIGNET_FUZZ").map { String(cString: $0) }
+        if name == "seeds" {
+            for seed in needed({ try seeds() }) {
+                print(seed.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+            }
+            return
+        }
         guard let name, let family = families[name] else {
             for name in families.keys.sorted() { print(name) }
             exit(name == nil ? 0 : 2)
