@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors keystores interop pins acme stomp network fuzz models removals soak format bench clean
+.PHONY: help setup build demo test check vectors keystores interop pins acme stomp network fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -14,6 +14,7 @@ help:
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make fuzz     mutated inputs for every parser, 10,000,000 each: hours (RUNS=100000: minutes)'
+	@echo 'make examples the packages of Examples from a clone, as an app would fetch it'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
 	@echo 'make soak     honest people and ten attackers at a server that is killed each minute, for an hour'
 	@echo 'make removals removes one check at a time; a test must fail for each'
@@ -67,6 +68,9 @@ stomp: build
 
 network: build
 	@Scripts/cut-network
+
+examples:
+	@Scripts/examples --build
 
 fuzz: setup
 	@Scripts/with-progress 'Building the fuzzer' .build/fuzz-build.log Scripts/fuzz --build

@@ -12,25 +12,30 @@ let strict: [SwiftSetting] = [
 /// Field arithmetic is a hundred times slower without optimisation, so this is on in debug builds too.
 let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// An app takes the traits that it needs, and fetches nothing else: none for verifying alone.
+let client = TargetDependencyCondition.when(traits: ["Client"])
+let server = TargetDependencyCondition.when(traits: ["Server"])
+let tools = TargetDependencyCondition.when(traits: ["Tools"])
+
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let sodium = Target.Dependency.target(name: "CSodium", condition: .when(platforms: [.linux]))
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: client)
 let nio: [Target.Dependency] = [
-    .product(name: "NIOCore", package: "swift-nio"),
-    .product(name: "NIOPosix", package: "swift-nio"),
-    .product(name: "NIOHTTP1", package: "swift-nio"),
-    .product(name: "NIOWebSocket", package: "swift-nio"),
-    .product(name: "NIOTLS", package: "swift-nio"),
-    .product(name: "NIOSSL", package: "swift-nio-ssl"),
-    .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+    .product(name: "NIOCore", package: "swift-nio", condition: client),
+    .product(name: "NIOPosix", package: "swift-nio", condition: client),
+    .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
+    .product(name: "NIOWebSocket", package: "swift-nio", condition: client),
+    .product(name: "NIOTLS", package: "swift-nio", condition: client),
+    .product(name: "NIOSSL", package: "swift-nio-ssl", condition: client),
+    .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: client),
 ]
 let certificates: [Target.Dependency] = [
-    .product(name: "X509", package: "swift-certificates"),
-    .product(name: "SwiftASN1", package: "swift-asn1"),
+    .product(name: "X509", package: "swift-certificates", condition: client),
+    .product(name: "SwiftASN1", package: "swift-asn1", condition: client),
 ]
-let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: client)
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools)
 
 /// `SIGNET_CORE_ONLY=1` leaves out everything above the Protocols, and with it every dependency but
 /// swift-crypto: for work on formats and rules, and for `Scripts/removals`.
@@ -327,10 +332,10 @@ let runtimeTargets: [Target] = [
         name: "SiteServer",
         dependencies: [
             "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", crypto, logging, sqlite,
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-            .product(name: "HummingbirdCore", package: "hummingbird"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
         ] + nio,
         path: "Sources/Runtime/SiteServer", swiftSettings: strict),
     .target(
@@ -358,8 +363,8 @@ let runtimeTargets: [Target] = [
         name: "FrameRelay",
         dependencies: [
             "CanonicalCoding", "CallSignalling", crypto,
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOPosix", package: "swift-nio", condition: client),
         ],
         path: "Sources/Runtime/FrameRelay", swiftSettings: strict),
     .target(
@@ -367,24 +372,25 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
             "SignalClient", "SFrame", "FrameCiphers", crypto,
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOPosix", package: "swift-nio", condition: client),
         ],
         path: "Sources/Runtime/CallClient", swiftSettings: strict),
     .target(
         name: "ConnectionLimits",
         dependencies: [
-            .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-            .product(name: "NIOTLS", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
+            .product(name: "NIOTLS", package: "swift-nio", condition: client),
         ],
         path: "Sources/Runtime/ConnectionLimits", swiftSettings: strict),
     .target(
         name: "LogAuditor",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient", "ConnectionLimits",
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
-            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOPosix", package: "swift-nio", condition: client),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
         ],
         path: "Sources/Runtime/LogAuditor", swiftSettings: strict),
     .target(
@@ -411,12 +417,12 @@ let runtimeTargets: [Target] = [
             "NoteLog", "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling",
             "SignalBroker",
             "FrameRelay", "ConnectionLimits", "DurableStorage", crypto, logging,
-            .product(name: "Metrics", package: "swift-metrics"),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-            .product(name: "HummingbirdCore", package: "hummingbird"),
-            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            .product(name: "Metrics", package: "swift-metrics", condition: server),
+            .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
         ] + nio + certificates,
         path: "Sources/Runtime/SignetServer", swiftSettings: strict),
 
@@ -523,8 +529,8 @@ let runtimeTargets: [Target] = [
         name: "FrameRelayTests",
         dependencies: [
             "CallSignalling", "FrameRelay",
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOPosix", package: "swift-nio", condition: client),
         ],
         swiftSettings: strict),
     .testTarget(
@@ -552,7 +558,7 @@ let runtimeTargets: [Target] = [
             crypto,
             logging,
             sqlite,
-            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
         ] + nio,
         swiftSettings: strict),
     .testTarget(
@@ -561,9 +567,9 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
             "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
-            .product(name: "NIOEmbedded", package: "swift-nio"),
-            .product(name: "Metrics", package: "swift-metrics"),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
+            .product(name: "NIOEmbedded", package: "swift-nio", condition: client),
+            .product(name: "Metrics", package: "swift-metrics", condition: server),
+            .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
         ] + nio + certificates,
         swiftSettings: strict),
     .testTarget(
@@ -659,6 +665,12 @@ let package = Package(
     name: "signet",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: isCoreOnly ? coreProducts : coreProducts + runtimeProducts,
+    traits: [
+        .trait(name: "Client", description: "Connections, chains and stores: SwiftNIO, swift-certificates, GRDB."),
+        .trait(name: "Server", description: "Answering: Hummingbird, metrics, lifecycle.", enabledTraits: ["Client"]),
+        .trait(name: "Tools", description: "The programs: swift-argument-parser.", enabledTraits: ["Server"]),
+        .default(enabledTraits: ["Tools"]),
+    ],
     dependencies: isCoreOnly ? coreDependencies : coreDependencies + runtimeDependencies,
     targets: allTargets.filter { target in
         target.type != .test || chosenTests.map { $0.contains(target.name) } ?? true
