@@ -140,6 +140,10 @@ let coreTargets: [Target] = [
         name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
         path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
     .target(
+        name: "SealedMessages",
+        dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SealedNotes", crypto],
+        path: "Sources/Protocols/SealedMessages", swiftSettings: strict),
+    .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
     .target(
@@ -234,7 +238,7 @@ let coreTargets: [Target] = [
         dependencies: [
             "SeededRandomness",
             "CanonicalCoding", "TransparencyLog", "VerifiableMap", "SecureCell", "KeyTransparency",
-            "KeyTransparencyTesting", "NoteLog", "SealedNotes", crypto,
+            "KeyTransparencyTesting", "NoteLog", "SealedNotes", "SealedMessages", crypto,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -317,6 +321,14 @@ let runtimeTargets: [Target] = [
             "SealedNotes", "SocialRecovery", "SignetAPI", "SignetClient", "DurableStorage", crypto, sqlite,
         ],
         path: "Sources/Runtime/NotesClient", swiftSettings: strict),
+    .target(
+        name: "Signet",
+        dependencies: [
+            "KeyTransparency", "TransparencyLog", "NoteLog", "SealedNotes", "SealedMessages", "SignetAPI",
+            "SignetClient",
+            "NotesClient",
+        ],
+        path: "Sources/Runtime/Signet", swiftSettings: strict),
     .target(
         name: "DeviceKeystores",
         dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetAPI", "SignetClient", crypto],
@@ -442,6 +454,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
+            "Signet",
             "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
@@ -504,6 +517,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "DeviceKeystores",
             "SignetTesting", "KeyTransparencyTesting",
+            "NoteLog", "SealedMessages", "Signet",
             "PinScenarios", crypto, logging, sqlite,
         ] + nio,
         swiftSettings: strict),
@@ -615,44 +629,29 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
 ]
 
+/// What an app takes; README says when to take which. A product carries the modules that are used together, each imported by its name.
 let coreProducts: [Product] = [
-    .library(name: "SignetAPI", targets: ["SignetAPI"]),
-    .library(name: "KeyTransparency", targets: ["KeyTransparency"]),
-    .library(name: "KeyPinning", targets: ["KeyPinning"]),
-    .library(name: "TransparencyLog", targets: ["TransparencyLog"]),
-    .library(name: "VRF", targets: ["VRF"]),
-    .library(name: "VerifiableMap", targets: ["VerifiableMap"]),
-    .library(name: "DIDKey", targets: ["DIDKey"]),
-    .library(name: "SFrame", targets: ["SFrame"]),
-    .library(name: "SecureCell", targets: ["SecureCell"]),
-    .library(name: "OPAQUE", targets: ["OPAQUE"]),
-    .library(name: "SecretSharing", targets: ["SecretSharing"]),
-    .library(name: "DeviceIdentity", targets: ["DeviceIdentity"]),
-    .library(name: "RelyingParty", targets: ["RelyingParty"]),
-    .library(name: "SocialRecovery", targets: ["SocialRecovery"]),
-    .library(name: "NoteLog", targets: ["NoteLog"]),
-    .library(name: "SealedNotes", targets: ["SealedNotes"]),
-    .library(name: "STOMP", targets: ["STOMP"]),
-    .library(name: "CallSignalling", targets: ["CallSignalling"]),
-    .library(name: "CallKeys", targets: ["CallKeys"]),
+    .library(
+        name: "SignetVerifier", targets: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI"]),
+    .library(
+        name: "SignetFormats",
+        targets: ["DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode"]),
+    .library(
+        name: "SignetProtocols",
+        targets: [
+            "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "SealedNotes",
+            "SealedMessages", "CallSignalling", "CallKeys",
+        ]),
 ]
 
 let runtimeProducts: [Product] = [
-    .library(name: "KeyDirectory", targets: ["KeyDirectory"]),
-    .library(name: "SignetClient", targets: ["SignetClient"]),
-    .library(name: "NotesClient", targets: ["NotesClient"]),
-    .library(name: "PinnedChains", targets: ["PinnedChains"]),
+    .library(name: "Signet", targets: ["Signet"]),
+    .library(name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "KeyTransparency"]),
+    .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains"]),
+    .library(name: "SignetCalls", targets: ["CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
+    .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
+    .library(name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
     .library(name: "PinScenarios", targets: ["PinScenarios"]),
-    .library(name: "SignetServer", targets: ["SignetServer"]),
-    .library(name: "LogWitness", targets: ["LogWitness"]),
-    .library(name: "SignalBroker", targets: ["SignalBroker"]),
-    .library(name: "SignalClient", targets: ["SignalClient"]),
-    .library(name: "DeviceKeystores", targets: ["DeviceKeystores"]),
-    .library(name: "SitesClient", targets: ["SitesClient"]),
-    .library(name: "RecoveryClient", targets: ["RecoveryClient"]),
-    .library(name: "FrameCiphers", targets: ["FrameCiphers"]),
-    .library(name: "CallClient", targets: ["CallClient"]),
-    .library(name: "AudioCodec", targets: ["AudioCodec"]),
     .executable(name: "signet", targets: ["signet"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

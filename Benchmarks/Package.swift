@@ -39,7 +39,7 @@ let package = Package(
         .target(
             name: "PaperDirectory",
             dependencies: [
-                signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"), signet("KeyTransparency"), crypto,
+                signet("SignetVerifier"), crypto,
             ],
             path: "Sources/PaperDirectory", swiftSettings: strict),
 
@@ -47,33 +47,31 @@ let package = Package(
         .executableTarget(
             name: "verify-bench",
             dependencies: [
-                "CAllocations", "Measuring", "PaperDirectory", signet("TransparencyLog"), signet("VRF"),
-                signet("VerifiableMap"),
-                signet("KeyTransparency"), crypto,
+                "CAllocations", "Measuring", "PaperDirectory", signet("SignetVerifier"), crypto,
             ],
             path: "Sources/verify-bench", swiftSettings: strict),
         .executableTarget(
             name: "audit-bench",
-            dependencies: ["Measuring", signet("TransparencyLog"), signet("VRF"), signet("KeyTransparency")],
+            dependencies: ["Measuring", signet("SignetVerifier")],
             path: "Sources/audit-bench", swiftSettings: strict),
         .executableTarget(
             name: "frame-bench",
-            dependencies: ["CKeyedGCM", "Measuring", signet("SFrame"), signet("FrameCiphers"), crypto],
+            dependencies: ["CKeyedGCM", "Measuring", signet("SignetFormats"), signet("SignetCalls"), crypto],
             path: "Sources/frame-bench", swiftSettings: strict),
         .executableTarget(
-            name: "share-bench", dependencies: ["Measuring", signet("SecretSharing"), crypto],
+            name: "share-bench", dependencies: ["Measuring", signet("SignetFormats"), crypto],
             path: "Sources/share-bench", swiftSettings: strict),
         .executableTarget(
             name: "notes-bench",
             dependencies: [
-                "Measuring", "PaperDirectory", signet("KeyTransparency"), signet("SecureCell"), signet("OPAQUE"),
-                signet("NoteLog"), signet("SealedNotes"), crypto,
+                "Measuring", "PaperDirectory", signet("SignetVerifier"), signet("SignetFormats"),
+                signet("SignetProtocols"), crypto,
             ],
             path: "Sources/notes-bench", swiftSettings: strict),
         .executableTarget(
             name: "pin-bench",
             dependencies: [
-                "Measuring", signet("KeyPinning"), signet("PinnedChains"), signet("SignetAPI"), signet("SignetClient"),
+                "Measuring", signet("SignetPinning"), signet("SignetVerifier"), signet("SignetClient"),
                 signet("PinScenarios"), crypto,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -85,19 +83,17 @@ let package = Package(
         .executableTarget(
             name: "book-bench",
             dependencies: [
-                "Measuring", signet("TransparencyLog"), signet("KeyTransparency"), signet("SignetAPI"),
-                signet("SignetClient"), signet("NotesClient"),
+                "Measuring", signet("SignetVerifier"), signet("SignetClient"),
             ],
             path: "Sources/book-bench", swiftSettings: strict),
         .executableTarget(
             name: "append-bench",
-            dependencies: ["CSyncs", "Measuring", signet("TransparencyLog"), signet("KeyDirectory")],
+            dependencies: ["CSyncs", "Measuring", signet("SignetVerifier"), signet("SignetServer")],
             path: "Sources/append-bench", swiftSettings: strict),
         .executableTarget(
             name: "directory-bench",
             dependencies: [
-                signet("TransparencyLog"), signet("VRF"), signet("KeyTransparency"), signet("SignetAPI"),
-                signet("KeyDirectory"), signet("SignetServer"), crypto, logging,
+                signet("SignetVerifier"), signet("SignetServer"), crypto, logging,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),

@@ -28,11 +28,7 @@ let package = Package(
         .executableTarget(
             name: "signet-fuzz",
             dependencies: [
-                "CLibFuzzer", crypto, signet("TransparencyLog"), signet("VRF"), signet("VerifiableMap"),
-                signet("DIDKey"), signet("SFrame"), signet("STOMP"), signet("SecureCell"), signet("OPAQUE"),
-                signet("SecretSharing"), signet("KeyTransparency"), signet("KeyPinning"), signet("SignetAPI"),
-                signet("DeviceIdentity"), signet("RelyingParty"), signet("SocialRecovery"), signet("NoteLog"),
-                signet("SealedNotes"), signet("CallSignalling"), signet("CallKeys"),
+                "CLibFuzzer", crypto, signet("SignetVerifier"), signet("SignetFormats"), signet("SignetProtocols"),
             ],
             path: "Sources/signet-fuzz", swiftSettings: strict),
     ],

@@ -10,8 +10,5 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "lookup",
-            dependencies: [
-                .product(name: "SignetClient", package: "signet"), .product(name: "SignetAPI", package: "signet"),
-                .product(name: "KeyTransparency", package: "signet"),
-            ])
+            dependencies: [.product(name: "SignetClient", package: "signet")])
     ])

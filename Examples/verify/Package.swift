@@ -9,7 +9,5 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "verify",
-            dependencies: [
-                .product(name: "KeyTransparency", package: "signet"), .product(name: "SignetAPI", package: "signet"),
-            ])
+            dependencies: [.product(name: "SignetVerifier", package: "signet")])
     ])

@@ -103,3 +103,11 @@ public enum PathFault: Error, Hashable, Sendable {
     /// An extension that cannot be read.
     case malformedExtension(depth: Int)
 }
+
+extension ChainRefusal: CustomStringConvertible {
+    /// Server and reason, without the certificates.
+    public var description: String {
+        let reason = Mirror(reflecting: reason).children.first?.label ?? "\(reason)"
+        return "\(host) refused: \(reason), \(presented.count) certificates"
+    }
+}

@@ -1,4 +1,4 @@
-import CanonicalCoding
+package import CanonicalCoding
 public import KeyTransparency
 
 /// Who signed a record: a person, with one of their devices.
@@ -16,7 +16,7 @@ public struct Author: Hashable, Sendable {
         self.device = device
     }
 
-    init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         handle = try Handle(from: &reader)
         device = Array(try reader.bytes(32))
     }
@@ -35,7 +35,7 @@ extension ByteWriter {
         write(handle.bytes)
     }
 
-    mutating func write(_ author: Author) {
+    package mutating func write(_ author: Author) {
         write(author.handle)
         write(author.device)
     }

@@ -1,6 +1,6 @@
-import Crypto
+package import Crypto
 import KeyTransparency
-import NoteLog
+package import NoteLog
 
 // swift-crypto's HPKE speaks `Data`.
 #if canImport(FoundationEssentials)
@@ -12,24 +12,29 @@ import NoteLog
 /// HPKE in base mode, one message. The one seam to it.
 ///
 /// Spec: RFC 9180, section 6.1; X-Wing of draft-connolly-cfrg-xwing-kem.
-enum WrapCipher {
+package enum WrapCipher {
     /// What is encrypted: HPKE's `info`.
-    enum Purpose {
+    package enum Purpose {
+        /// A note's key.
         case note
         /// A note's key, and behind it the sender's checkpoint.
         case noteAndCheckpoint
+        /// An account's master key.
         case account
+        /// The key of one message.
+        case message
 
         fileprivate var info: Data {
             switch self {
             case .note: Data("signet-note-wrap/v1".utf8)
             case .noteAndCheckpoint: Data("signet-note-wrap/v2".utf8)
             case .account: Data("signet-account-device-wrap/v1".utf8)
+            case .message: Data("signet-message-wrap/v1".utf8)
             }
         }
     }
 
-    static func seal(
+    package static func seal(
         _ key: SymmetricKey, and checkpoint: [UInt8] = [], to recipient: WrapRecipient, suite: WrapSuite,
         purpose: Purpose, associated: [UInt8]
     ) throws -> (encapsulation: [UInt8], ciphertext: [UInt8]) {
@@ -53,7 +58,7 @@ enum WrapCipher {
         return (Array(sender.encapsulatedKey), Array(ciphertext))
     }
 
-    static func open(
+    package static func open(
         _ encapsulation: [UInt8], _ ciphertext: [UInt8], with keys: DeviceAgreementKeys, suite: WrapSuite,
         purpose: Purpose, associated: [UInt8]
     ) throws -> (key: SymmetricKey, checkpoint: [UInt8]) {

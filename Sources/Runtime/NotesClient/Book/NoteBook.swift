@@ -177,7 +177,7 @@ public actor NoteBook<Store: ClientStore> {
 
 extension DeviceAgreementKeys {
     /// The keys with which this device opens wraps.
-    init(_ secrets: DeviceSecrets) throws(NotesError) {
+    package init(_ secrets: DeviceSecrets) throws(NotesError) {
         let made: Result<DeviceAgreementKeys, SealedNoteError>
         do {
             made = try secrets.withAgreementKeys { agreement, kem in

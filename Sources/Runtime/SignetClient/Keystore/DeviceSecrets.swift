@@ -56,10 +56,11 @@ public struct DeviceSecrets: Sendable {
         } catch { throw .keysDoNotFit }
     }
 
-    /// Signs with the device's Ed25519 key; 64 bytes.
+    /// Signs with the device's Ed25519 key; 64 bytes. What is signed begins with the line of a form of ours: no two uses of the key sign
+    /// the same bytes, and an app cannot have any signed that it chose.
     ///
     /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
-    public func sign(_ message: [UInt8]) throws(KeystoreError) -> [UInt8] {
+    package func sign(_ message: [UInt8]) throws(KeystoreError) -> [UInt8] {
         do { return Array(try Self.signingKey(signing).signature(for: message)) } catch {
             throw .keysDoNotFit
         }
@@ -69,7 +70,7 @@ public struct DeviceSecrets: Sendable {
     /// that does not hold it.
     ///
     /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
-    public func signAsIdentity(_ message: [UInt8]) throws(KeystoreError) -> [UInt8]? {
+    package func signAsIdentity(_ message: [UInt8]) throws(KeystoreError) -> [UInt8]? {
         guard let identity else { return nil }
         do {
             return Array(try Self.identityPrivateKey(identity).signature(for: message).rawRepresentation)

@@ -2,6 +2,7 @@ import ArgumentParser
 import CanonicalCoding
 import DeviceKeystores
 import KeyTransparency
+import Signet
 import SignetAPI
 import SignetClient
 
@@ -13,28 +14,17 @@ struct Account: AsyncParsableCommand {
 
 extension Account {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
-    static func prepareHome(
+    static func begin(
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
-    ) throws -> (session: Session, secrets: DeviceSecrets, isNew: Bool, lock: HomeLock) {
-        let home = options.folder
-        let profile = try Self.profile(in: directory)
-        let lock = try Self.lock(home)
-        if let keystore = try Session.keystore(home) {
-            let (session, secrets) = try resume(options, keystore, handle, profile, withIdentity: withIdentity)
-            return (session, secrets, false, lock)
-        }
-        let passphrase = try Passphrase.new(options, knowing: [handle.description])
-        let secrets: DeviceSecrets
+    ) throws -> AccountBeginning {
         do {
-            secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
-            let keystore = try Keystore(sealing: secrets, under: passphrase)
-            try home.setAsideStore(notOf: profile.trust)
-            try home.directory.replace(with: profile.encoded)
-            try home.keystore.create(keystore.encoded)
-        } catch let error as KeystoreError {
-            throw CommandFailure(error, path: home.keystore.path)
-        } catch let error as FileFault { throw CommandFailure(error, path: home.path) }
-        return (try Session(options, isBeginning: true), secrets, true, lock)
+            return try AccountBeginning(
+                of: handle, at: try Self.profile(in: directory), in: options.folder, withIdentity: withIdentity
+            ) { isNew in
+                isNew
+                    ? try Passphrase.new(options, knowing: [handle.description]) : try Passphrase.existing(options)
+            }
+        } catch let error as SignetError { throw CommandFailure(error) }
     }
 
     private static func profile(in path: String) throws -> DirectoryProfile {
@@ -53,9 +43,12 @@ extension Account {
             (try? LinkCard(decoding: found, policy: policy))?.device.request.handle == handle
         }
         try OutputFile.checkRoom(path, outside: options.folder, replacing: isOwn)
-        let (session, secrets, _, lock) = try prepareHome(options, handle, directory: directory, withIdentity: false)
-        defer { withExtendedLifetime(lock) {} }
-        let card = try await session.run { client throws(ClientError) in try await client.linkCard(secrets) }
+        let beginning = try begin(options, handle, directory: directory, withIdentity: false)
+        defer { withExtendedLifetime(beginning) {} }
+        let session = Session(options, beginning.home)
+        let card = try await session.run { client throws(ClientError) in
+            try await client.linkCard(beginning.secrets)
+        }
         do { try OutputFile.write(card.encoded, to: path, outside: session.home, replacing: isOwn) } catch let failure
             as CommandFailure
         {
@@ -64,43 +57,6 @@ extension Account {
                 "\(failure.sentence.remedy) The keys are made: give the same command again with another --card.")
         }
         return (card, session)
-    }
-
-    private static func lock(_ home: HomeFolder) throws -> HomeLock {
-        let lock: HomeLock?
-        do {
-            try home.prepare()
-            lock = try home.lock()
-        } catch { throw CommandFailure(error, path: home.path) }
-        guard let lock else {
-            throw CommandFailure(
-                .usage, "Another signet is making an account in \(home.path).",
-                "Wait until it has ended; 'signet account show' then shows its account. Nothing was changed.")
-        }
-        return lock
-    }
-
-    private static func resume(
-        _ options: HomeOptions, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile,
-        withIdentity: Bool
-    ) throws -> (session: Session, secrets: DeviceSecrets) {
-        let session = try Session(options, isBeginning: true)
-        guard keystore.handle != handle || session.profile == profile else {
-            throw CommandFailure(
-                .usage, "\(session.home.path) goes by another directory file: a newer one, or another directory's.",
-                "Give its own, --directory \(session.home.directory.path), or choose another folder with --home.")
-        }
-        guard keystore.handle != handle || keystore.identityKey != nil || !withIdentity else {
-            throw CommandFailure(
-                .usage, "\(session.home.path) holds a device that was linked to \(handle), or waits for that.",
-                "'signet account show' shows it. To recover the identity, choose another folder with --home.")
-        }
-        guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity else {
-            throw CommandFailure(
-                .usage, "\(session.home.path) holds the account of \(keystore.handle) already.",
-                "Choose another folder with --home.")
-        }
-        return (session, try session.secrets())
     }
 
     /// `signet account create`
@@ -117,19 +73,12 @@ extension Account {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (session, secrets, isNew, lock) = try prepareHome(
-                home, handle, directory: directory, withIdentity: true)
-            defer { withExtendedLifetime(lock) {} }
-            let isThere = try await session.run(isWatching: false) { client throws(ClientError) in
-                do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
-                    throw ClientError.store(error)
-                }
+            let beginning = try begin(home, handle, directory: directory, withIdentity: true)
+            let session = Session(home, beginning.home)
+            let verdict: LookupVerdict
+            do { verdict = try await beginning.register() } catch {
+                throw CommandFailure(error, session: session, registering: handle.description)
             }
-            guard !isThere else {
-                throw CommandFailure(
-                    .usage, "The account of \(handle) is there already.", "'signet account show' shows it.")
-            }
-            let verdict = try await register(session, secrets, isNew: isNew)
             output.emit(
                 [
                     "handle": .string(handle.description), "home": .string(session.home.path),
@@ -140,33 +89,6 @@ extension Account {
                   This device is device 1. Its keys are in \(session.home.path), sealed under your passphrase.
                   Back that folder up: there is no other copy of your identity.
                 """)
-        }
-
-        private func register(
-            _ session: Session, _ secrets: DeviceSecrets, isNew: Bool
-        ) async throws -> LookupVerdict {
-            do { return try await session.client.createAccount(secrets) } catch {
-                if case .refused(.handleTaken, _) = error, isNew { throw setAside(session, secrets.handle) }
-                throw CommandFailure(error, session: session)
-            }
-        }
-
-        /// The folder is free for another handle, and the keys are still there: a refusal proves nothing, and
-        /// the directory might log the account after all.
-        private func setAside(_ session: Session, _ handle: Handle) -> CommandFailure {
-            let what = "The directory says that somebody else has registered \(handle). It cannot prove that."
-            do {
-                let (keystore, directory) = try session.home.setAsideRefused()
-                return CommandFailure(
-                    .notProven, what,
-                    "The new keys were put aside in \(keystore). Choose another handle; if 'signet lookup' ever shows "
-                        + "that one with these keys, rename that file to 'keystore' and \(directory) to 'directory'.")
-            } catch {
-                let fault = error.sentence(session.home.keystore.path)
-                return CommandFailure(
-                    .notProven, "\(what) The new keys are still in \(session.home.keystore.path): \(fault.what)",
-                    "Choose another handle and another folder with --home.")
-            }
         }
     }
 

@@ -2,6 +2,7 @@ import KeyTransparency
 import NoteLog
 import NotesClient
 import SealedNotes
+import Signet
 import SignetAPI
 import SignetClient
 

@@ -1,5 +1,6 @@
 import DeviceIdentity
 import DeviceKeystores
+import Signet
 import SignetClient
 import SitesClient
 
@@ -69,7 +70,9 @@ struct SiteSession {
     /// - Parameter passphrase: when the person has just given it.
     init(_ options: HomeOptions, knowing passphrase: SecretBytes? = nil) throws {
         home = options.folder
-        guard let account = try Session.keystore(home) else {
+        let account: SignetClient.Keystore?
+        do { account = try OpenHome.keystore(in: home) } catch { throw CommandFailure(error) }
+        guard let account else {
             throw CommandFailure(
                 .usage, "There is no account in \(home.path).",
                 "Make one with 'signet account create HANDLE --directory FILE'.")

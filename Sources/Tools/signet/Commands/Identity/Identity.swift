@@ -3,6 +3,7 @@ import DeviceIdentity
 import DeviceKeystores
 import KeyTransparency
 import QRCode
+import Signet
 import SignetAPI
 import SignetClient
 

@@ -3,6 +3,7 @@ import KeyTransparency
 import NoteLog
 import NotesClient
 import SealedNotes
+import Signet
 import SignetClient
 
 /// `signet notes`
@@ -121,11 +122,6 @@ struct NotesSession {
             return false
         }
     }
-}
-
-extension HomeFolder {
-    /// The SQLite file of the notes.
-    var notesPath: String { path + "/notes.sqlite" }
 }
 
 /// For commands that write.

@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
+import Signet
 import SignetAPI
 import SignetClient
 import SocialRecovery
@@ -47,10 +48,10 @@ extension Recover {
                 throw CommandFailure(
                     .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
             }
-            let (session, secrets, isNew, lock) = try Account.prepareHome(
-                home, handle, directory: directory, withIdentity: true)
-            defer { withExtendedLifetime(lock) {} }
-            let side = session.newDeviceSide(secrets)
+            let beginning = try Account.begin(home, handle, directory: directory, withIdentity: true)
+            defer { withExtendedLifetime(beginning) {} }
+            let session = Session(home, beginning.home)
+            let side = session.newDeviceSide(beginning.secrets)
             do throws(RecoveryClientError) {
                 let progress = try await side.start(
                     calling: Array(name.utf8), with: askKey, naming: guardians, withFormer: before)
@@ -58,7 +59,7 @@ extension Recover {
                 output.emit(progress.json, progress.beginning(handle))
             } catch {
                 // Nothing was asked: the folder is not bound to an account that nobody has, or that cannot be recovered now.
-                if isNew, !error.isWorthARetry, (try? side.isUnderWay) == false {
+                if beginning.isNew, !error.isWorthARetry, (try? side.isUnderWay) == false {
                     try? session.home.removeUnusedKeys()
                 }
                 throw CommandFailure(error, session: session)

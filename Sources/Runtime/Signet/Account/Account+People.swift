@@ -1,0 +1,124 @@
+public import KeyTransparency
+import NoteLog
+import SealedNotes
+import SignetAPI
+public import SignetClient
+
+/// Somebody whose keys were verified and are those that the user accepted. Only ``Account`` makes one.
+public struct Contact: Hashable, Sendable {
+    /// Who.
+    public let handle: Handle
+    /// How many devices they have.
+    public let deviceCount: Int
+    /// Whether nothing was known of them before, so that there was nothing to compare the answer with.
+    public let isFirstContact: Bool
+    /// Whether the user compared their identity key, in person or on a call: ``Account/identities(with:)``.
+    public let comparison: ComparisonState
+
+    let recipients: [WrapRecipient]
+    let authorKeys: AuthorKeys
+}
+
+extension Account {
+    /// How long a verified answer about somebody is used again, in seconds.
+    static let freshness: UInt64 = 30
+
+    /// Asks somebody to be a contact, verifies their keys and pins them.
+    ///
+    /// - Throws: ``SignetError``.
+    public func add(_ handle: Handle) async throws(SignetError) -> Contact {
+        try await befriend(handle) { client, secrets throws(ClientError) in
+            try await client.addFriend(handle, by: secrets)
+        }
+    }
+
+    /// Agrees to be a contact of somebody who asked, verifies their keys and pins them.
+    ///
+    /// - Throws: ``SignetError``.
+    public func accept(_ handle: Handle) async throws(SignetError) -> Contact {
+        try await befriend(handle) { client, secrets throws(ClientError) in
+            try await client.acceptFriend(handle, by: secrets)
+        }
+    }
+
+    /// Who has asked to be a contact and waits for an answer. Nothing in the list is proven; ``accept(_:)-6i4mv`` demands their signature.
+    ///
+    /// - Throws: ``SignetError``.
+    public func requests() async throws(SignetError) -> [Handle] {
+        let secrets = secrets
+        let friends = try await run { client throws(ClientError) in try await client.friends(of: secrets) }
+        return friends.filter { $0.1 == .invited }.map(\.0)
+    }
+
+    /// Looks somebody up, verifies every byte of the answer, and compares it with what was accepted.
+    ///
+    /// - Throws: ``SignetError``: ``SignetError/stranger(_:)`` of nobody whom the user added; ``SignetError/changed(_:)``;
+    ///   ``SignetError/contradicted(_:_:)``.
+    public func contact(_ handle: Handle) async throws(SignetError) -> Contact {
+        if let (contact, time) = known[handle], surroundings.now() < time + Self.freshness { return contact }
+        return try await contact(try await verdict(handle))
+    }
+
+    /// Accepts a change of somebody's devices or identity, after the user has said so. The log must still show the very change that the
+    /// user saw.
+    ///
+    /// - Throws: ``SignetError``.
+    public func accept(_ change: KeyChange) async throws(SignetError) -> Contact {
+        known[change.handle] = nil
+        let verdict = try await run { client throws(ClientError) in
+            try await client.trust(change.handle, accepting: change.stateHash)
+        }
+        return try await contact(verdict)
+    }
+
+    /// The numbers and codes to compare with somebody, in person or on a call on which they are known by their voice.
+    ///
+    /// - Throws: ``SignetError``.
+    public func identities(with handle: Handle) async throws(SignetError) -> ComparedIdentities {
+        try await run { client throws(ClientError) in try await client.identities(with: handle) }
+    }
+
+    // MARK: Inside
+
+    func verdict(_ handle: Handle) async throws(SignetError) -> LookupVerdict {
+        try await run { client throws(ClientError) in try await client.lookup(handle).verdict }
+    }
+
+    private func befriend(
+        _ handle: Handle,
+        _ ask: @Sendable (Client<SQLiteStore>, DeviceSecrets) async throws(ClientError) -> Friendship
+    ) async throws(SignetError) -> Contact {
+        let secrets = secrets
+        let friendship = try await run { client throws(ClientError) in try await ask(client, secrets) }
+        switch await friendship.pinning.value {
+        case .success(let verdict): return try await contact(verdict)
+        case .failure(let error): throw .client(error)
+        }
+    }
+
+    private func contact(_ verdict: LookupVerdict) async throws(SignetError) -> Contact {
+        let handle = verdict.handle
+        switch verdict.outcome {
+        case .matched, .firstPinned, .accepted: break
+        case .stranger: throw .stranger(handle)
+        case .contradicted(let contradiction): throw .contradicted(handle, contradiction)
+        case .changed(let change):
+            throw .changed(KeyChange(handle: handle, change: change, stateHash: verdict.stateHash))
+        }
+        let comparison: ComparisonState
+        do { comparison = try await home.client.comparison(with: handle) } catch { throw .client(error) }
+        let recipients = WrapRecipient.devices(of: verdict.lookup)
+        let contact = Contact(
+            handle: handle, deviceCount: recipients.count, isFirstContact: verdict.isFirstContact,
+            comparison: comparison, recipients: recipients, authorKeys: AuthorKeys(verdict.lookup))
+        known[handle] = (contact, surroundings.now())
+        return contact
+    }
+}
+
+extension Handle {
+    /// A handle as a person types it, such as `alice@example.org`.
+    ///
+    /// - Throws: `HandleError`.
+    public init(_ text: String) throws(HandleError) { try self.init(typed: Array(text.utf8)) }
+}

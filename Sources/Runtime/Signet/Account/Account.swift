@@ -1,0 +1,120 @@
+public import KeyTransparency
+import NotesClient
+import SealedNotes
+public import SignetAPI
+public import SignetClient
+
+/// A person's account on one device: finds people and verifies their keys, seals to them and opens what they sealed, and watches
+/// over the account while it is open.
+///
+/// What keeps the user safe needs no call: the directory's answers are verified and remembered, a change of its keys is followed if it
+/// weakens nothing, and the log is looked at daily for what this device did not do. What was found is in ``events``, which an app reads
+/// and shows.
+public actor Account {
+    /// Whose it is.
+    public nonisolated let handle: Handle
+    /// What the user has to know, for one reader. Nothing is dropped while nobody reads.
+    public nonisolated let events: AsyncStream<AccountEvent>
+    /// What the account is in. Another value after a change of the directory's keys.
+    public private(set) var home: OpenHome
+
+    nonisolated let secrets: DeviceSecrets
+    let device: DeviceAgreementKeys
+    let surroundings: Surroundings
+    /// People whose keys were verified a moment ago.
+    var known: [Handle: (contact: Contact, time: UInt64)] = [:]
+    var openNotes: (book: NoteBook<SQLiteStore>, store: NotesStore)?
+    private let report: AsyncStream<AccountEvent>.Continuation
+    private var watch: Task<Void, Never>?
+
+    /// Opens an account that is there.
+    ///
+    /// - Throws: ``SignetError``: of the home folder.
+    public static func open(
+        in folder: HomeFolder, passphrase: SecretBytes, surroundings: Surroundings = .system
+    ) async throws(SignetError) -> Account {
+        let home = try OpenHome(folder, in: surroundings)
+        guard let keystore = home.keystore else { throw .noAccount(folder: folder.path) }
+        return try await Account(home, try AccountBeginning.open(keystore, in: folder, with: passphrase))
+    }
+
+    /// Registers a new account, with this device as its first, and verifies that the log has it. Interrupted, it is simply called again.
+    ///
+    /// - Parameters:
+    ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
+    ///   - passphrase: what the keys are sealed under; refused when it is guessed too soon.
+    /// - Throws: ``SignetError``.
+    public static func create(
+        _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
+        surroundings: Surroundings = .system
+    ) async throws(SignetError) -> Account {
+        let beginning: AccountBeginning
+        do {
+            beginning = try AccountBeginning(of: handle, at: profile, in: folder, surroundings: surroundings) { isNew in
+                if isNew, let weakness = SecretWeakness.first(of: passphrase, knowing: [handle.description]) {
+                    throw SignetError.weakPassphrase(weakness)
+                }
+                return passphrase
+            }
+        } catch let error as SignetError { throw error } catch { throw .client(.keystore(.keysDoNotFit)) }
+        _ = try await beginning.register()
+        return try await Account(try beginning.home.reopened(), beginning.secrets)
+    }
+
+    init(_ home: OpenHome, _ secrets: DeviceSecrets) async throws(SignetError) {
+        self.home = home
+        self.secrets = secrets
+        surroundings = home.surroundings
+        handle = secrets.handle
+        do { device = try DeviceAgreementKeys(secrets) } catch { throw .notes(error) }
+        (events, report) = AsyncStream.makeStream()
+        watch = Task { [weak self, surroundings] in
+            while !Task.isCancelled {
+                await self?.look()
+                await surroundings.wait(.seconds(3600))
+            }
+        }
+    }
+
+    deinit {
+        watch?.cancel()
+        report.finish()
+    }
+
+    /// Ends the watch and the events, and closes the notes.
+    public func close() {
+        watch?.cancel()
+        report.finish()
+        if let open = openNotes { try? open.store.close() }
+        openNotes = nil
+    }
+
+    /// Looks now at what is looked at daily, if it is due, and reports what was found.
+    public func look() async {
+        for finding in await home.check() { report.yield(.found(finding)) }
+    }
+
+    /// Does something of the client's. A change of the directory's keys is followed on the way, and reported.
+    func run<Value: Sendable>(
+        _ body: @Sendable (Client<SQLiteStore>) async throws(ClientError) -> Value
+    ) async throws(SignetError) -> Value {
+        let (value, home) = try await home.run(body)
+        move(to: home)
+        return value
+    }
+
+    func move(to home: OpenHome) {
+        guard home.profile != self.home.profile else { return }
+        self.home = home
+        known = [:]
+        report.yield(.directoryKeysChanged)
+    }
+}
+
+/// What an app shows its user.
+public enum AccountEvent: Hashable, Sendable {
+    /// A look at the log found something.
+    case found(WatchFinding)
+    /// The directory has new keys. Their change was in its log, cosigned by the quorum of before, and was followed.
+    case directoryKeysChanged
+}

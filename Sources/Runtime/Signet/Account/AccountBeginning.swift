@@ -1,0 +1,108 @@
+public import KeyTransparency
+public import SignetAPI
+public import SignetClient
+
+/// A home folder in which an account, or a further device of one, is being made. Its keys are on the disk before anything is sent, so
+/// that an interruption loses nothing: beginning again goes on with the same keys.
+public struct AccountBeginning: Sendable {
+    /// The home.
+    public let home: OpenHome
+    /// The device's keys, open.
+    public let secrets: DeviceSecrets
+    /// Whether the keys were made just now.
+    public let isNew: Bool
+    private let lock: HomeLock
+
+    /// Makes the keys, or opens those of an interrupted beginning.
+    ///
+    /// - Parameters:
+    ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
+    ///   - withIdentity: whether this is the account's first device.
+    ///   - passphrase: gives the passphrase: a new one, or that of the keys that are there.
+    /// - Throws: ``SignetError``, and whatever `passphrase` throws.
+    public init(
+        of handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, withIdentity: Bool = true,
+        surroundings: Surroundings = .system, passphrase: (_ isNew: Bool) throws -> SecretBytes
+    ) throws {
+        lock = try Self.lock(folder)
+        if let keystore = try OpenHome.keystore(in: folder) {
+            home = try OpenHome(folder, isBeginning: true, in: surroundings)
+            try Self.check(home, keystore, handle, profile, withIdentity: withIdentity)
+            secrets = try Self.open(keystore, in: folder, with: try passphrase(false))
+            isNew = false
+            return
+        }
+        let secret = try passphrase(true)
+        do {
+            secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
+            let keystore = try Keystore(sealing: secrets, under: secret)
+            try folder.setAsideStore(notOf: profile.trust)
+            try folder.directory.replace(with: profile.encoded)
+            try folder.keystore.create(keystore.encoded)
+        } catch let error as KeystoreError {
+            throw SignetError.keystore(error, path: folder.keystore.path)
+        } catch let error as FileFault { throw SignetError.file(error, path: folder.path) }
+        home = try OpenHome(folder, isBeginning: true, in: surroundings)
+        isNew = true
+    }
+
+    /// Registers the account, and verifies that the log has it.
+    ///
+    /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` when that was done before; ``SignetError/handleTaken(keystore:directory:)``.
+    public func register() async throws(SignetError) -> LookupVerdict {
+        let handle = secrets.handle
+        let (isThere, home) = try await home.run { client throws(ClientError) in
+            do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
+                throw ClientError.store(error)
+            }
+        }
+        guard !isThere else { throw .isTaken(folder: home.folder.path, by: .sameAccount(handle)) }
+        do { return try await home.client.createAccount(secrets) } catch {
+            if case .refused(.handleTaken, _) = error, isNew { throw setAside() }
+            throw .client(error)
+        }
+    }
+
+    /// The folder is free for another handle, and the keys are still there: a refusal proves nothing, and the directory might log the
+    /// account after all.
+    private func setAside() -> SignetError {
+        do {
+            let (keystore, directory) = try home.folder.setAsideRefused()
+            return .handleTaken(keystore: keystore, directory: directory)
+        } catch { return .handleTakenAndKept(error, keystore: home.folder.keystore.path) }
+    }
+
+    private static func lock(_ folder: HomeFolder) throws(SignetError) -> HomeLock {
+        let lock: HomeLock?
+        do {
+            try folder.prepare()
+            lock = try folder.lock()
+        } catch { throw .file(error, path: folder.path) }
+        guard let lock else { throw .isBeingMade(folder: folder.path) }
+        return lock
+    }
+
+    /// Only what was begun here is gone on with.
+    private static func check(
+        _ home: OpenHome, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile, withIdentity: Bool
+    ) throws(SignetError) {
+        let folder = home.folder.path
+        guard keystore.handle != handle || home.profile == profile else {
+            throw .isTaken(folder: folder, by: .anotherDirectory)
+        }
+        guard keystore.handle != handle || keystore.identityKey != nil || !withIdentity else {
+            throw .isTaken(folder: folder, by: .linkedDevice(handle))
+        }
+        guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity else {
+            throw .isTaken(folder: folder, by: .account(keystore.handle))
+        }
+    }
+
+    static func open(
+        _ keystore: Keystore, in folder: HomeFolder, with passphrase: SecretBytes
+    ) throws(SignetError) -> DeviceSecrets {
+        do { return try keystore.open(with: passphrase) } catch {
+            throw .keystore(error, path: folder.keystore.path)
+        }
+    }
+}

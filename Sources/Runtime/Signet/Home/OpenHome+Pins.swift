@@ -1,0 +1,32 @@
+public import SignetAPI
+public import SignetClient
+
+extension OpenHome {
+    /// Keeps the pins that the directory's log has, for the next connections, unless newer ones are kept already.
+    ///
+    /// - Returns: whether other keys are accepted from now on.
+    @discardableResult
+    public func keep(_ pins: DirectoryPins) throws(ClientError) -> Bool {
+        guard !isGuest, let kept = try? folder.profile(), kept.mark?.version ?? 0 < pins.version else { return false }
+        do { try folder.directory.replace(with: kept.following(pins).encoded) } catch { throw .store(.file(error)) }
+        return kept.server != pins.server
+    }
+
+    /// Takes pins that came as a file, because no server is reached by those in use. They are kept only after the directory, reached
+    /// by them alone, has shown that its log has them.
+    ///
+    /// - Returns: the newest that the log has.
+    /// - Throws: ``SignetError``: nothing has changed.
+    public func accept(_ note: [UInt8]) async throws(SignetError) -> DirectoryPins {
+        let candidate: DirectoryProfile
+        do throws(DirectoryPinsError) {
+            candidate = profile.following(try PinsVerifier(profile).verify(file: note))
+        } catch { throw .client(.pins(error)) }
+        let client = try Self.client(storePath, candidate, keystore, reports: folder.reports, in: surroundings)
+        do throws(ClientError) {
+            let pins = try await client.newestPins()
+            try keep(pins)
+            return pins
+        } catch { throw .client(error) }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import KeyTransparency
+public import SignetAPI
+public import SignetClient
+import TransparencyLog
+
+/// An open home folder: its directory, its store, its keystore if there is one, and a client over them.
+///
+/// The rules that keep a person safe between two requests are here: whoever has keys has a memory, a change of the directory's keys is
+/// followed only if it weakens nothing, and the own account is looked at daily (``check()``).
+public struct OpenHome: Sendable {
+    /// Where it is.
+    public let folder: HomeFolder
+    /// The directory that is used.
+    public let profile: DirectoryProfile
+    /// The account's keys, sealed; nil without an account, and at another directory than the home's.
+    public let keystore: Keystore?
+    /// Asks, verifies and remembers.
+    public let client: Client<SQLiteStore>
+    /// Where the client's store is.
+    public let storePath: String
+    /// Whether the directory is another one than the home's own.
+    public let isGuest: Bool
+    let surroundings: Surroundings
+
+    /// Opens what is there.
+    ///
+    /// - Parameters:
+    ///   - directory: a directory file to use instead of the home folder's; without an account one is enough to look people up.
+    ///     Another directory than the home's has a store of its own, and there the user is nobody.
+    ///   - isBeginning: whether an account is being made here, which may have got no further than its keys.
+    /// - Throws: ``SignetError``: of the home folder.
+    public init(
+        _ folder: HomeFolder, directory: DurableFile? = nil, isBeginning: Bool = false,
+        in surroundings: Surroundings = .system
+    ) throws(SignetError) {
+        self.folder = folder
+        self.surroundings = surroundings
+        let file = directory ?? folder.directory
+        guard directory != nil || file.exists else { throw .noAccount(folder: folder.path) }
+        do { profile = try HomeFolder.profile(in: file) } catch { throw .directoryFile(error, path: file.path) }
+        do { try folder.prepare() } catch { throw .file(error, path: folder.path) }
+        isGuest = directory != nil && !folder.isBound(to: profile.trust)
+        storePath = isGuest ? folder.storePath(of: profile.trust) : folder.storePath
+        if isGuest { try Self.keep(profile, in: folder.guestProfile(of: profile.trust)) }
+        keystore = isGuest ? nil : try Self.keystore(in: folder)
+        if keystore != nil, !isBeginning { try Self.checkMemory(storePath) }
+        client = try Self.client(storePath, profile, keystore, reports: folder.reports, in: surroundings)
+    }
+
+    /// The home after its directory file was replaced.
+    func reopened() throws(SignetError) -> OpenHome { try OpenHome(folder, in: surroundings) }
+
+    /// The keystore of a folder; nil if it has none.
+    ///
+    /// - Throws: ``SignetError/file(_:path:)``, ``SignetError/keystore(_:path:)``.
+    public static func keystore(in folder: HomeFolder) throws(SignetError) -> Keystore? {
+        guard folder.keystore.exists else { return nil }
+        let bytes: [UInt8]
+        do { bytes = try folder.keystore.read(maximumByteCount: Keystore.maximumByteCount, isSecret: true) } catch {
+            throw .file(error, path: folder.keystore.path)
+        }
+        do { return try Keystore(decoding: bytes) } catch { throw .keystore(error, path: folder.keystore.path) }
+    }
+
+    /// Whoever has keys has a memory: an empty file in its place has lost whom the user knows, and would believe any key.
+    private static func checkMemory(_ path: String) throws(SignetError) {
+        func byteCount(_ path: String) -> UInt64? {
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.size].flatMap { ($0 as? NSNumber)?.uint64Value }
+        }
+        guard byteCount(path) == 0, byteCount(path + "-wal") ?? 0 == 0 else { return }
+        throw .memoryLost(path: path)
+    }
+
+    private static func keep(_ profile: DirectoryProfile, in file: DurableFile) throws(SignetError) {
+        guard !file.exists else { return }
+        do { try file.replace(with: profile.encoded) } catch { throw .file(error, path: file.path) }
+    }
+
+    static func client(
+        _ storePath: String, _ profile: DirectoryProfile, _ keystore: Keystore?, reports: DurableFile,
+        in surroundings: Surroundings
+    ) throws(SignetError) -> Client<SQLiteStore> {
+        let store: SQLiteStore
+        let floored: Surroundings
+        do throws(StoreError) {
+            store = try SQLiteStore.open(at: storePath, of: profile.trust.policy.logs.first?.name)
+            floored = surroundings.notBefore(try store.newestTime())
+        } catch { throw .store(error, path: storePath) }
+        let transport: NIOTransport
+        do throws(TransportError) {
+            let spool = ReportSpool(reports)
+            let connector = try profile.connector(in: floored) { report in
+                // A report that cannot be kept changes nothing about the refusal.
+                _ = try? spool.add(report)
+            }
+            transport = NIOTransport(to: try DirectoryAddress(profile.url), through: connector)
+        } catch { throw .address(error, url: profile.url) }
+        do {
+            return try Client(
+                of: profile, over: transport, remembering: store,
+                owner: keystore.map {
+                    .init(handle: $0.handle, deviceKey: $0.keys.signing, identityKey: $0.identityKey)
+                }, in: floored)
+        } catch { throw .profile(error, url: profile.url) }
+    }
+}

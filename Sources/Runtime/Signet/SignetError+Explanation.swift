@@ -1,0 +1,110 @@
+public import SignetClient
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What happened, and what to do about it, for an app's screen and log. No handle, no key, and nothing of what a server sent.
+public struct Explanation: Hashable, Sendable {
+    /// What happened; one sentence.
+    public let what: String
+    /// What to do about it; one or two sentences.
+    public let remedy: String
+
+    init(_ what: String, _ remedy: String) {
+        self.what = what
+        self.remedy = remedy
+    }
+}
+
+extension SignetError: CustomStringConvertible {
+    /// ``explanation`` in one line.
+    public var description: String { "\(explanation.what) \(explanation.remedy)" }
+
+    /// For the user.
+    public var explanation: Explanation {
+        switch self {
+        case .noAccount: Explanation("There is no account on this device.", "Create one, or link this device to one.")
+        case .isBeingMade:
+            Explanation("An account is being made here by another program.", "Try again when it has ended.")
+        case .isTaken(_, .sameAccount): Explanation("The account exists already.", "Open it.")
+        case .isTaken: Explanation("This place holds another account.", "Choose another place.")
+        case .file(let fault, let path):
+            Explanation("\(path) cannot be used: \(fault).", "Check the disk and its permissions.")
+        case .directoryFile(_, let path):
+            Explanation("\(path) is not a directory file.", "Get it again from whoever runs the directory.")
+        case .keystore(.wrongPassphraseOrDamaged, _):
+            Explanation(
+                "The passphrase is wrong, or the keystore is damaged.", "Try again, or restore the file from a backup.")
+        case .keystore(let error, _):
+            Explanation("The keystore cannot be opened: \(error).", "Restore it from a backup.")
+        case .store(let error, _):
+            Explanation("What this device remembers cannot be read: \(error).", "Restore it from a backup.")
+        case .memoryLost:
+            Explanation(
+                "This device has lost its memory of whose keys are whose.",
+                "Restore it from a backup. Without one, remove it, and compare keys with your contacts again.")
+        case .weakPassphrase: Explanation("The passphrase would be guessed too soon.", "Choose a longer one.")
+        case .address, .profile:
+            Explanation("The directory file cannot be used.", "Get it again from whoever runs the directory.")
+        case .client(let error): error.explanation
+        case .quorumWeakened:
+            Explanation(
+                "The directory has changed its keys, and other or fewer witnesses would suffice from now on.",
+                "Ask whoever runs it before you go on.")
+        case .evidenceHeld:
+            Explanation(
+                "The directory has changed its keys, and there is evidence against it on this device.",
+                "Ask whoever runs it before you go on.")
+        case .handleTaken, .handleTakenAndKept:
+            Explanation("The directory says that the handle is taken, and does not prove it.", "Choose another handle.")
+        case .stranger: Explanation("This is nobody whom you added.", "Add them first.")
+        case .changed:
+            Explanation(
+                "This person's devices or identity have changed since you accepted them.",
+                "Ask them in another way whether that was them, and accept the change then.")
+        case .contradicted:
+            Explanation(
+                "What the directory shows of this person contradicts what it proved before.",
+                "Do not use this directory until its operator has explained this.")
+        case .message(let error): Explanation("The message was refused: \(error.name).", error.remedy)
+        case .notes(.client(let error)): error.explanation
+        case .notes(let error):
+            Explanation("The notes could not be used: \(error.family).", "Try again; nothing was lost.")
+        }
+    }
+}
+
+extension SignetError: LocalizedError {
+    /// ``Explanation/what``.
+    public var errorDescription: String? { explanation.what }
+    /// ``Explanation/remedy``.
+    public var recoverySuggestion: String? { explanation.remedy }
+}
+
+extension ClientError {
+    fileprivate var explanation: Explanation {
+        switch family {
+        case .environment:
+            Explanation("The directory could not be reached (\(self)).", "Check the network and try again.")
+        case .peer:
+            Explanation(
+                "The directory's answer was refused (\(self)).",
+                "Nothing was sent or believed. Ask whoever runs the directory.")
+        case .caller: Explanation("This cannot be done (\(self)).", "Check what was asked for.")
+        case .bug: Explanation("A mistake in Signet (\(self)).", "Please report it.")
+        }
+    }
+}
+
+extension SealedMessageError {
+    /// The check that failed; without whom it names.
+    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+
+    fileprivate var remedy: String {
+        isOfTheCaller
+            ? "Nothing was sealed." : "Whoever carried it may have changed it; ask its sender to send it again."
+    }
+}

@@ -1,0 +1,25 @@
+import KeyTransparency
+import SignetAPI
+
+/// What may stand in an app's log: which check, which case, how much. No handle, no key, and no byte of what a server sent.
+extension ClientError: CustomStringConvertible {
+    /// Case and check.
+    public var description: String {
+        switch self {
+        case .transport(let error): "transport: \(error)"
+        case .refused(let code, _): "refused: \(code.rawValue)"
+        case .unexpectedStatus(let status): "unexpectedStatus: \(status)"
+        case .lookup(let refusal): "lookup: \(refusal)"
+        case .notWhatWasSent: "notWhatWasSent"
+        case .viewKeepsMoving: "viewKeepsMoving"
+        case .store(let error): "store: \(error)"
+        case .keystore(let error): "keystore: \(error)"
+        default: Mirror(reflecting: self).children.first?.label ?? "unknown"
+        }
+    }
+}
+
+extension LookupRefusal: CustomStringConvertible {
+    /// The check that failed.
+    public var description: String { "the check '\(error.check)' refused an answer of \(response.count) bytes" }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import KeyTransparency
+import NoteLog
+import SealedMessages
+import SignetAPI
+import SignetClient
+import SignetTesting
+import Synchronization
+import Testing
+
+@testable import Signet
+
+/// Apps over a real server: what their users' accounts do by themselves, and what they refuse.
+@Suite struct AccountTests {
+    private static let passphrase = "a passphrase that nobody guesses: heron, kettle, ninety"
+    private static let context = "com.example.chat"
+
+    private static let surroundings = surroundings(Surroundings.system.now)
+
+    /// Surroundings in which nothing is waited for until the test has ended.
+    private static func surroundings(_ now: @escaping @Sendable () -> UInt64) -> Surroundings {
+        Surroundings(
+            now: now, wait: { _ in try? await Task.sleep(for: .seconds(86_400)) },
+            randomBytes: Surroundings.system.randomBytes)
+    }
+
+    private static func create(
+        _ name: String, _ directory: TestDirectory, in folder: String, surroundings: Surroundings = surroundings
+    ) async throws -> Account {
+        try await Account.create(
+            Handle(name), at: directory.profile, in: HomeFolder(path: folder + "/" + name),
+            passphrase: SecretBytes(copying: passphrase.utf8), surroundings: surroundings)
+    }
+
+    /// Alice and Bob, who know each other.
+    private static func withFriends(
+        attack: Attack? = nil,
+        _ body:
+            @Sendable @escaping (TestDirectory, _ folder: String, _ alice: Account, _ bob: Account) async throws -> Void
+    ) async throws {
+        try await TestDirectory.run(attack: attack) { directory in
+            try await withTemporaryFolder { folder in
+                let alice = try await create("alice@example.org", directory, in: folder)
+                let bob = try await create("bob@example.org", directory, in: folder)
+                _ = try await alice.add(bob.handle)
+                #expect(try await bob.requests() == [alice.handle])
+                _ = try await bob.accept(alice.handle)
+                try await body(directory, folder, alice, bob)
+                await alice.close()
+                await bob.close()
+            }
+        }
+    }
+
+    @Test func whatIsSealedToAFriendOpensOnTheirDeviceAndNamesItsSender() async throws {
+        try await Self.withFriends { _, folder, alice, bob in
+            let message = try await alice.seal("hello".utf8, to: [bob.handle], for: Self.context)
+            let opened = try await bob.open(message.encoded, for: Self.context)
+            #expect(opened.content.sender.handle == alice.handle)
+            #expect(opened.content.body == Array("hello".utf8))
+            #expect(try await alice.open(message.encoded, for: Self.context) == opened, "one's own devices open it too")
+            // Closed and opened again, from what is on the disk.
+            await bob.close()
+            let again = try await Account.open(
+                in: HomeFolder(path: folder + "/bob@example.org"),
+                passphrase: SecretBytes(copying: Self.passphrase.utf8), surroundings: Self.surroundings)
+            #expect(try await again.open(message.encoded, for: Self.context) == opened)
+            await again.close()
+        }
+    }
+
+    @Test func whoIsNotAContactIsNeitherWrittenToNorHeard() async throws {
+        try await Self.withFriends { directory, folder, alice, bob in
+            let carol = try await Self.create("carol@example.org", directory, in: folder)
+            await #expect(throws: SignetError.stranger(bob.handle)) {
+                try await carol.seal("hello".utf8, to: [bob.handle], for: Self.context)
+            }
+            _ = try await carol.add(bob.handle)
+            let message = try await carol.seal("hello".utf8, to: [bob.handle], for: Self.context)
+            await #expect(throws: SignetError.stranger(carol.handle)) {
+                try await bob.open(message.encoded, for: Self.context)
+            }
+            await #expect(throws: SignetError.message(.notForThisDevice)) {
+                try await alice.open(message.encoded, for: Self.context)
+            }
+            await carol.close()
+        }
+    }
+
+    @Test func nothingIsSealedUnderAKeyThatTheServerSwapped() async throws {
+        try await Self.withFriends(attack: .swappedKey) { directory, folder, alice, bob in
+            let home = HomeFolder(path: folder + "/alice@example.org")
+            await alice.close()
+            try home.directory.replace(with: directory.lyingProfile.encoded)
+            let deceived = try await Account.open(
+                in: home, passphrase: SecretBytes(copying: Self.passphrase.utf8), surroundings: Self.surroundings)
+            var refusal: LookupRefusal?
+            do throws(SignetError) {
+                _ = try await deceived.seal("secret".utf8, to: [bob.handle], for: Self.context)
+            } catch {
+                if case .client(.lookup(let found)) = error { refusal = found }
+            }
+            let found = try #require(refusal, "the check is named")
+            // What an app writes into its log says neither who talks to whom, nor what the server sent.
+            for error in [SignetError.client(.lookup(found)), .client(.withheld(bob.handle)), .stranger(bob.handle)] {
+                let said = "\(error) \(error.localizedDescription)"
+                #expect(!said.contains("bob") && said.utf8.count < 500, "\(said)")
+            }
+            #expect("\(SignetError.client(.lookup(found)))".contains("\(found.error.check)"))
+            await deceived.close()
+        }
+    }
+
+    /// A new device of a contact's, of which their user has said nothing yet, neither reads nor speaks.
+    @Test func aContactsNewDeviceWaitsForTheUsersWord() async throws {
+        try await Self.withFriends { directory, _, alice, bob in
+            let planted = try DeviceSecrets.generate(for: bob.handle, withIdentity: false)
+            let client = await bob.home.client
+            let card = try await client.deviceCard(planted)
+            _ = try await client.addDevice(card, by: bob.secrets)
+            let old = try await bob.seal("from the old device".utf8, to: [alice.handle], for: Self.context)
+            let other = try await Account(OpenHome(bob.home.folder, in: Self.surroundings), planted)
+            let new = try await other.seal("from the new one".utf8, to: [alice.handle], for: Self.context)
+
+            await alice.forgetKnown()
+            var change: KeyChange?
+            do throws(SignetError) {
+                _ = try await alice.seal("to Bob".utf8, to: [bob.handle], for: Self.context)
+            } catch {
+                if case .changed(let found) = error { change = found }
+            }
+            let found = try #require(change)
+            #expect(found.handle == bob.handle && found.change.added.count == 1 && !found.change.identityKeyChanged)
+            #expect(try await alice.open(old.encoded, for: Self.context).content.sender.handle == bob.handle)
+            await #expect(throws: SignetError.changed(found)) { try await alice.open(new.encoded, for: Self.context) }
+
+            #expect(try await alice.accept(found).deviceCount == 2)
+            #expect(try await alice.open(new.encoded, for: Self.context).content.body == Array("from the new one".utf8))
+            let message = try await alice.seal("to both".utf8, to: [bob.handle], for: Self.context)
+            #expect(try await other.open(message.encoded, for: Self.context).content.body == Array("to both".utf8))
+            await other.close()
+        }
+    }
+
+    /// Nobody has to call anything for it: an app that only reads the events hears of it, within a day.
+    @Test func whatTheOwnersDeviceDidNotDoIsAnEvent() async throws {
+        let time = Mutex(Surroundings.system.now())
+        let now: @Sendable () -> UInt64 = { time.withLock { $0 } }
+        try await TestDirectory.run(clock: now) { directory in
+            try await withTemporaryFolder { folder in
+                let alice = try await Self.create(
+                    "alice@example.org", directory, in: folder, surroundings: Self.surroundings(now))
+                await alice.look()
+                time.withLock { $0 += 86_400 }
+                // Somebody else with the same identity key, as after a theft.
+                let planted = try DeviceSecrets.generate(for: alice.handle, withIdentity: false)
+                let thief = try directory.client(alice.secrets, now: now)
+                _ = try await thief.lookup(alice.handle)
+                _ = try await thief.addDevice(
+                    try await directory.client(planted, now: now).deviceCard(planted), by: alice.secrets)
+                await alice.look()
+                await alice.close()
+                var alarms: [MonitorAlarm] = []
+                // This server has logged no pins, which is found as well.
+                for await event in alice.events {
+                    if case .found(.ownAccount(let alarm)) = event { alarms.append(alarm) }
+                }
+                #expect(alarms == [.unknownVersion(2), .unknownDevice(planted.keys.signing)])
+            }
+        }
+    }
+
+    /// The first look needs no call, and no event is waited for: the account has looked when it begins to wait for the next time.
+    @Test func anOpenAccountLooksByItself() async throws {
+        try await TestDirectory.run { directory in
+            try await withTemporaryFolder { folder in
+                let (waits, hasLooked) = AsyncStream.makeStream(of: Void.self)
+                let surroundings = Surroundings(
+                    now: Surroundings.system.now,
+                    wait: { _ in
+                        hasLooked.yield()
+                        try? await Task.sleep(for: .seconds(86_400))
+                    }, randomBytes: Surroundings.system.randomBytes)
+                let alice = try await Self.create(
+                    "alice@example.org", directory, in: folder, surroundings: surroundings)
+                for await _ in waits { break }
+                await alice.close()
+                var events: [AccountEvent] = []
+                for await event in alice.events { events.append(event) }
+                #expect(events == [.found(.refused(.pins, .pins(.withheld)))], "this server has logged no pins")
+            }
+        }
+    }
+
+    @Test func foldersAndPassphrasesThatAreNotRightAreNamed() async throws {
+        try await TestDirectory.run { directory in
+            try await withTemporaryFolder { folder in
+                let handle = try Handle("dora@example.org")
+                let home = HomeFolder(path: folder + "/dora")
+                await #expect(throws: SignetError.noAccount(folder: home.path)) {
+                    try await Account.open(in: home, passphrase: SecretBytes(copying: Self.passphrase.utf8))
+                }
+                await #expect(throws: SignetError.weakPassphrase(.short(6))) {
+                    try await Account.create(
+                        handle, at: directory.profile, in: home, passphrase: SecretBytes(copying: "secret".utf8))
+                }
+                #expect(!home.keystore.exists, "nothing was made")
+                let dora = try await Self.create("dora@example.org", directory, in: folder)
+                await dora.close()
+                let made = HomeFolder(path: folder + "/dora@example.org")
+                await #expect(throws: SignetError.isTaken(folder: made.path, by: .sameAccount(handle))) {
+                    try await Self.create("dora@example.org", directory, in: folder)
+                }
+                await #expect(throws: SignetError.keystore(.wrongPassphraseOrDamaged, path: made.keystore.path)) {
+                    try await Account.open(in: made, passphrase: SecretBytes(copying: "not the one".utf8))
+                }
+                await #expect(throws: SignetError.isTaken(folder: made.path, by: .account(handle))) {
+                    try await Account.create(
+                        Handle("eve@example.org"), at: directory.profile, in: made,
+                        passphrase: SecretBytes(copying: Self.passphrase.utf8))
+                }
+            }
+        }
+    }
+}
+
+extension Account {
+    /// As when ``freshness`` seconds have passed.
+    fileprivate func forgetKnown() { known = [:] }
+}
