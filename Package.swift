@@ -517,8 +517,11 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "DeviceKeystores",
             "SignetTesting", "KeyTransparencyTesting",
-            "NoteLog", "SealedMessages", "Signet",
+            "NoteLog", "NotesClient", "SealedMessages", "Signet", "ConnectionLimits",
             "PinScenarios", crypto, logging, sqlite,
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
         ] + nio,
         swiftSettings: strict),
     .testTarget(

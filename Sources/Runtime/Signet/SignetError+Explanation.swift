@@ -1,3 +1,4 @@
+import SignetAPI
 public import SignetClient
 
 #if canImport(FoundationEssentials)
@@ -72,7 +73,9 @@ extension SignetError: CustomStringConvertible {
         case .message(let error): Explanation("The message was refused: \(error.name).", error.remedy)
         case .notes(.client(let error)): error.explanation
         case .notes(let error):
-            Explanation("The notes could not be used: \(error.family).", "Try again; nothing was lost.")
+            Explanation(
+                "The notes could not be used (\(Mirror(reflecting: error).children.first?.label ?? "\(error)")).",
+                "Nothing was lost.")
         }
     }
 }
@@ -86,7 +89,11 @@ extension SignetError: LocalizedError {
 
 extension ClientError {
     fileprivate var explanation: Explanation {
-        switch family {
+        if case .refused(.notFound, _) = self {
+            return Explanation(
+                "The directory knows nobody of that name.", "Check the spelling, or wait until they have an account.")
+        }
+        return switch family {
         case .environment:
             Explanation("The directory could not be reached (\(self)).", "Check the network and try again.")
         case .peer:

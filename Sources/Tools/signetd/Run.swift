@@ -2,7 +2,6 @@ import ArgumentParser
 import FrameRelay
 import KeyDirectory
 import Logging
-import RecoveryStore
 import SignetServer
 
 /// `signetd run`
@@ -98,7 +97,11 @@ struct Run: AsyncParsableCommand {
             let tls = try ServerTLS(stored.identity)
             let signals = try StoredSignals.open(DataDirectory(path: data.data))
             let calls = CallAnswering(signals, relay: try await relay(configuration))
-            parts = try await self.parts(beside: stored, switching: tls, logger) + [calls]
+            // Files of the operator's own are read once.
+            parts =
+                try await StandardParts.open(
+                    DataDirectory(path: data.data), beside: stored, switching: tlsCert == nil ? tls : nil, login: login,
+                    logger: logger) + [calls]
             server = HTTPSServer(
                 answering: HonestDirectory(stored.directory), and: parts, signals: signals, as: tls,
                 configuration: configuration, logger: logger)
@@ -109,22 +112,11 @@ struct Run: AsyncParsableCommand {
         logger.info("stopped")
     }
 
-    /// What answers beside the directory and its calls.
-    private func parts(
-        beside stored: StoredDirectory, switching tls: ServerTLS, _ logger: Logger
-    ) async throws -> [any PartAnswering] {
-        let directory = stored.directory
-        let data = DataDirectory(path: data.data)
+    private var login: LoginLimits {
         var login = LoginLimits()
         login.account.burst = loginAttempts
         if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
-        let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
-        let recovery = try MailboxStore(at: data.recovery)
-        let letters = RecoveryAnswering(recovery, beside: directory, clock: ServerClock.system.time)
-        // Files of the operator's own are read once.
-        let pins = try PinsAnswering(
-            data, beside: stored, switching: tlsCert == nil ? tls : nil, clock: ServerClock.system.time, logger: logger)
-        return [pins, notes, FormerAnswering(beside: directory), letters]
+        return login
     }
 
     private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {

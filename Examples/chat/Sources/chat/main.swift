@@ -16,6 +16,19 @@ func mailbox(of person: Handle) throws -> URL {
     return folder
 }
 
+/// Agrees if they have asked, else asks, as soon as they have an account.
+func meet(_ friend: Handle, _ account: Account) async throws -> Contact {
+    while true {
+        do {
+            let hasAsked = try await account.requests().contains(friend)
+            return hasAsked ? try await account.accept(friend) : try await account.add(friend)
+        } catch SignetError.client(.refused(.notFound, _)) {
+            print("\(friend) has no account yet")
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+}
+
 /// Prints what came, in the order in which it was sent, and takes it out of the mailbox.
 func receive(_ account: Account) async throws {
     for file in try FileManager.default.contentsOfDirectory(
@@ -39,8 +52,7 @@ do {
         ? try await Account.open(in: home, passphrase: passphrase)
         : try await Account.create(Handle(words[2]), at: directory, in: home, passphrase: passphrase)
     let friend = try Handle(words[3])
-    let hasAsked = try await account.requests().contains(friend)
-    let contact = hasAsked ? try await account.accept(friend) : try await account.add(friend)
+    let contact = try await meet(friend, account)
     print("\(contact.handle) has \(contact.deviceCount) device(s), compared: \(contact.comparison)")
 
     Task.detached { for await event in account.events { print("! \(event)") } }

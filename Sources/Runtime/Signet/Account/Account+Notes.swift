@@ -28,7 +28,15 @@ extension Account {
         do { store = try NotesStore.open(at: home.folder.notesPath) } catch { throw .store(error) }
         let book = try await NoteBook(home.client, secrets: secrets, store: store, in: surroundings)
         openNotes = (book, store)
+        try await begin(book)
         return book
+    }
+
+    /// The account's key to notes is fetched, or made, before the first use: nothing could be written without it. Without a network the
+    /// notes that are here can be read.
+    private func begin(_ book: NoteBook<SQLiteStore>) async throws(NotesError) {
+        guard await !book.hasAccountKey else { return }
+        do { _ = try await book.sync() } catch  where error.family == .environment {}
     }
 }
 

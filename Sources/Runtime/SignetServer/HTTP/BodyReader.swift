@@ -14,11 +14,11 @@ struct BodyReader {
     /// connection closes, in bytes.
     private static let lingerByteCount = 1 << 20
 
-    init(_ request: Request, limit: Int) {
+    init(_ headers: HTTPFields, _ body: RequestBody, limit: Int) {
         self.limit = limit
-        length = request.headers[.contentLength].flatMap { Int($0) }
-        announced = Announcement(request.headers, limit)
-        parts = request.body.makeAsyncIterator()
+        length = headers[.contentLength].flatMap { Int($0) }
+        announced = Announcement(headers, limit)
+        parts = body.makeAsyncIterator()
     }
 
     /// Whether there is a body of unknown or excessive length that was not read to its end.

@@ -51,6 +51,15 @@ enum Destination {
         if method != "GET" { self = .methodNotAllowed(allowed: "GET") }
     }
 
+    /// Whether a path is answered by a directory that is mounted in another server: health, metrics and signals are not.
+    static func isMounted(_ path: String, parts: PartTable) -> Bool {
+        switch routes[path] {
+        case .health, .metrics: false
+        case .some: true
+        case nil: parts[path] != nil || path.utf8.starts(with: logPrefix)
+        }
+    }
+
     var name: Name {
         switch self {
         case .route(let route): Self.name(route)

@@ -2,6 +2,7 @@ import ConnectionLimits
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SignalBroker
 import SignetAPI
 
 /// Takes a request off the connection, has it answered and writes the answer.
@@ -23,8 +24,10 @@ struct HTTPExchange: Sendable {
         let start = clock.uptime()
         let destination = Destination(
             method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
-        var body = BodyReader(request, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
-        let answer = try await answer(request, &body, to: destination, channel)
+        var body = BodyReader(
+            request.headers, request.body, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
+        let answer = try await answer(
+            request.head, &body, to: destination, from: ClientAddress(channel.remoteAddress), upgrading: channel)
         let isLast = body.isUnwanted || answer.isLast
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
@@ -37,16 +40,37 @@ struct HTTPExchange: Sendable {
         }
     }
 
+    /// Answers one request that came to another server, in which this one is mounted.
+    ///
+    /// - Returns: nil if the path is none of the directory's. Health, metrics and the signals of calls are not mounted.
+    func mounted(_ head: HTTPRequest, _ content: RequestBody, from client: ClientAddress) async throws -> Response? {
+        let start = clock.uptime()
+        let path = head.path ?? ""
+        guard Destination.isMounted(path, parts: answering.parts) else { return nil }
+        let destination = Destination(method: head.method.rawValue, path: path, parts: answering.parts)
+        var body = BodyReader(
+            head.headerFields, content, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
+        let answer = try await answer(head, &body, to: destination, from: client, upgrading: nil)
+        if body.isUnwanted { try await body.discard() }
+        metrics.answered(
+            destination.name, answer.status.code, nanoseconds: Int64(clamping: clock.uptime() - start))
+        let response = answer.response(at: date.now, isLast: answer.isLast || body.isUnwanted)
+        return Response(
+            status: response.status, headers: response.headerFields,
+            body: head.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+
+    /// - Parameter channel: where signals of calls go if they are asked for; nil: nowhere.
     private func answer(
-        _ request: Request, _ body: inout BodyReader, to destination: Destination, _ channel: any Channel
+        _ request: HTTPRequest, _ body: inout BodyReader, to destination: Destination, from client: ClientAddress,
+        upgrading channel: (any Channel)?
     ) async throws -> Answer {
-        let client = ClientAddress(channel.remoteAddress)
         if let wait = addressRate.take(destination.cost, of: client, at: clock.uptime()) {
             metrics.refused(.addressRate)
             return .tooManyRequests(after: wait)
         }
         let byteCount = body.maximumByteCount
-        let signature = Self.signatureHeader.flatMap { request.headers[$0] }
+        let signature = Self.signatureHeader.flatMap { request.headerFields[$0] }
         do throws(Refusal) {
             try await answering.expect(
                 destination, signature: signature, isLong: byteCount > limits.bodyByteCount)
@@ -61,10 +85,10 @@ struct HTTPExchange: Sendable {
             return .refusal(.tooLarge)
         }
         let received = ReceivedRequest(
-            destination: destination, method: request.method.rawValue, path: request.head.path ?? "",
+            destination: destination, method: request.method.rawValue, path: request.path ?? "",
             signature: signature, body: bytes, client: client)
-        if case .signals = destination, let signals {
-            let upgrade = await signals.upgrade(received, request.headers, answering)
+        if case .signals = destination, let signals, let channel {
+            let upgrade = await signals.upgrade(received, request.headerFields, answering)
             switch upgrade {
             case .refused(let answer): return answer
             case .granted(let upgrade):
@@ -80,6 +104,26 @@ struct HTTPExchange: Sendable {
     }
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)
+}
+
+extension HTTPExchange {
+    /// With the limits of a configuration, counted from now on.
+    init(
+        answering directory: any DirectoryAnswering, _ parts: PartTable, signals: SignalHub?,
+        configuration: HTTPSServer.Configuration, metrics: ServerMetrics, reporting logWatch: LogWatch
+    ) {
+        let (limits, clock) = (configuration.limits, configuration.clock)
+        let addressRate = RateLimiter<ClientAddress>(limits.addressRate, remembering: limits.rememberedClients)
+        self.init(
+            answering: RequestAnswering(
+                directory: directory, parts: parts,
+                accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
+                metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
+                addressRate: addressRate),
+            addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
+            date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
+            onLogStopped: { logWatch.logStopped() })
+    }
 }
 
 /// The connection is of no more use.

@@ -112,7 +112,9 @@ public struct HTTPSServer: Sendable {
         _ logWatch: LogWatch, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let metrics = ServerMetrics()
-        let exchange = exchange(metrics, logWatch)
+        let exchange = HTTPExchange(
+            answering: directory, parts, signals: signals, configuration: configuration, metrics: metrics,
+            reporting: logWatch)
         let limits = configuration.limits
         let channel = SecureChannel(
             tls: tls, limits: limits,
@@ -126,23 +128,8 @@ public struct HTTPSServer: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet(logger))
     }
 
-    private func exchange(_ metrics: ServerMetrics, _ logWatch: LogWatch) -> HTTPExchange {
-        let (limits, clock) = (configuration.limits, configuration.clock)
-        let addressRate = RateLimiter<ClientAddress>(limits.addressRate, remembering: limits.rememberedClients)
-        return HTTPExchange(
-            answering: RequestAnswering(
-                directory: directory, parts: parts,
-                accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
-                metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
-                addressRate: addressRate),
-            addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
-            date: HTTPDate(clock),
-            signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
-            onLogStopped: { logWatch.logStopped() })
-    }
-
     /// The frameworks' own messages name addresses at lower levels; only their warnings are passed on.
-    private static func quiet(_ logger: Logger) -> Logger {
+    static func quiet(_ logger: Logger) -> Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         return logger

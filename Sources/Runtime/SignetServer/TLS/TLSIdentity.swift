@@ -1,5 +1,5 @@
 import KeyPinning
-import NIOSSL
+public import NIOSSL
 
 /// The server's private key and its certificates, PEM, the server's own certificate first.
 public struct TLSIdentity: Hashable, Sendable {
@@ -20,6 +20,14 @@ public struct TLSIdentity: Hashable, Sendable {
     ///
     /// - Throws: ``TLSIdentityError``.
     func context() throws(TLSIdentityError) -> NIOSSLContext {
+        let configuration = try configuration()
+        do { return try NIOSSLContext(configuration: configuration) } catch { throw .keyDoesNotMatch }
+    }
+
+    /// TLS 1.2 or 1.3, HTTP/1.1, for an app's server that presents this identity.
+    ///
+    /// - Throws: ``TLSIdentityError``.
+    public func configuration() throws(TLSIdentityError) -> TLSConfiguration {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
         do { chain = try NIOSSLCertificate.fromPEMBytes(certificateChain) } catch { throw .invalidCertificate }
@@ -29,7 +37,7 @@ public struct TLSIdentity: Hashable, Sendable {
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        do { return try NIOSSLContext(configuration: configuration) } catch { throw .keyDoesNotMatch }
+        return configuration
     }
 
     /// The pin of the server's own certificate.

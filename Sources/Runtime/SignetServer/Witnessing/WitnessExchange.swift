@@ -22,7 +22,7 @@ struct WitnessExchange: Sendable {
     ///
     /// - Throws: ``ConnectionEnd`` if the connection cannot go on, or what the connection throws.
     func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
-        var body = BodyReader(request, limit: limits.bodyByteCount)
+        var body = BodyReader(request.headers, request.body, limit: limits.bodyByteCount)
         let answer = try await answer(request, &body, channel)
         let isLast = body.isUnwanted
         let content =

@@ -1,0 +1,22 @@
+package import Logging
+import RecoveryStore
+
+/// What answers beside the directory in every server of Signet's, whatever it is served or mounted by.
+package enum StandardParts {
+    /// Opens pins, notes, logs that ended, and the letters of recoveries.
+    ///
+    /// - Parameters:
+    ///   - tls: gets the key and certificate that are in the data directory; nil: the server has its own.
+    ///   - login: how many logins may fail.
+    /// - Throws: what the operator has to act on.
+    package static func open(
+        _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
+        login: LoginLimits = LoginLimits(), logger: Logger
+    ) async throws -> [any PartAnswering] {
+        let (directory, clock) = (stored.directory, ServerClock.system.time)
+        let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
+        let letters = RecoveryAnswering(try MailboxStore(at: data.recovery), beside: directory, clock: clock)
+        let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
+        return [pins, notes, FormerAnswering(beside: directory), letters]
+    }
+}

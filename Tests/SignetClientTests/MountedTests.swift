@@ -1,0 +1,136 @@
+import ConnectionLimits
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import KeyTransparency
+import Logging
+import NIOCore
+import NIOPosix
+import NotesClient
+import ServiceLifecycle
+import SignetAPI
+import SignetClient
+import Testing
+import TransparencyLog
+
+@testable import Signet
+@testable import SignetServer
+
+/// The directory mounted in a server that somebody else wrote, over real connections.
+@Suite struct MountedTests {
+    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// An app's own server, with the directory beside its own page.
+    private static func withApp(
+        limits: ServerLimits = ServerLimits(),
+        _ body: @Sendable @escaping (_ profile: DirectoryProfile, _ folder: String) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let data = DataDirectory(path: folder + "/data")
+            let setup = DirectorySetup(
+                origin: try KeyName("example.org/app".utf8), url: "https://localhost",
+                tls: .own(hosts: [try #require(ServerHost("localhost"))]), logger: quiet)
+            _ = try await setup.make(data, at: Surroundings.system.now())
+            var configuration = HTTPSServer.Configuration()
+            configuration.limits = limits
+            let service = try await SignetService.open(data, configuration: configuration, logger: quiet)
+            let (ports, port) = AsyncStream.makeStream(of: Int.self)
+            let server = Server(
+                childChannelSetup: SecureChannel(
+                    tls: try ServerTLS(service.identity), limits: ServerLimits(),
+                    ledger: ConnectionLedger(total: 100, perAddress: 100), metrics: ServerMetrics()
+                ) { request, writer, channel in
+                    let answer = try await service.respond(
+                        to: request.head, body: request.body, from: channel.remoteAddress)
+                    if let answer {
+                        try await writer.write(
+                            response: HTTPResponse(status: answer.status, headerFields: answer.headers),
+                            body: answer.body)
+                    } else {
+                        try await writer.write(
+                            response: HTTPResponse(status: .init(code: 418), headerFields: [.contentLength: "0"]),
+                            body: ResponseBody())
+                    }
+                },
+                configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
+                onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)
+            let services: [any Service] = [service, server]
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(services: services.map { .init(service: $0) }, logger: quiet))
+            let running = Task { try await group.run() }
+            for await number in ports {
+                let profile = service.profile
+                try await body(
+                    DirectoryProfile(
+                        url: "https://localhost:\(number)", tlsRoot: profile.tlsRoot, pins: profile.pins,
+                        trust: profile.trust), folder)
+                break
+            }
+            await group.triggerGracefulShutdown()
+            try await running.value
+        }
+    }
+
+    private static func answer(
+        _ profile: DirectoryProfile, _ method: String, _ path: String
+    ) async throws -> DirectoryResponse {
+        try await NIOTransport(to: profile).send(
+            DirectoryRequest(
+                method: method, path: path, limit: ResponseLimit(maximumByteCount: 100_000, mediaType: nil)))
+    }
+
+    @Test func accountsMessagesAndNotesWorkInAServerThatSomebodyElseWrote() async throws {
+        try await Self.withApp { profile, folder in
+            let passphrase = SecretBytes(copying: "a passphrase that nobody guesses: heron, kettle".utf8)
+            let alice = try await Account.create(
+                Handle("alice@example.org"), at: profile, in: HomeFolder(path: folder + "/alice"),
+                passphrase: passphrase)
+            let bob = try await Account.create(
+                Handle("bob@example.org"), at: profile, in: HomeFolder(path: folder + "/bob"), passphrase: passphrase)
+            _ = try await alice.add(bob.handle)
+            _ = try await bob.accept(alice.handle)
+            let message = try await alice.seal("hello".utf8, to: [bob.handle], for: "test")
+            let opened = try await bob.open(message.encoded, for: "test")
+            #expect(opened.content.body == Array("hello".utf8))
+            let note = try await alice.notes { book throws(NotesError) in
+                let note = try await book.create(title: Array("cake".utf8), body: Array("cellar".utf8))
+                _ = try await book.sync()
+                return note
+            }
+            let titles = try await alice.notes { book throws(NotesError) in try await book.facts(note).document?.title }
+            #expect(titles == Array("cake".utf8))
+            // The daily look finds nothing, the server's pins included: they are in the log of a directory that is mounted, too.
+            await alice.look()
+            await alice.close()
+            await bob.close()
+            for await event in alice.events { Issue.record("\(event)") }
+        }
+    }
+
+    @Test func whatIsNotTheDirectorysIsTheApps() async throws {
+        try await Self.withApp { profile, _ in
+            for path in ["/", "/hello", "/health", "/metrics", "/v1/nothing", "/signals"] {
+                let status = try await Self.answer(profile, "GET", path).status
+                #expect(status == 418, "\(path)")
+            }
+            let statuses = [
+                try await Self.answer(profile, "GET", "/log/checkpoint").status,
+                try await Self.answer(profile, "GET", "/log/nothing").status,
+            ]
+            #expect(statuses == [200, 404])
+        }
+    }
+
+    @Test func theLimitsOfRequestsHoldInTheAppsServer() async throws {
+        var limits = ServerLimits()
+        limits.addressRate = RequestRate(perSecond: 1, burst: 3)
+        try await Self.withApp(limits: limits) { profile, _ in
+            var statuses: [Int] = []
+            for _ in 0..<5 { statuses.append(try await Self.answer(profile, "GET", "/log/checkpoint").status) }
+            #expect(statuses.prefix(3).allSatisfy { $0 == 200 } && statuses.contains(429))
+            let own = try await Self.answer(profile, "GET", "/hello").status
+            #expect(own == 418, "the app's own")
+        }
+    }
+}
