@@ -25,7 +25,7 @@ import TransparencyLog
             #expect(second > first)
 
             try await federation.stop("w2", SIGKILL)
-            let refused = try await federation.register("carol")
+            let refused = try await federation.registerOnce("carol")
             expect(3, refused, "two of three are down")
             #expect(refused.complaint.contains("too few witnesses"))
             #expect(try await published(federation, "alice") == second, "nothing is published below the quorum")
@@ -47,7 +47,7 @@ import TransparencyLog
         try await Federation.with { federation in
             expect(0, try await federation.register("alice"))
             try await federation.stop("auditor", SIGKILL)
-            let refused = try await federation.register("bob")
+            let refused = try await federation.registerOnce("bob")
             #expect(refused.complaint.contains("too few witnesses"))
             try await federation.start("auditor")
             expect(0, try await federation.register("bob"), "the auditor goes on where it was killed")
@@ -64,7 +64,7 @@ import TransparencyLog
                 let home = "person\(round)"
                 try federation.town.prepareHome(home, "\(home)@example.org", withIdentity: true)
                 let box = UncheckedBox(federation)
-                async let exit = box.value.register(home)
+                async let exit = box.value.registerOnce(home)
                 // Now, or when it is done: both happen.
                 if round.isMultiple(of: 3) { _ = try await exit }
                 try await federation.stop(victim, SIGKILL)

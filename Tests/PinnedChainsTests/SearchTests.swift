@@ -35,7 +35,7 @@ import X509
         let reason = try await Self.verify(
             [Sheet.leaf().certificate(by: tangle)] + certificates, anchors: [root.certificate(by: root)])
         #expect(reason == .searchTooLong)
-        #expect(clock.now - start < .seconds(10))
+        #expect(clock.now - start < .seconds(60))
     }
 
     /// Entangled authorities under a trusted root: many paths, on each of which all names are compared again.
@@ -100,7 +100,7 @@ import X509
         }
     }
 
-    /// Ten seconds for a debug build on a busy machine; in release the worst takes a few hundredths of one.
+    /// A minute for a debug build on a busy machine; in release the worst takes a few hundredths of one.
     @discardableResult
     private static func expectAnswerInTime(
         _ presented: [[UInt8]], anchors: [[UInt8]]
@@ -108,7 +108,7 @@ import X509
         let clock = ContinuousClock()
         let start = clock.now
         let reason = try await verify(presented, anchors: anchors)
-        #expect(clock.now - start < .seconds(10))
+        #expect(clock.now - start < .seconds(60))
         return reason
     }
 

@@ -16,8 +16,12 @@ import Testing
             let call = TestDevice.call()
             let (host, client) = (try alice.client(relay.profile), try bob.client(relay.profile))
             try await host.carryOut(.start(call, inviting: [bob.device]))
+            let (word, heard) = AsyncStream.makeStream(of: Never.self)
+            defer { heard.finish() }
+            let lastWord = Task { for await _ in word {} }
             let signals = try await RelayedSignals(
-                through: client, .join(call), as: try #require(CallIdentity(bob.secrets)))
+                through: client, .join(call), as: try #require(CallIdentity(bob.secrets))
+            ) { await lastWord.value }
             try await host.carryOut(.remove(call, [bob.device]))
             signals.send(try bob.signal(1, in: call))
             // Once for the signal, once for the topic.
@@ -26,10 +30,11 @@ import Testing
                 refusals += 1
                 if refusals == 2 { break }
             }
-            let word = try alice.signal(1, in: call, to: bob.device)
-            try await host.send(word)
+            let removal = try alice.signal(1, in: call, to: bob.device)
+            try await host.send(removal)
             var incoming = signals.incoming.makeAsyncIterator()
-            #expect(await incoming.next() == word.encoded)
+            #expect(await incoming.next() == removal.encoded)
+            heard.finish()
             #expect(await incoming.next() == nil, "the relay brings nothing more")
             await signals.close()
             await host.close()

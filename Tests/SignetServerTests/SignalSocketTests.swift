@@ -98,7 +98,7 @@ import Testing
     /// The idle limit would end it too, and would say so.
     @Test(arguments: [["Sec-WebSocket-Version": "12"], [RequestSignature.headerName: ""]])
     func aRefusedRequestForOneEndsTheConnection(_ changes: [String: String]) async throws {
-        try await withServer({ $0.limits.idle = .seconds(2) }) { client, _ in
+        try await withServer({ $0.limits.idle = .seconds(30) }) { client, _ in
             let person = try TestPerson("alice@example.org")
             try await expectStatus(200, of: person.register(client))
             let connection = try await ask(client, person, changing: changes)

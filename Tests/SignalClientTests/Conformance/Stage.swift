@@ -26,10 +26,10 @@ enum TestEngine: String, CaseIterable, Sendable {
     var refusesSecondBegin: Bool { self == .signet }
 }
 
-/// Runs `body`, and closes the connection if that takes longer than any engine needs to end one.
+/// Runs `body`, and closes the connection if that takes longer than any engine needs to end one, and less than a test may take.
 func endingSoon<Value: Sendable>(_ link: any StompLink, _ body: () async throws -> Value) async rethrows -> Value {
     let alarm = Task {
-        guard (try? await Task.sleep(for: .seconds(20))) != nil else { return }
+        guard (try? await Task.sleep(for: .seconds(50))) != nil else { return }
         Issue.record("The engine did not end the connection.")
         await link.close()
     }

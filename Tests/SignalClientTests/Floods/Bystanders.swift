@@ -11,10 +11,11 @@ import Testing
 struct Bystanders: Sendable {
     private let people: [(device: TestDevice, directory: Client<InMemoryStore>, relay: RelayClient)]
 
-    /// Registers both and connects them.
+    /// Registers both and connects them. They put up with a minute of silence: a machine that a flood keeps busy is not the relay's
+    /// fault, and a relay that drops them ends the connection.
     init(at profile: DirectoryProfile) async throws {
         people = try await TestDevice.members(["alice@example.org", "bob@example.org"], at: profile).map {
-            ($0.0, $0.1, try $0.0.client(profile))
+            ($0.0, $0.1, try $0.0.client(profile, heartBeat: 60_000))
         }
     }
 

@@ -71,8 +71,10 @@ struct TestDevice: Sendable {
         try RelayEndpoint(of: profile, as: secrets)
     }
 
-    func client(_ profile: DirectoryProfile) throws -> RelayClient {
-        RelayClient(to: try endpoint(profile), backoff: .init(first: .milliseconds(10), longest: .milliseconds(200)))
+    func client(_ profile: DirectoryProfile, heartBeat: UInt64 = 5000) throws -> RelayClient {
+        RelayClient(
+            to: try endpoint(profile), heartBeat: heartBeat,
+            backoff: .init(first: .milliseconds(10), longest: .milliseconds(200)))
     }
 
     /// A signal of this device; the number tells it from others.

@@ -9,8 +9,6 @@ public final class RelayedSignals: CallSignals {
     public let incoming: AsyncStream<[UInt8]>
     /// Rings of other calls, which are answered with "busy". For one reader.
     let otherRings: AsyncStream<RingEvent>
-    /// How long the word of the host may be under way that this device is removed: the relay refuses the call before.
-    static let lastWord: Duration = .seconds(5)
     private let client: RelayClient
     private let callID: CallID
     private let outbox: AsyncStream<Signal>.Continuation
@@ -24,9 +22,20 @@ public final class RelayedSignals: CallSignals {
     ///   - judge: judges rings of other calls meanwhile; nil to heed none.
     ///   - checkpoint: the newest that this device has verified, as a card, which goes with answers to those; empty for none.
     /// - Throws: `RelayClientError`.
-    public init(
+    public convenience init(
         through client: RelayClient, _ act: CallAct, as identity: CallIdentity, judging judge: RingJudge? = nil,
         telling checkpoint: [UInt8] = []
+    ) async throws(RelayClientError) {
+        try await self.init(through: client, act, as: identity, judging: judge, telling: checkpoint) {
+            try? await Task.sleep(for: .seconds(5))
+        }
+    }
+
+    /// - Parameter lastWord: returns when the word of the host that this device is removed has had the time to come: the relay
+    ///   refuses the call before.
+    init(
+        through client: RelayClient, _ act: CallAct, as identity: CallIdentity, judging judge: RingJudge? = nil,
+        telling checkpoint: [UInt8] = [], waitingFor lastWord: @escaping @Sendable () async -> Void
     ) async throws(RelayClientError) {
         let device = identity.device
         self.client = client
@@ -41,7 +50,7 @@ public final class RelayedSignals: CallSignals {
         self.otherRings = otherRings
         reading = [inbox, topic].map { subscription in
             Task {
-                await Self.read(subscription, of: act.callID, client, into: arrived) { signal in
+                await Self.read(subscription, of: act.callID, client, into: arrived, lastWord) { signal in
                     guard let event = await judge?.judge(signal) else { return }
                     rang.yield(event)
                     guard case .busy(_, let ring) = event,
@@ -77,7 +86,8 @@ public final class RelayedSignals: CallSignals {
     /// An inbox outlives calls: what is of another is dealt with by not being of this one.
     private static func read(
         _ subscription: SignalSubscription, of callID: CallID, _ client: RelayClient,
-        into arrived: AsyncStream<[UInt8]>.Continuation, _ hearOther: @Sendable (Signal) async -> Void
+        into arrived: AsyncStream<[UInt8]>.Continuation, _ lastWord: @Sendable () async -> Void,
+        _ hearOther: @Sendable (Signal) async -> Void
     ) async {
         do {
             for try await delivery in subscription {
@@ -87,7 +97,7 @@ public final class RelayedSignals: CallSignals {
                 await client.acknowledge(delivery)
             }
         } catch {}
-        try? await Task.sleep(for: lastWord)
+        await lastWord()
         arrived.finish()
     }
 
