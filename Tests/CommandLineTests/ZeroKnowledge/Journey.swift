@@ -41,10 +41,11 @@ struct Journey {
         return note
     }
 
-    /// A file of several pieces there and back; the phone locked, and opened by the notes password; a recovery key.
+    /// A file of several pieces there and back; the phone locked, and opened by the notes password, alone and with a login key; a
+    /// recovery key.
     ///
-    /// - Returns: the recovery key.
-    func carryAndLock(_ note: String) async throws -> Canary {
+    /// - Returns: the recovery key and the login key, as they are printed.
+    func carryAndLock(_ note: String) async throws -> (recovery: Canary, login: Canary) {
         try town.write(String(repeating: fileContent.text + "\n", count: 2000).utf8, to: fileName.text)
         try await notes("alice", "attach", note, fileName.text)
         try await notes("phone", "sync")
@@ -53,8 +54,16 @@ struct Journey {
         try await notes("bob", "password")
         try await notes("phone", "lock")
         try await notes("phone", "unlock")
+        let set = try await notes("bob", "password", "--new-login-key", "--json")
+        let loginKey = try #require(try set.object()["loginKey"] as? String)
+        try town.write(loginKey.utf8, to: "login-key")
+        try await notes("phone", "lock")
+        try await notes("phone", "unlock", "--login-key-file", "login-key")
         let made = try await notes("alice", "recovery", "--json")
-        return Canary("printed recovery key", Array(try #require(try made.object()["recoveryKey"] as? String).utf8))
+        let recovery = try #require(try made.object()["recoveryKey"] as? String)
+        return (
+            Canary("printed recovery key", Array(recovery.utf8)), Canary("printed login key", Array(loginKey.utf8))
+        )
     }
 
     /// Edits on both sides, searches, and takes the note away from Bob.

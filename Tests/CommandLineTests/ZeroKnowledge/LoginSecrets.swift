@@ -37,6 +37,14 @@ struct LoginSecrets {
         canaries = [Canary("export key", outcome.exportKey.withUnsafeBytes { Array($0) })]
     }
 
+    /// What a printed login key stands for, and what it makes of a password: the last is what a login is done with.
+    static func mixed(_ password: Canary, with printed: Canary) throws -> [Canary] {
+        let groups = PrintedGroups(byteCount: 16, count: LoginKey.groupCount)
+        let secret = try groups.secret(typed: printed.bytes).withUnsafeBytes { Array($0) }
+        let mixed = try password.bytes.withUnsafeBytes { try LoginKey(typed: printed.bytes).mixed(with: $0) }
+        return [Canary("login key", secret), Canary("password with login key", mixed.withUnsafeBytes { Array($0) })]
+    }
+
     /// Under which a printed key keeps the account master key.
     static func wrapKey(of printed: Canary) throws -> [UInt8] {
         try RecoveryKey(typed: printed.bytes).wrapKey.withUnsafeBytes { Array($0) }

@@ -36,7 +36,7 @@ import Testing
             let relay = try await CapturingRelay(to: server.port, data: town["server"])
             try town.point(to: relay.port)
             let note = try await journey.begin()
-            let recovery = try await journey.carryAndLock(note)
+            let printed = try await journey.carryAndLock(note)
             let beforeKill = try Sight(of: town, server, relay)
             // Killed, so that the log of the database is what was left.
             let killed = try await server.stop(SIGKILL)
@@ -47,10 +47,12 @@ import Testing
             let sight = try Sight(of: town, server, relay)
             let stopped = try await server.stop()
             await relay.stop()
-            let login = try LoginSecrets(of: Town.bob, password: journey.password, server: town["server"])
+            let mixed = try LoginSecrets.mixed(journey.password, with: printed.login)
+            let login = try LoginSecrets(of: Town.bob, password: #require(mixed.last), server: town["server"])
             let secrets =
                 try ["alice", "bob", "phone"].flatMap { try ClientSecrets(of: town[$0]).canaries } + login.canaries
-                + [recovery, .init("recovery wrap key", try LoginSecrets.wrapKey(of: recovery))]
+                + [printed.recovery, .init("recovery wrap key", try LoginSecrets.wrapKey(of: printed.recovery))]
+                + [printed.login] + mixed
             try expectEveryKind(of: secrets)
             let scanner = try #require(CanaryScanner(journey.canaries + secrets))
             for sight in [beforeKill, sight] { try expectNothing(scanner, in: sight) }
@@ -79,7 +81,8 @@ import Testing
                 "device's X-Wing key", "account master key", "key of own notes", "note key of epoch 1", "content key",
             ] { #expect(names.contains("\(home): \(kind)")) }
         }
-        for name in ["alice: identity key", "alice: note key of epoch 2", "alice: file key", "export key"] {
+        for name in ["alice: identity key", "alice: note key of epoch 2", "alice: file key", "export key", "login key"]
+        {
             #expect(names.contains(name))
         }
         #expect(!names.contains("bob: note key of epoch 2"))
