@@ -28,22 +28,45 @@ import TransparencyLog
     @Test func aClockThatIsSetBackMakesNoExpiredCertificateGood() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "lookup", Town.bob))
-            let home = HomeFolder(path: town["alice"].path())
-            let origin = try #require(HomeFolder.profile(in: home.directory).trust.policy.logs.first).name
-            let store = try SQLiteStore.open(at: home.storePath)
-            let view = try #require(try await store.logView(origin: origin.bytes))
-            let epoch = try #require(view.epoch)
-            let day = UInt64(Date.now.timeIntervalSince1970) + 398 * 86_400
-            let later = LogView(
-                uncheckedOrigin: origin, head: view.head, note: view.note,
-                epoch: EpochMark(number: epoch.number, time: day * 1000))
-            #expect(try await store.advance(to: later, from: view))
-            #expect(try store.newestTime() == day)
-            try store.close()
+            try await Self.showAlice(days: 398, in: town)
             let exit = try await town.signet("alice", "lookup", Town.bob)
             expect(1, exit)
             #expect(exit.complaint.contains("is not valid today"))
         }
+    }
+
+    /// The same attack at a site, by the path to a trusted root alone and with a pin policy as well: the directory's log tells the time there
+    /// too.
+    @Test(arguments: [false, true])
+    func aClockThatIsSetBackMakesNoExpiredCertificateOfASiteGood(hasPins: Bool) async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            try await RunningSite.with(["shop"], in: town) { sites in
+                let shop = try #require(sites.first)
+                let pins = hasPins ? ["--pins", shop.pins] : []
+                expect(0, try await shop.signet("alice", "register", pins))
+                try await Self.showAlice(days: 3980, in: town)
+                let exit = try await shop.signet("alice", "signin", pins)
+                expect(1, exit)
+                #expect(exit.complaint.contains("is not valid today"), "\(exit.errors)")
+            }
+        }
+    }
+
+    /// Has the log shown Alice a day so many days from now.
+    private static func showAlice(days: UInt64, in town: Town) async throws {
+        let home = HomeFolder(path: town["alice"].path())
+        let origin = try #require(HomeFolder.profile(in: home.directory).trust.policy.logs.first).name
+        let store = try SQLiteStore.open(at: home.storePath)
+        let view = try #require(try await store.logView(origin: origin.bytes))
+        let epoch = try #require(view.epoch)
+        let day = UInt64(Date.now.timeIntervalSince1970) + days * 86_400
+        let later = LogView(
+            uncheckedOrigin: origin, head: view.head, note: view.note,
+            epoch: EpochMark(number: epoch.number, time: day * 1000))
+        #expect(try await store.advance(to: later, from: view))
+        #expect(try store.newestTime() == day)
+        try store.close()
     }
 
     @Test func aLogUnderAnotherKeyIsRefusedByTheCheckThatIsAboutIt() async throws {

@@ -19,6 +19,8 @@ final class RunningSite {
     var host: String { "localhost:\(port)" }
     /// Whom its certificate is from.
     var roots: String { "\(name).roots" }
+    /// A pin policy for it.
+    var pins: String { "\(name).pins" }
 
     private init(_ name: String, _ town: Town, recoveryDelay: Int) throws {
         self.name = name
@@ -29,6 +31,7 @@ final class RunningSite {
         try town.write(genuine.presented.flatMap { PEMBlock.text($0) }, to: "\(name).pem")
         try town.write(genuine.keyPEM.utf8, to: "\(name).key")
         try town.write(genuine.anchors.flatMap { PEMBlock.text($0) }, to: roots)
+        try town.write(genuine.policy().encoded, to: pins)
     }
 
     /// Runs `body` with sites of these names.
@@ -62,6 +65,10 @@ final class RunningSite {
 
     /// `signet sites COMMAND HOST` of somebody.
     func signet(_ home: String, _ command: String, _ options: String...) async throws -> Exit {
+        try await signet(home, command, options)
+    }
+
+    func signet(_ home: String, _ command: String, _ options: [String]) async throws -> Exit {
         try await Program.signet.run(
             ["sites", command, host, "--roots", roots, "--home", home] + options, in: town.folder)
     }
