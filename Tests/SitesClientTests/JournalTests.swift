@@ -123,13 +123,14 @@ import Testing
 /// A device with nothing on it.
 struct Device {
     let book: SiteBook
+    let keys: SealedFileKeystore
     let list: URL
 
     init() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "device-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let keys = SealedFileKeystore(
+        keys = SealedFileKeystore(
             in: DurableFile(path: folder.appending(component: "keys").path()), cost: .minimum)
         try await keys.create(under: SecretBytes(copying: Array("passphrase".utf8)))
         list = folder.appending(component: "list")

@@ -65,7 +65,7 @@ public actor SiteBook {
     public func register(
         at site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) {
-        var (ledger, seal) = try await ledger(grant.again())
+        let (ledger, seal) = try await ledger(grant.again())
         guard !ledger.awaiting.contains(site.host) else { throw .needsNewKeys }
         guard (try? ledger.identities.identity(for: site.host)) == nil else { throw .identity(.knownSite) }
         let keys = try await self.keys(site.host, ledger.generations[site.host] ?? 0, grant.again())
@@ -78,8 +78,7 @@ public actor SiteBook {
         } catch { throw .statement(error) }
         let answer = try await site.send(.register, statement.encoded)
         guard case .registered = answer else { throw .refused(answer) }
-        try enter(keys, site.host, into: &ledger)
-        try write(ledger, under: seal)
+        try change(under: seal) { list throws(SitesError) in try enter(keys, site.host, into: &list) }
     }
 
     /// Signs in.
@@ -116,7 +115,7 @@ public actor SiteBook {
     public func giveNewKeys(
         to site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> UInt64? {
-        var (ledger, seal) = try await ledger(grant.again())
+        let (ledger, seal) = try await ledger(grant.again())
         guard let old = ledger.generations[site.host], old < .max else { throw .identity(.unknownSite) }
         guard let recovery = try await recoveryScalar(site.host, old, grant.again()) else { throw .noRecoveryKey }
         let keys = try await self.keys(site.host, old + 1, grant.again())
@@ -124,8 +123,7 @@ public actor SiteBook {
         let answer = try await site.send(.recover, statement.encoded)
         switch answer {
         case .recovered:
-            try enter(keys, site.host, into: &ledger)
-            try write(ledger, under: seal)
+            try change(under: seal) { list throws(SitesError) in try enter(keys, site.host, into: &list) }
             for name in [KeyName.site(site.host, generation: old), .siteRecovery(site.host, generation: old)] {
                 try await erase(name)
             }
@@ -139,11 +137,13 @@ public actor SiteBook {
     ///
     /// - Throws: ``SitesError``.
     public func forget(_ host: VerifiedHost, _ grant: consuming PresenceGrant) async throws(SitesError) {
-        var (ledger, seal) = try await ledger(grant)
-        guard let generation = ledger.generations.removeValue(forKey: host) else { throw .identity(.unknownSite) }
-        ledger.identities.forget(host)
-        ledger.awaiting.remove(host)
-        try write(ledger, under: seal)
+        let (_, seal) = try await ledger(grant)
+        let generation = try change(under: seal) { list throws(SitesError) in
+            guard let generation = list.generations.removeValue(forKey: host) else { throw .identity(.unknownSite) }
+            list.identities.forget(host)
+            list.awaiting.remove(host)
+            return generation
+        }
         for number in [generation, generation == .max ? generation : generation + 1] {
             try await erase(.site(host, generation: number))
             try await erase(.siteRecovery(host, generation: number))
@@ -175,16 +175,21 @@ public actor SiteBook {
     public func adopt(
         _ entries: [JournalEntry], _ grant: consuming PresenceGrant
     ) async throws(SitesError) {
-        var (ledger, seal) = try await ledger(grant.again())
+        let (ledger, seal) = try await ledger(grant.again())
+        var adopted: [VerifiedHost: UInt32] = [:]
         // The last entry of a host counts: the journal is in order of time.
         for case .siteRecovery(let host, let secret) in entries where ledger.identities.lacks(host) {
             let generation = ledger.generations[host] ?? 0
             try await erase(.siteRecovery(host, generation: generation))
             try await keep(secret, .siteRecovery(host, generation: generation))
-            ledger.generations[host] = generation
-            ledger.awaiting.insert(host)
+            adopted[host] = generation
         }
-        try write(ledger, under: seal)
+        try change(under: seal) { list throws(SitesError) in
+            for (host, generation) in adopted where list.identities.lacks(host) {
+                list.generations[host] = generation
+                list.awaiting.insert(host)
+            }
+        }
     }
 }
 
@@ -299,16 +304,33 @@ extension SiteBook {
             guard error == .noSuchKey else { throw .keystore(error) }
             key = nil
         }
-        guard file.exists else {
-            if let key { return (SiteLedger(), key) }
-            let fresh = SymmetricKey(size: .bits256)
-            do { try await keystore.keep(fresh, named: .siteList) } catch { throw .keystore(error) }
-            return (SiteLedger(), fresh)
-        }
+        if let key { return (try read(with: key), key) }
+        guard !file.exists else { throw .listDamaged }
+        let fresh = SymmetricKey(size: .bits256)
+        do { try await keystore.keep(fresh, named: .siteList) } catch { throw .keystore(error) }
+        return (SiteLedger(), fresh)
+    }
+
+    private func read(with key: SymmetricKey) throws(SitesError) -> SiteLedger {
+        guard file.exists else { return SiteLedger() }
         let sealed: [UInt8]
         do { sealed = try file.read(maximumByteCount: Self.maximumByteCount) } catch { throw .list(error) }
-        guard let key, let ledger = SiteLedger(opening: sealed, with: key) else { throw .listDamaged }
-        return (ledger, key)
+        guard let ledger = SiteLedger(opening: sealed, with: key) else { throw .listDamaged }
+        return ledger
+    }
+
+    /// Changes the list as it is now: since it was read, a site was asked, and another program may have written.
+    private func change<Value>(
+        under key: SymmetricKey, _ body: (inout SiteLedger) throws(SitesError) -> Value
+    ) throws(SitesError) -> Value {
+        let lock: FileLock?
+        do { lock = try FileLock(file.path + ".lock") } catch { throw .list(error) }
+        guard let lock else { throw .keystore(.busy) }
+        defer { withExtendedLifetime(lock) {} }
+        var ledger = try read(with: key)
+        let value = try body(&ledger)
+        try write(ledger, under: key)
+        return value
     }
 
     private func enter(

@@ -121,7 +121,9 @@ extension KeyringKeystore {
     private func add(
         _ kind: UInt8, _ bytes: SecretBytes, named name: DeviceIdentity.KeyName
     ) async throws(DeviceIdentityKeystoreError) {
-        guard let lock = try FileLock(lockPath) else { throw .busy }
+        let lock: FileLock?
+        do { lock = try FileLock(lockPath) } catch { throw .unavailable }
+        guard let lock else { throw .busy }
         defer { withExtendedLifetime(lock) {} }
         guard try await item(name) == nil else { throw .nameTaken }
         var text = bytes.withBytes { Hex.encode([kind] + Array($0)) }

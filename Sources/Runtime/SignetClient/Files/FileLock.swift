@@ -1,6 +1,3 @@
-import DeviceIdentity
-import SignetClient
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -10,23 +7,25 @@ import SignetClient
 #endif
 
 /// The sole right to change what a lock file stands for, until this value or the process ends.
-final class FileLock: Sendable {
+package final class FileLock: Sendable {
     private let number: Int32
 
     /// Waits for half a second: changes are short.
     ///
     /// - Returns: nil when another has it.
-    init?(_ path: String) throws(DeviceIdentityKeystoreError) {
+    /// - Throws: ``FileFault``.
+    package init?(_ path: String) throws(FileFault) {
         let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw .unavailable }
+        guard number >= 0 else { throw .last }
         for _ in 0..<50 {
             if flock(number, LOCK_EX | LOCK_NB) == 0 {
                 self.number = number
                 return
             }
-            guard errno == EWOULDBLOCK else {
+            let code = errno
+            guard code == EWOULDBLOCK else {
                 close(number)
-                throw .unavailable
+                throw FileFault(errno: code)
             }
             usleep(10_000)
         }
