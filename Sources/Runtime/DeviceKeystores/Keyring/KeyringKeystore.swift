@@ -56,13 +56,16 @@ public actor KeyringKeystore: DeviceIdentity.Keystore {
 
     /// All names, in order.
     public func names() async throws(DeviceIdentityKeystoreError) -> [DeviceIdentity.KeyName] {
-        let outcome = try await tool(["search", "--all", "service", "signet", "store", store])
+        // `secret-tool` cannot list without the secrets.
+        var outcome = try await tool(["search", "--all", "service", "signet", "store", store])
+        defer { outcome.output.wipe() }
+        let prefix = Array("attribute.name = ".utf8)
         // Where the attributes are written differs between versions.
-        let text = String(decoding: outcome.output, as: UTF8.self) + "\n" + outcome.complaints
-        let names = text.split(separator: "\n").compactMap { line -> DeviceIdentity.KeyName? in
-            let prefix = "attribute.name = "
-            guard line.hasPrefix(prefix) else { return nil }
-            return DeviceIdentity.KeyName(stored: Array(line.dropFirst(prefix.count).utf8))
+        let names = [outcome.output, Array(outcome.complaints.utf8)].flatMap { text in
+            text.split(separator: UInt8(ascii: "\n")).compactMap { line -> DeviceIdentity.KeyName? in
+                guard line.starts(with: prefix) else { return nil }
+                return DeviceIdentity.KeyName(stored: Array(line.dropFirst(prefix.count)))
+            }
         }
         return Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }

@@ -109,17 +109,48 @@ struct TPMTools: Sendable {
     }
 }
 
-/// A folder for one call, in memory where the system has such a place.
+/// A folder for one call, in memory where the system has such a place. It is locked for as long as it is in use; one that nobody
+/// holds is what a killed program left behind, with a PIN or a secret in it, and the next call removes it.
 final class TPMDesk: Sendable {
+    private static let prefix = "signet-tpm-"
     private let path: String
+    private let hold: Int32
 
-    init() throws(DeviceIdentityKeystoreError) {
-        let place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path()
-        path = place + "/signet-\(UUID().uuidString)"
-        guard mkdir(path, 0o700) == 0 else { throw .unavailable }
+    /// - Parameter place: where the folder is made; nil for memory.
+    init(in place: String? = nil) throws(DeviceIdentityKeystoreError) {
+        let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path()
+        let place = place ?? memory
+        Self.clear(place)
+        let name = UUID().uuidString
+        // It gets the name under which others look for it when it is locked.
+        let fresh = "\(place)/signet-new-\(name)"
+        path = "\(place)/\(Self.prefix)\(name)"
+        guard mkdir(fresh, 0o700) == 0 else { throw .unavailable }
+        hold = open(fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard hold >= 0, flock(hold, LOCK_EX | LOCK_NB) == 0, rename(fresh, path) == 0 else {
+            if hold >= 0 { close(hold) }
+            rmdir(fresh)
+            throw .unavailable
+        }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+        close(hold)
+    }
+
+    private static func clear(_ place: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+        for name in names where name.hasPrefix(prefix) { removeIfLeft("\(place)/\(name)") }
+    }
+
+    private static func removeIfLeft(_ path: String) {
+        let number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard number >= 0 else { return }
+        defer { close(number) }
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return }
+        try? FileManager.default.removeItem(atPath: path)
+    }
 
     subscript(name: String) -> String { "\(path)/\(name)" }
 

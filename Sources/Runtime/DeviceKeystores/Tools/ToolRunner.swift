@@ -7,7 +7,7 @@ package struct ToolRunner: Sendable {
     /// How a program ended.
     package struct Outcome: Sendable {
         package let status: Int32
-        package let output: [UInt8]
+        package var output: [UInt8]
         /// What it complained about; matched against words, never shown.
         package let complaints: String
 

@@ -1,0 +1,40 @@
+import Foundation
+import SignetClient
+import Testing
+
+@testable import DeviceKeystores
+
+/// The folder in which tpm2-tools find a PIN and leave a secret.
+@Suite struct TPMDeskTests {
+    /// What a killed program leaves is the folder without its lock.
+    @Test func whatAKilledProgramLeftIsRemoved() throws {
+        let folder = try Folder()
+        let left = folder["signet-tpm-left"]
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        try Data("a PIN".utf8).write(to: URL(filePath: left + "/pin"))
+        let desk = try TPMDesk(in: folder.path)
+        #expect(!FileManager.default.fileExists(atPath: left))
+        withExtendedLifetime(desk) {}
+    }
+
+    @Test func whatIsInUseStays_andIsGoneAfterUse() throws {
+        let folder = try Folder()
+        do {
+            let first = try TPMDesk(in: folder.path)
+            try first.write(SecretBytes(copying: Array("a PIN".utf8)), to: "pin")
+            let second = try TPMDesk(in: folder.path)
+            #expect(try first.read("pin") == Array("a PIN".utf8))
+            withExtendedLifetime((first, second)) {}
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test func nothingElseIsRemoved() throws {
+        let folder = try Folder()
+        for other in ["signet-other", "tpm-left"] {
+            try FileManager.default.createDirectory(atPath: folder[other], withIntermediateDirectories: false)
+        }
+        withExtendedLifetime(try TPMDesk(in: folder.path)) {}
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+    }
+}
