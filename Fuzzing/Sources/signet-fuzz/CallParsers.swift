@@ -4,9 +4,7 @@ import Crypto
 @testable import CallKeys
 
 @Sendable func callParsers() -> [Parser] {
-    let call = needed { CallID([UInt8](repeating: 1, count: 16)) }
-    let device = needed { CallDevice([UInt8](repeating: 2, count: 32)) }
-    let agreement = P256.KeyAgreement.PrivateKey()
+    let (call, device) = needed { try fuzzedCall() }
     return [
         .canonical("signal", Signal.init(decoding:), \.encoded),
         .canonical("signal of eCall", LegacySignal.init(decoding:), \.encoded),
@@ -22,10 +20,18 @@ import Crypto
         Parser("packet of keys, behind its seal") {
             (try? KeyPacket.verify($0, for: device, in: call)) != nil
         },
+    ]
+}
+
+/// What costs an agreement of keys for each input.
+@Sendable func callSealParsers() -> [Parser] {
+    let (call, device) = needed { try fuzzedCall() }
+    let agreement = needed { try Party(1).agreement }
+    return [
         Parser("packet of keys") { (try? KeyPacket.open($0, for: device, in: call, with: agreement)) != nil },
         Parser("frame of eCall") { bytes in
             var keys = LegacyKeys.session()
-            keys.setCurrent(SymmetricKey(data: [UInt8](repeating: 3, count: 32)), at: 0)
+            keys.setCurrent(legacyKey, at: 0)
             return (try? keys.open(bytes, at: 1)) != nil
         },
         Parser("wrap of eCall") { (try? LegacyWrap.openP256($0, with: agreement)) != nil },

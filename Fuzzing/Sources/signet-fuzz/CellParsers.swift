@@ -4,19 +4,14 @@ import Crypto
 
 @Sendable func cellParsers() -> [Parser] {
     let key = SymmetricKey(data: [UInt8](repeating: 1, count: 32))
-    let own = needed { try ECPrivateKey.generate() }
     return ReadingMode.allCases.flatMap { mode in
         [
             Parser("cell, \(mode)") { (try? Seal.open($0, key: key, reading: mode)) != nil },
             Parser("token, \(mode)") { bytes in
-                let parts = TokenProtect.Parts(token: bytes, ciphertext: Array(bytes.suffix(16)))
+                guard let count = bytes.first, bytes.count > count else { return false }
+                let (ciphertext, token) = (bytes[1...].prefix(Int(count)), bytes.dropFirst(1 + Int(count)))
+                let parts = TokenProtect.Parts(token: Array(token), ciphertext: Array(ciphertext))
                 return (try? TokenProtect.open(parts, key: key, reading: mode)) != nil
-            },
-            Parser("signed message, \(mode)") {
-                (try? SignedMessage.verify($0, by: own.publicKey, reading: mode)) != nil
-            },
-            Parser("encrypted message, \(mode)") {
-                (try? EncryptedMessage.decrypt($0, by: own, from: own.publicKey, reading: mode)) != nil
             },
         ]
     } + [
@@ -33,6 +28,21 @@ import Crypto
             return keys.contains { $0 != nil }
         },
     ]
+}
+
+/// What costs a signature or an agreement of keys for each input.
+@Sendable func cellMessageParsers() -> [Parser] {
+    let own = needed { try cellKey() }
+    return ReadingMode.allCases.flatMap { mode in
+        [
+            Parser("signed message, \(mode)") {
+                (try? SignedMessage.verify($0, by: own.publicKey, reading: mode)) != nil
+            },
+            Parser("encrypted message, \(mode)") {
+                (try? EncryptedMessage.decrypt($0, by: own, from: own.publicKey, reading: mode)) != nil
+            },
+        ]
+    }
 }
 
 /// The container with the size and the checksum that it must have, which no mutation would find.

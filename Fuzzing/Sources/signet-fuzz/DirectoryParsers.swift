@@ -77,10 +77,13 @@ import TransparencyLog
         body(RegistrationEnd.self), body(LoginBeginning.self), body(LoginChallenge.self), body(LoginEnd.self),
         body(LoginAnswer.self), body(LoginGrant.self), body(NotePush.self), body(NotePushes.self),
         body(AccountKeys.self), body(AccountKeysChange.self), body(AccountKeysOutcome.self), body(OwnWrapChange.self),
-        body(OwnWrapChanges.self), body(OwnWrapOutcomes.self), body(ChunkUpload.self), body(ChunkRequest.self),
-        body(ChunkAnswer.self), body(BlobRemoval.self),
+        body(OwnWrapChanges.self), body(OwnWrapOutcomes.self), body(ChunkRequest.self),
+        body(BlobRemoval.self),
     ]
 }
+
+/// Bodies of 64 KiB and more.
+@Sendable func chunkParsers() -> [Parser] { [body(ChunkUpload.self), body(ChunkAnswer.self)] }
 
 private func body<Body: NoteBody>(_: Body.Type) -> Parser {
     .canonical("\(Body.self)", Body.init(decoding:), \.encoded)

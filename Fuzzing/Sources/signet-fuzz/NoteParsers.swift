@@ -26,6 +26,12 @@ import NoteLog
         .canonical("padding", { Padding.unpad($0) }, { Padding.pad(Array($0)) }),
         Parser("login key, typed") { (try? LoginKey(typed: $0)) != nil },
         Parser("recovery key, typed") { (try? RecoveryKey(typed: $0)) != nil },
+    ]
+}
+
+/// Texts of three devices.
+@Sendable func mergeParsers() -> [Parser] {
+    [
         Parser("three texts, joined") { bytes in
             let texts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false).map { Array($0) }
             guard texts.count == 3 else { return false }
@@ -33,6 +39,6 @@ import NoteLog
             let mirrored = LineMerge.merge(base: texts[0], mine: texts[2], theirs: texts[1])
             if joined != mirrored { fatalError("three texts: it matters who joins them") }
             return joined != nil
-        },
+        }
     ]
 }

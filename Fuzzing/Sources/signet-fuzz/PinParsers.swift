@@ -1,4 +1,6 @@
-import KeyPinning
+import Crypto
+
+@testable import KeyPinning
 
 @Sendable func pinParsers() -> [Parser] {
     [
@@ -23,8 +25,9 @@ import KeyPinning
 
 /// Pins as other tools write them.
 @Sendable func pinListParsers() -> [Parser] {
-    PinListFormat.allCases.map { format in
-        let reader = PinListReader(format, host: Array("example.com".utf8))
+    let certificate = needed { try fuzzedCertificate() }
+    return PinListFormat.allCases.map { format in
+        let reader = PinListReader(format, host: bytes("example.com"), certificates: [certificate])
         return Parser("\(format)") { bytes in
             guard let entries = try? reader.entries(in: bytes) else { return false }
             for entry in entries {
@@ -34,4 +37,23 @@ import KeyPinning
             return true
         }
     }
+}
+
+private let certificateKey = bytes(1, 32)
+
+/// What is signed in a certificate, no longer than it must be: the list of bare hashes is read against one.
+private func fuzzedCertificate() throws -> CertificateFields {
+    func element(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
+        let contents = contents.flatMap { $0 }
+        return [tag, UInt8(contents.count)] + contents
+    }
+    let (empty, time) = (element(DERTag.sequence), element(DERTag.utcTime, bytes("260101000000Z")))
+    let key = element(DERTag.sequence, empty, element(DERTag.bitString, [0], certificateKey))
+    let signed = element(
+        DERTag.sequence, element(DERTag.integer, [1]), empty, empty, element(DERTag.sequence, time, time), empty, key)
+    return try CertificateFields(signed: signed[...])
+}
+
+func pinSeeds() -> [[UInt8]] {
+    [SHA256.hash(data: certificateKey).flatMap { bytes(String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)) }]
 }

@@ -1,25 +1,51 @@
 import Crypto
 import KeyTransparency
-import SignetAPI
 
+@testable import SignetAPI
 @testable import SocialRecovery
 
-/// What an owner, guardians and a new device keep, send each other and put into the log.
+/// What an owner, guardians and a new device send each other and put into the log.
 @Sendable func recoveryParsers() -> [Parser] {
-    let recoveryKey = Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation)
-    let askKey = Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
-    return [
-        .canonical("attempt", RecoveryAttempt.init(decoding:), \.encoded),
+    [
         .canonical("objection", GuardianObjection.init(decoding:), \.encoded),
         .settled("duty", GuardianDuty.init(decoding:), \.encoded),
         .canonical("release", ShareRelease.init(decoding:), \.encoded),
-        .canonical("case", GuardianCase.init(decoding:), \.encoded),
         .canonical("number", GuardianNumber.init(decoding:), \.encoded),
         .canonical("reveals", SpokenReveal.list(decoding:), { $0.flatMap(\.encoded) }),
-        .canonical("request", RecoveryRequest.init(decoding:), \.encoded),
         .canonical("answer", GuardianAnswer.init(decoding:), \.encoded),
-        .canonical("contents", RecoveryContents.init(decoding:), \.encoded),
         .canonical("journal", RecoveryJournal.init(decoding:), \.encoded),
+        .settled("key on paper", { AskKey(paper: $0) }, \.paper),
+    ]
+}
+
+/// What a guardian, an owner or a new device reads behind a seal.
+@Sendable func recoverySealedParsers() -> [Parser] {
+    let owner = needed { try Party(1).identityKey }
+    return [
+        .settled("letter, behind its seal", GuardianLetter.init(plaintext:), \.plaintext),
+        .canonical(
+            "entries of a journal, behind their seal", JournalEntry.list(plaintext:),
+            { $0.isEmpty ? bytes(0, JournalEntry.byteCount) : $0.flatMap(\.plaintext) }),
+        .settled("list of guardians, behind its seal", GuardianDirectory.Contents.init(decoding:), \.encoded),
+        Parser("packet, behind its seal") { (try? GuardianPacket.read($0, identityKey: owner)) != nil },
+    ]
+}
+
+/// What stands behind a signed request, or holds one.
+@Sendable func recoveryCaseParsers() -> [Parser] {
+    [
+        .canonical("request", RecoveryRequest.init(decoding:), \.encoded),
+        .canonical("case", GuardianCase.init(decoding:), \.encoded),
+        .canonical("attempt", RecoveryAttempt.init(decoding:), \.encoded),
+    ]
+}
+
+/// What an owner keeps, and has the server keep.
+@Sendable func recoveryFileParsers() -> [Parser] {
+    let recoveryKey = Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation)
+    let askKey = Array(Curve25519.Signing.PrivateKey().publicKey.rawRepresentation)
+    return [
+        .canonical("contents", RecoveryContents.init(decoding:), \.encoded),
         .canonical(
             "bundle",
             { bytes in
@@ -28,8 +54,8 @@ import SignetAPI
                 return try RecoveryBundle(decoding: bytes, commitment: commitment)
             }, \.encoded),
         .settled("setup", RecoverySetup.init(decoding:), \.encoded),
+        Parser("file, as the server reads it") { RecoveryFileParts($0) != nil },
         Parser("first form of a setup") { (try? FirstSetup(decoding: $0)) != nil },
-        .settled("key on paper", { AskKey(paper: $0) }, \.paper),
     ]
 }
 

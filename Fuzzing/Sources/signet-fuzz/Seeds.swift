@@ -1,93 +1,40 @@
-import CallSignalling
 import Crypto
-import DIDKey
-import KeyTransparency
-import SFrame
-import SealedNotes
-import SecureCell
-import TransparencyLog
-import VRF
-import VerifiableMap
 
-/// Values of formats that no file in Vectors has, for `Scripts/fuzz` to begin with.
+/// Values of formats for `Scripts/fuzz` to begin with: whatever no file in Vectors has.
 func seeds() throws -> [[UInt8]] {
-    try directorySeeds() + logSeeds() + callSeeds() + sealedSeeds()
+    try formatSeeds() + cellSeeds() + logSeeds() + directorySeeds() + evidenceSeeds() + submissionSeeds() + callSeeds()
+        + noteSeeds() + noteBodySeeds() + pinSeeds() + siteSeeds() + recoverySeeds() + recoveryBodySeeds() + jsonSeeds()
 }
 
 func bytes(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value, count: count) }
 
-/// The log of the policy that cards are read under.
-func fuzzedLog() throws -> (signer: NoteSigner, policy: Policy) {
-    let signer = try NoteSigner(
-        name: KeyName(Array("example.com/log".utf8)), algorithm: .ed25519, seed: bytes(1, 32))
-    let text = Array("log ".utf8) + signer.verifierKey.encoded + Array("\nquorum none\n".utf8)
-    return (signer, try Policy(decoding: text))
-}
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-private func fuzzedNote() throws -> SignedNote {
-    let signer = try fuzzedLog().signer
-    let head = TreeHead(size: 9, root: needed { TreeHash(bytes(2, 32)) })
-    let text = try Checkpoint(origin: signer.verifierKey.name, head: head).text
-    return try SignedNote(text: text, signatures: [try signer.sign(text)])
-}
+/// Keys of whoever signs or opens, the same in each run: what one run seals as a seed, the next one opens.
+struct Party {
+    let identity: P256.Signing.PrivateKey
+    let device: Curve25519.Signing.PrivateKey
+    let agreement: P256.KeyAgreement.PrivateKey
+    let sealing: XWingMLKEM768X25519.PrivateKey
 
-private func directorySeeds() throws -> [[UInt8]] {
-    let (alice, bob) = (try Handle(typed: Array("a@example.org".utf8)), try Handle(typed: Array("b@b.example".utf8)))
-    let (label, index) = (needed { VRFHash(bytes(3, 64)) }, needed { LabelIndex(bytes(4, 32)) })
-    let lookup = LookupRequest(handle: alice, knownSize: 9, knownCount: 2, wantsKeys: true)
-    // The generator of P-256 in its compressed form would do as well: what counts is that it is a point.
-    let key = Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation)
-    let vrfKey = try VRFPrivateKey(bytes(1, 32)).publicKey
-    let policy = try fuzzedLog().policy
-    var values = [
-        lookup.encoded, HistoryRequest(lookup).encoded,
-        FormerRequest(origin: try fuzzedLog().signer.verifierKey.name, knownSize: 1, handle: bob).encoded,
-        EpochRecord(
-            number: 1, time: 1_700_000_000_000, start: 0, labelCount: 1, milestone: 0,
-            root: needed { MapHash(bytes(5, 32)) }
-        ).entry,
-        needed { DeviceLeaf(label: label, publicKey: bytes(6, 32)) }.entry,
-        PredecessorRecord(note: try fuzzedNote()).entry,
-        IdentityCode(of: (alice, key), for: (bob, key)).encoded,
-    ]
-    values += SuccessionRecord.Kind.allCases.map {
-        SuccessionRecord(kind: $0, number: 1, vrfKey: vrfKey, policy: policy).entry
+    init(_ number: UInt8) throws {
+        let seed = bytes(number, 32)
+        identity = try P256.Signing.PrivateKey(rawRepresentation: seed)
+        device = try Curve25519.Signing.PrivateKey(rawRepresentation: seed)
+        agreement = try P256.KeyAgreement.PrivateKey(rawRepresentation: seed)
+        sealing = try XWingMLKEM768X25519.PrivateKey(seedRepresentation: seed, publicKey: nil)
     }
-    values += StateKind.allCases.map {
-        StateRecord(label: index, version: 1, kind: $0, commitment: needed { StateCommitment(bytes(7, 32)) }).entry
+
+    /// The identity key, 33 bytes.
+    var identityKey: [UInt8] { Array(identity.publicKey.compressedRepresentation) }
+    /// The device's signing key, 32 bytes.
+    var deviceKey: [UInt8] { Array(device.publicKey.rawRepresentation) }
+    /// The device's X-Wing key, 1216 bytes.
+    var sealingKey: [UInt8] { Array(sealing.publicKey.rawRepresentation) }
+
+    func identitySignature(_ message: [UInt8]) throws -> [UInt8] {
+        Array(try identity.signature(for: message).rawRepresentation)
     }
-    return values
-}
 
-private func logSeeds() throws -> [[UInt8]] {
-    let hash = needed { TreeHash(bytes(8, 32)) }
-    let entry = WitnessedLogs.Entry(
-        key: try fuzzedLog().signer.verifierKey, origin: Array("origin".utf8), requestsPerDay: 5,
-        contact: Array("a@example.org".utf8))
-    return [
-        try AddCheckpointRequest(
-            oldSize: 3, consistency: ConsistencyProof(hashes: [hash, hash]), note: try fuzzedNote()
-        ).encoded,
-        try WitnessedLogs([entry]).encoded,
-        try KeyDID(.p256, publicKey: Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation)).keyID,
-    ]
-}
-
-private func callSeeds() throws -> [[UInt8]] {
-    let party = LegacyParty(participant: "p", device: "d")
-    return [
-        LegacySignal.keyRotation(callID: "call", encryptedAESKey: bytes(1, 40), keyRotationTimestamp: 1).encoded,
-        LegacySignal.requestAESKey(callID: "call", host: party, requester: party).encoded,
-        LegacySignal.sendAESKey(callID: "call", requester: party, encryptedAESKey: bytes(1, 40)).encoded,
-        RingMemory().encoded,
-    ]
-}
-
-private func sealedSeeds() throws -> [[UInt8]] {
-    let (cell, frame) = (SymmetricKey(data: bytes(1, 32)), SymmetricKey(data: bytes(0, 32)))
-    var sealer = FrameSealer(key: try FrameKey(baseKey: frame, keyID: 0, suite: .aes128GCM))
-    return [
-        try Seal.seal(bytes(9, 20), key: cell), try sealer.seal(bytes(9, 20)[...]),
-        LoginKey.generate().withPrinted { $0 }, RecoveryKey.generate().withPrinted { $0 },
-    ]
+    func deviceSignature(_ message: [UInt8]) throws -> [UInt8] { Array(try device.signature(for: message)) }
 }

@@ -45,20 +45,15 @@ public enum GuardianLetter: Hashable, Sendable {
             let plaintext = PublicSealing.open(
                 sealed, with: key, purpose: "signet-letter/v2", context: Self.context(sender, recipient))
         else { throw .notSealedToThisDevice }
-        do throws(RecoveryFormatError) {
-            self = try RecoveryFormat.read(plaintext, "") { reader in
-                let letter = try GuardianLetter(from: &reader)
-                try reader.padding()
-                return letter
-            }
-        } catch { throw .malformed(error) }
+        do throws(RecoveryFormatError) { try self.init(plaintext: plaintext) } catch { throw .malformed(error) }
     }
 
     private static func context(_ sender: Handle, _ recipient: Handle) -> [UInt8] {
         sender.bytes + [0] + recipient.bytes
     }
 
-    private var plaintext: [UInt8] {
+    /// What is sealed, before the zeros that make all letters equally long.
+    var plaintext: [UInt8] {
         switch self {
         case .packet(let scope, let sealed, let challenge): [1] + scope.encoded + sealed + challenge
         case .check(let scope, let challenge): [2] + scope.encoded + challenge
@@ -67,6 +62,15 @@ public enum GuardianLetter: Hashable, Sendable {
         case .objection(let scope, let objection):
             [5] + scope.encoded + [UInt8(objection.encoded.count >> 8), UInt8(objection.encoded.count & 255)]
                 + objection.encoded
+        }
+    }
+
+    /// Reads what was sealed, with or without the zeros behind it.
+    init(plaintext: [UInt8]) throws(RecoveryFormatError) {
+        self = try RecoveryFormat.read(plaintext, "") { reader in
+            let letter = try GuardianLetter(from: &reader)
+            try reader.padding()
+            return letter
         }
     }
 

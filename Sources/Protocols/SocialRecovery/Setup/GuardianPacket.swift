@@ -85,13 +85,22 @@ public struct GuardianPacket: Sendable {
 
     /// Seals the packet to a guardian's device; `sign` signs with the owner's identity key. Nil when either fails.
     func sealed(to key: GuardianKey, signing sign: ([UInt8]) throws -> [UInt8]) -> [UInt8]? {
-        var plaintext = unsigned
+        guard var plaintext = plaintext(signing: sign) else { return nil }
         defer { plaintext.wipeSecret() }
-        guard let signature = try? sign(plaintext), signature.count == 64 else { return nil }
-        plaintext += signature
-        plaintext += [UInt8](repeating: 0, count: max(0, Self.plaintextByteCount - plaintext.count))
         return PublicSealing.seal(
             plaintext, to: key.sealingKey, purpose: "signet-packet/v2", context: scope.encoded)
+    }
+
+    /// What is sealed.
+    func plaintext(signing sign: ([UInt8]) throws -> [UInt8]) -> [UInt8]? {
+        var plaintext = unsigned
+        guard let signature = try? sign(plaintext), signature.count == 64 else {
+            plaintext.wipeSecret()
+            return nil
+        }
+        plaintext += signature
+        plaintext += [UInt8](repeating: 0, count: max(0, Self.plaintextByteCount - plaintext.count))
+        return plaintext
     }
 
     private var unsigned: [UInt8] {
@@ -113,7 +122,8 @@ public struct GuardianPacket: Sendable {
     }
 
     /// The packet and the public half that it names. The owner's signature is checked here.
-    private static func read(
+    /// Reads what was sealed, and the point that its share is said to have.
+    static func read(
         _ plaintext: [UInt8], identityKey: [UInt8]
     ) throws(RecoveryFormatError) -> (GuardianPacket, [UInt8]) {
         try RecoveryFormat.read(plaintext, format) { reader in
