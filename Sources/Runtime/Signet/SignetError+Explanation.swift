@@ -1,5 +1,4 @@
-import SignetAPI
-public import SignetClient
+import SignetClient
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -89,7 +88,7 @@ extension SignetError: LocalizedError {
 
 extension ClientError {
     fileprivate var explanation: Explanation {
-        if case .refused(.notFound, _) = self {
+        if SignetError.client(self).isUnknownHandle {
             return Explanation(
                 "The directory knows nobody of that name.", "Check the spelling, or wait until they have an account.")
         }

@@ -1,6 +1,7 @@
 public import KeyTransparency
 public import NotesClient
 public import SealedMessages
+import SignetAPI
 public import SignetClient
 
 /// Why an account could not be opened, or not do what it was asked.
@@ -70,6 +71,14 @@ public enum SignetError: Error, Hashable, Sendable {
         case anotherDirectory
         /// The account, registered and complete.
         case sameAccount(Handle)
+    }
+
+    /// Whether the directory says that it knows nobody of that name: the handle is misspelt, or they have no account yet.
+    public var isUnknownHandle: Bool {
+        switch self {
+        case .client(.refused(.notFound, _)), .client(.notRegistered): true
+        default: false
+        }
     }
 
     /// Whose fault it is.

@@ -20,12 +20,13 @@ func mailbox(of person: Handle) throws -> URL {
 func meet(_ friend: Handle, _ account: Account) async throws -> Contact {
     while true {
         do {
-            let hasAsked = try await account.requests().contains(friend)
-            return hasAsked ? try await account.accept(friend) : try await account.add(friend)
-        } catch SignetError.client(.refused(.notFound, _)) {
-            print("\(friend) has no account yet")
-            try await Task.sleep(for: .seconds(1))
+            if try await account.requests().contains(friend) { return try await account.accept(friend) }
+            return try await account.add(friend)
+        } catch {
+            guard error.isUnknownHandle else { throw error }
         }
+        print("\(friend) has no account yet")
+        try await Task.sleep(for: .seconds(1))
     }
 }
 

@@ -1,6 +1,8 @@
 import Foundation
 import Hummingbird
 import HummingbirdTLS
+import Logging
+import NIOCore
 import SignetServer
 
 // server DATA PORT, after: signetd init --data DATA --origin example.org/signet --url https://localhost:PORT
@@ -28,8 +30,9 @@ struct Mounted: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await signet.respond(to: request.head, body: request.body, from: context.remoteAddress)
-            ?? next(request, context)
+        let answer = try await signet.respond(to: request.head, body: request.body, from: context.remoteAddress)
+        if let answer { return answer }
+        return try await next(request, context)
     }
 }
 
