@@ -62,7 +62,10 @@ import Testing
             let first = try Daemon(data)
             #expect(await first.port() != nil)
             let second = try Daemon(data)
-            #expect(await second.port() == nil)
+            let port = await second.port()
+            #expect(port == nil)
+            // One that serves would do so for ever.
+            if port != nil { second.signal(SIGKILL) }
             let end = await second.ended()
             #expect(end.status == 75)
             #expect(end.complaints.contains("another process has the log open"))
