@@ -449,8 +449,9 @@ let runtimeTargets: [Target] = [
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
 
     // MARK: Tools: argument parsing and printing only
+    // Not `signet`, of which a file system that knows no case would have `Signet` already.
     .executableTarget(
-        name: "signet",
+        name: "SignetCommand",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
@@ -460,7 +461,7 @@ let runtimeTargets: [Target] = [
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
             arguments,
         ],
-        path: "Sources/Tools/signet", swiftSettings: strict),
+        path: "Sources/Tools/SignetCommand", swiftSettings: strict),
     .executableTarget(
         name: "signetd",
         dependencies: [
@@ -623,7 +624,8 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
-            "signet", "signetd", "signet-vectors", "signet-lying-server", "signet-site", "SignetClient", "LogForging",
+            "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site", "SignetClient",
+            "LogForging",
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
@@ -655,7 +657,7 @@ let runtimeProducts: [Product] = [
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
     .library(name: "PinScenarios", targets: ["PinScenarios"]),
-    .executable(name: "signet", targets: ["signet"]),
+    .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]
 

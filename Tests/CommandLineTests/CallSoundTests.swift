@@ -2,7 +2,7 @@ import AudioCodec
 import Foundation
 import Testing
 
-@testable import signet
+@testable import SignetCommand
 
 /// Sound from a file into another's, through the codec, the call and its keys.
 struct CallSoundTests {
