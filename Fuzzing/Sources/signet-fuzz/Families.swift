@@ -15,6 +15,7 @@ let families: [String: @Sendable () -> [Parser]] = [
     "lookup": lookupParsers,
     "map": mapParsers,
     "merge": mergeParsers,
+    "message": messageParsers,
     "note-body": noteBodyParsers,
     "note-content": noteContentParsers,
     "note-record": noteRecordParsers,

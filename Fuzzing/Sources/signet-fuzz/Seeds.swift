@@ -3,7 +3,8 @@ import Crypto
 /// Values of formats for `Scripts/fuzz` to begin with: whatever no file in Vectors has.
 func seeds() throws -> [[UInt8]] {
     try formatSeeds() + cellSeeds() + logSeeds() + directorySeeds() + evidenceSeeds() + submissionSeeds() + callSeeds()
-        + noteSeeds() + noteBodySeeds() + pinSeeds() + siteSeeds() + recoverySeeds() + recoveryBodySeeds() + jsonSeeds()
+        + messageSeeds() + noteSeeds() + noteBodySeeds() + pinSeeds() + siteSeeds() + recoverySeeds()
+        + recoveryBodySeeds() + jsonSeeds()
 }
 
 func bytes(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value, count: count) }
