@@ -108,6 +108,28 @@ import TransparencyLog
         }
     }
 
+    /// The file has one book at a time, and an app does not know what else of it uses the notes first.
+    @Test func notesAreOpenedOnceForAllWhoUseThemAtOneTime() async throws {
+        try await Self.withApp { profile, folder in
+            let alice = try await Account.create(
+                Handle("alice@example.org"), at: profile, in: HomeFolder(path: folder + "/alice"),
+                passphrase: SecretBytes(copying: "a passphrase that nobody guesses: heron, kettle".utf8))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        _ = try await alice.notes { book throws(NotesError) in
+                            try await book.create(title: Array("\(number)".utf8), body: [])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let count = try await alice.notes { book throws(NotesError) in await book.notes().count }
+            #expect(count == 8)
+            await alice.close()
+        }
+    }
+
     @Test func whatIsNotTheDirectorysIsTheApps() async throws {
         try await Self.withApp { profile, _ in
             for path in ["/", "/hello", "/health", "/metrics", "/v1/nothing", "/signals"] {

@@ -23,7 +23,8 @@ public actor Account {
     let surroundings: Surroundings
     /// People whose keys were verified a moment ago.
     var known: [Handle: (contact: Contact, time: UInt64)] = [:]
-    var openNotes: (book: NoteBook<SQLiteStore>, store: NotesStore)?
+    /// The notes, open or being opened.
+    var openNotes: Task<Result<OpenNotes, NotesError>, Never>?
     private let report: AsyncStream<AccountEvent>.Continuation
     private var watch: Task<Void, Never>?
 
@@ -82,11 +83,11 @@ public actor Account {
     }
 
     /// Ends the watch and the events, and closes the notes.
-    public func close() {
+    public func close() async {
         watch?.cancel()
         report.finish()
-        if let open = openNotes { try? open.store.close() }
-        openNotes = nil
+        // What was written is on the disk before; a file that does not close loses nothing.
+        try? await closeNotes()
     }
 
     /// Looks now at what is looked at daily, if it is due, and reports what was found.

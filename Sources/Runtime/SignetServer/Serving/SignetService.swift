@@ -75,7 +75,8 @@ public struct SignetService: Service {
         try await exchange.mounted(head, body, from: ClientAddress(address))
     }
 
-    /// Does what is due until the service group shuts down or the task is cancelled, then closes the stores.
+    /// Does what is due until the service group shuts down or the task is cancelled, then closes the stores. In a service group it stands
+    /// before the server, which so ends first.
     ///
     /// - Throws: ``ServerStop/logFailed`` after the log failed for good: the process has to be started again.
     public func run() async throws {
