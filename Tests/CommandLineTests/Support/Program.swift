@@ -64,6 +64,8 @@ struct Exit {
         let process = Process(file, arguments, in: folder, environment: environment)
         process.standardOutput = handles[0]
         process.standardError = handles[1]
+        // Foundation keeps them for the length of the test run, and its wait for the ends of programs does not bear thousands of files.
+        defer { for handle in handles { try? handle.close() } }
         let status = try await process.end(within: Program.deadline)
         let texts = try places.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
         return Exit(status: status, output: texts[0], errors: texts[1])

@@ -30,7 +30,10 @@ final class RunningServer: Sendable {
         process.standardOutput = pipe
         let complaints = folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: complaints)
-        process.standardError = try FileHandle(forWritingTo: complaints)
+        let errors = try FileHandle(forWritingTo: complaints)
+        // The program has its own by then; Foundation would keep this one for the length of the test run.
+        defer { try? errors.close() }
+        process.standardError = errors
         let ended = ProcessEnd(of: process)
         try process.run()
         let line = await firstLine(of: pipe.fileHandleForReading, killing: process)
