@@ -624,7 +624,8 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
-            "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site", "SignetClient",
+            "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
+            "SignetClient",
             "LogForging",
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",

@@ -1,6 +1,7 @@
 import Foundation
 import KeyTransparency
 import LogForging
+import Signet
 import SignetClient
 import Testing
 import TransparencyLog
@@ -110,22 +111,7 @@ import TransparencyLog
             let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
 
             for round in 1...2 {
-                try await federation.stop("server")
-                let key = try await town.signetd("rotate", "log-key", "--data", "server", "--announce")
-                expect(0, key)
-                try await federation.addLog(try #require(key.lines.first))
-                for name in Federation.witnesses {
-                    try await federation.stop(name)
-                    try await federation.start(name)
-                }
-                let rotated = try await town.signetd("rotate", "log-key", "--data", "server", "--bind", bind)
-                expect(0, rotated, "rotation \(round)")
-                // The auditor reads the directory file: it follows the log's new key from there.
-                if hasAuditor {
-                    try await federation.stop("auditor")
-                    try await federation.start("auditor")
-                }
-                try await federation.start("server")
+                try await rotateLogKey(federation, hasAuditor: hasAuditor)
                 expect(0, try await federation.register("after\(round)"))
             }
             if !hasAuditor { try await handOver(federation, bind) }
@@ -140,6 +126,26 @@ import TransparencyLog
             let again = try await town.signet("sleeper", "directory", "update", "--json")
             #expect(try again.object()["changes"] as? UInt64 == 0)
         }
+    }
+
+    private func rotateLogKey(_ federation: Federation, hasAuditor: Bool = false) async throws {
+        let town = federation.town
+        let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
+        try await federation.stop("server")
+        let key = try await town.signetd("rotate", "log-key", "--data", "server", "--announce")
+        expect(0, key)
+        try await federation.addLog(try #require(key.lines.first))
+        for name in Federation.witnesses {
+            try await federation.stop(name)
+            try await federation.start(name)
+        }
+        expect(0, try await town.signetd("rotate", "log-key", "--data", "server", "--bind", bind))
+        // The auditor reads the directory file: it follows the log's new key from there.
+        if hasAuditor {
+            try await federation.stop("auditor")
+            try await federation.start("auditor")
+        }
+        try await federation.start("server")
     }
 
     /// No quorum is weakened: the evidence alone asks for the user's word.
@@ -166,6 +172,33 @@ import TransparencyLog
             expect(0, try await town.signet("sleeper", "lookup", "alice@example.org"))
             expect(
                 0, try await town.signet("alice", "lookup", "sleeper@example.org"), "without evidence, without a word")
+        }
+    }
+
+    /// The look that nobody asked for meets the new keys first: it is no alarm, and calls go on.
+    @Test func anOpenAccountFollowsTheDirectorysKeysByItself() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            for name in ["alice", "bob"] { expect(0, try await federation.register(name)) }
+            try await rotateLogKey(federation)
+
+            let (waits, hasLooked) = AsyncStream.makeStream(of: Void.self)
+            let surroundings = Surroundings(
+                now: Surroundings.system.now,
+                wait: { _ in
+                    hasLooked.yield()
+                    try? await Task.sleep(for: .seconds(86_400))
+                }, randomBytes: Surroundings.system.randomBytes)
+            let alice = try await Account.open(
+                in: HomeFolder(path: town["alice"].path()), passphrase: SecretBytes(copying: Program.passphrase.utf8),
+                surroundings: surroundings)
+            for await _ in waits { break }
+            let bob = try await alice.add(Handle("bob@example.org"))
+            #expect(bob.deviceCount == 1)
+            await alice.close()
+            var events: [AccountEvent] = []
+            for await event in alice.events { events.append(event) }
+            #expect(events == [.directoryKeysChanged])
         }
     }
 

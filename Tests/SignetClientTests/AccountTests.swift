@@ -102,7 +102,12 @@ import Testing
             }
             let found = try #require(refusal, "the check is named")
             // What an app writes into its log says neither who talks to whom, nor what the server sent.
-            for error in [SignetError.client(.lookup(found)), .client(.withheld(bob.handle)), .stranger(bob.handle)] {
+            let path = folder + "/\(bob.handle)"
+            for error in [
+                SignetError.client(.lookup(found)), .client(.withheld(bob.handle)), .stranger(bob.handle),
+                .file(.notFound, path: path), .directoryFile(.file(.notFound), path: path),
+                .keystore(.unknownFormat, path: path), .store(.damaged, path: path), .noAccount(folder: path),
+            ] {
                 let said = "\(error) \(error.localizedDescription)"
                 #expect(!said.contains("bob") && said.utf8.count < 500, "\(said)")
             }
@@ -166,6 +171,27 @@ import Testing
                     if case .found(.ownAccount(let alarm)) = event { alarms.append(alarm) }
                 }
                 #expect(alarms == [.unknownVersion(2), .unknownDevice(planted.keys.signing)])
+            }
+        }
+    }
+
+    /// Pins are kept in the directory file, by this program or another one. An account that is open goes on by them, and a call that was
+    /// under way meanwhile does not bring back what was before.
+    @Test func anOpenAccountTakesTheDirectoryFileThatWasKept() async throws {
+        try await Self.withFriends(attack: .garbage) { directory, _, alice, _ in
+            let before = await alice.home.profile
+            let kept = directory.lyingProfile
+            _ = try await alice.run { _ throws(ClientError) in
+                do throws(FileFault) { try await alice.home.folder.directory.replace(with: kept.encoded) } catch {
+                    throw .store(.file(error))
+                }
+                await alice.look()
+            }
+            let after = await alice.home.profile
+            #expect(after == kept && after != before)
+            await alice.close()
+            for await event in alice.events where event == .directoryKeysChanged {
+                Issue.record("the keys are the same")
             }
         }
     }

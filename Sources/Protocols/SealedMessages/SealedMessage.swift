@@ -27,8 +27,6 @@ public struct MessageID: Hashable, Sendable {
 public struct SealedMessage: Hashable, Sendable {
     /// No message is for more devices.
     public static let maximumRecipientCount = 1024
-    /// 4 + 1120 + 48.
-    static let wrapByteCount = 1172
     static let format = Array("signet-message/v1\n".utf8)
 
     /// The key encrypted to one device.

@@ -6,7 +6,7 @@ import SignetClient
     public import Foundation
 #endif
 
-/// What happened, and what to do about it, for an app's screen and log. No handle, no key, and nothing of what a server sent.
+/// What happened, and what to do about it, for an app's screen and log. No handle, no key, no path, and nothing of what a server sent.
 public struct Explanation: Hashable, Sendable {
     /// What happened; one sentence.
     public let what: String
@@ -31,10 +31,10 @@ extension SignetError: CustomStringConvertible {
             Explanation("An account is being made here by another program.", "Try again when it has ended.")
         case .isTaken(_, .sameAccount): Explanation("The account exists already.", "Open it.")
         case .isTaken: Explanation("This place holds another account.", "Choose another place.")
-        case .file(let fault, let path):
-            Explanation("\(path) cannot be used: \(fault).", "Check the disk and its permissions.")
-        case .directoryFile(_, let path):
-            Explanation("\(path) is not a directory file.", "Get it again from whoever runs the directory.")
+        case .file(let fault, _):
+            Explanation("A file of this account cannot be used: \(fault).", "Check the disk and its permissions.")
+        case .directoryFile:
+            Explanation("That is not a directory file.", "Get it again from whoever runs the directory.")
         case .keystore(.wrongPassphraseOrDamaged, _):
             Explanation(
                 "The passphrase is wrong, or the keystore is damaged.", "Try again, or restore the file from a backup.")

@@ -6,8 +6,8 @@ public import SignetClient
 
 /// Why an account could not be opened, or not do what it was asked.
 ///
-/// Security: the description names the case and what a user may be told. It has no key, no handle and nothing of what a server sent, so
-/// that it may stand in an app's log.
+/// Security: the description names the case and what a user may be told. It has no key, no handle, no path and nothing of what a server
+/// sent, so that it may stand in an app's log.
 public enum SignetError: Error, Hashable, Sendable {
     // MARK: The home folder
 
@@ -106,6 +106,10 @@ public struct KeyChange: Hashable, Sendable {
     public let change: PeerKeyChange
     /// Which change, so that ``Account/accept(_:)`` accepts the one that was shown and no other.
     let stateHash: [UInt8]
+
+    init(_ verdict: LookupVerdict, _ change: PeerKeyChange) {
+        (handle, self.change, stateHash) = (verdict.handle, change, verdict.stateHash)
+    }
 }
 
 extension SealedMessageError {

@@ -157,7 +157,7 @@ struct SealedMessageTests {
         #expect(throws: SealedMessageError.notOpened) { try open(mixed, by: carol) }
     }
 
-    @Test func aMessageForTwoThousandDevicesOrNoneIsNotRead() throws {
+    @Test func aMessageForTooManyDevicesOrNoneIsNotRead() throws {
         let message = try seal(to: [carol])
         for count in [0, SealedMessage.maximumRecipientCount + 1] {
             let other = SealedMessage(

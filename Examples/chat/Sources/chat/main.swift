@@ -32,9 +32,9 @@ func meet(_ friend: Handle, _ account: Account) async throws -> Contact {
 
 /// Prints what came, in the order in which it was sent, and takes it out of the mailbox.
 func receive(_ account: Account) async throws {
-    for file in try FileManager.default.contentsOfDirectory(
+    let files = try FileManager.default.contentsOfDirectory(
         at: mailbox(of: account.handle), includingPropertiesForKeys: nil)
-    {
+    for file in files.sorted(by: { $0.lastPathComponent < $1.lastPathComponent }) {
         guard file.pathExtension == "message" else { continue }
         do {
             let message = try await account.open(Data(contentsOf: file), for: context)

@@ -67,6 +67,13 @@ public struct AuthorKeys: Hashable, Sendable {
         self.devices = Set(devices)
     }
 
+    /// Of the keys that a verified answer lists those that the user has accepted: for somebody whose devices have changed without the
+    /// user's word.
+    package init(_ lookup: VerifiedLookup, acceptedIn pinned: PinnedPeer?) {
+        let accepted = Set(pinned?.devices.map(\.signingKey) ?? [])
+        self.init(pinned: lookup.state.devices.map(\.keys.signing).filter(accepted.contains), of: lookup.state.handle)
+    }
+
     /// The one device whose request the server has just authenticated.
     ///
     /// Security: says nothing about anybody else, and nothing to a client.

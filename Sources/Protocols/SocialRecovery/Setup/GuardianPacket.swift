@@ -121,8 +121,7 @@ public struct GuardianPacket: Sendable {
         return writer.bytes
     }
 
-    /// The packet and the public half that it names. The owner's signature is checked here.
-    /// Reads what was sealed, and the point that its share is said to have.
+    /// The packet, and the point that its share is said to have, of what was sealed. The owner's signature is checked here.
     static func read(
         _ plaintext: [UInt8], identityKey: [UInt8]
     ) throws(RecoveryFormatError) -> (GuardianPacket, [UInt8]) {

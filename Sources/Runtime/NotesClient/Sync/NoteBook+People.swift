@@ -19,7 +19,7 @@ extension NoteBook {
         case .contradicted(let contradiction): throw .contradicted(handle, contradiction)
         case .changed(let change):
             // What was accepted and is still there goes on; what is new waits for the user.
-            let pinned = try await pinnedDevices(handle)
+            let pinned = try await pinnedPeer(handle)?.devices ?? []
             let rest = WrapRecipient.devices(of: verdict.lookup).filter { recipient in
                 pinned.contains { $0.signingKey == recipient.author.device && $0.keysHash == recipient.keysHash }
             }
@@ -59,9 +59,7 @@ extension NoteBook {
         case .contradicted: return nil
         case .changed:
             changedPeople.insert(handle)
-            let pinned = Set(try await pinnedDevices(handle).map(\.signingKey))
-            let listed = verdict.lookup.state.devices.map(\.keys.signing)
-            found = AuthorKeys(pinned: listed.filter(pinned.contains), of: handle)
+            found = AuthorKeys(verdict.lookup, acceptedIn: try await pinnedPeer(handle))
         }
         keysOfPeople[handle] = found
         return found
@@ -96,8 +94,8 @@ extension NoteBook {
         do { return try await client.lookup(handle).verdict } catch { throw .client(error) }
     }
 
-    private func pinnedDevices(_ handle: Handle) async throws(NotesError) -> [PinnedDevice] {
-        do { return try await client.store.pinnedPeer(handle)?.devices ?? [] } catch { throw .store(error) }
+    private func pinnedPeer(_ handle: Handle) async throws(NotesError) -> PinnedPeer? {
+        do { return try await client.store.pinnedPeer(handle) } catch { throw .store(error) }
     }
 }
 

@@ -47,15 +47,13 @@ extension Account {
     /// The devices of somebody that a message may come from. Of a person whose devices have changed these are those that the user
     /// accepted and that the log still has.
     private func authorKeys(of sender: Author) async throws(SignetError) -> AuthorKeys {
-        do { return try await contact(sender.handle).authorKeys } catch {
-            guard case .changed(let change) = error else { throw error }
-            let verdict = try await verdict(sender.handle)
-            let pinned: PinnedPeer?
-            do { pinned = try await home.client.store.pinnedPeer(sender.handle) } catch { throw .client(.store(error)) }
-            let listed = AuthorKeys(verdict.lookup).devices
-            let accepted = listed.intersection(pinned?.devices.map(\.signingKey) ?? [])
-            guard accepted.contains(sender.device) else { throw .changed(change) }
-            return AuthorKeys(pinned: accepted, of: sender.handle)
-        }
+        if let contact = knownContact(sender.handle) { return contact.authorKeys }
+        let verdict = try await verdict(sender.handle)
+        guard case .changed(let change) = verdict.outcome else { return try await contact(verdict).authorKeys }
+        let pinned: PinnedPeer?
+        do { pinned = try await home.client.store.pinnedPeer(sender.handle) } catch { throw .client(.store(error)) }
+        let accepted = AuthorKeys(verdict.lookup, acceptedIn: pinned)
+        guard accepted.devices.contains(sender.device) else { throw .changed(KeyChange(verdict, change)) }
+        return accepted
     }
 }

@@ -6,29 +6,30 @@ extension Account {
     /// Does something of the notes'. They are opened at the first use. A change of the directory's keys is followed on the way, and
     /// reported; what else uses the notes at that moment fails, and can be done again.
     ///
+    /// - Parameter body: done once more from its beginning after such a change: what writes and what syncs are two calls, or a note is
+    ///   written twice.
     /// - Throws: ``SignetError``.
     public func notes<Value: Sendable>(
         _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
     ) async throws(SignetError) -> Value {
+        notesUseCount += 1
+        defer { notesUseCount -= 1 }
         let first: ClientError
         do throws(NotesError) { return try await body(try await book()) } catch {
             guard case .client(let refusal) = error else { throw .notes(error) }
             first = refusal
         }
         guard let moved = try await home.caughtUp(after: first) else { throw .notes(.client(first)) }
-        do throws(NotesError) { try await closeNotes() } catch { throw .notes(error) }
         move(to: moved)
-        do throws(NotesError) { return try await body(try await book()) } catch { throw .notes(error) }
+        do throws(NotesError) { return try await body(try await book(isRefused: true)) } catch { throw .notes(error) }
     }
 
-    /// One book at a time has the file: whoever comes while it is being opened waits for it.
-    private func book() async throws(NotesError) -> NoteBook<SQLiteStore> {
+    /// One book at a time has the file: whoever comes while it is being opened waits for it. Under another directory file it is opened
+    /// again, once nobody is using it or the directory has refused the one before.
+    private func book(isRefused: Bool = false) async throws(NotesError) -> NoteBook<SQLiteStore> {
+        let isCurrent = profileOfNotes == home.profile
         let opening =
-            openNotes
-            ?? Task { [client = home.client, secrets, surroundings, path = home.folder.notesPath] in
-                await OpenNotes.open(at: path, client, secrets, in: surroundings)
-            }
-        openNotes = opening
+            if let openNotes, isCurrent || (notesUseCount > 1 && !isRefused) { openNotes } else { openAgain() }
         switch await opening.value {
         case .success(let open): return open.book
         case .failure(let error):
@@ -37,11 +38,28 @@ extension Account {
         }
     }
 
-    func closeNotes() async throws(NotesError) {
+    private func openAgain() -> Task<Result<OpenNotes, NotesError>, Never> {
+        let before = openNotes
+        let opening = Task { [client = home.client, secrets, surroundings, path = home.folder.notesPath] in
+            await before?.value.close()
+            return await OpenNotes.open(at: path, client, secrets, in: surroundings)
+        }
+        (openNotes, profileOfNotes) = (opening, home.profile)
+        return opening
+    }
+
+    func closeNotes() async {
         guard let opening = openNotes else { return }
         openNotes = nil
-        guard case .success(let open) = await opening.value else { return }
-        do { try open.store.close() } catch { throw .store(error) }
+        await opening.value.close()
+    }
+}
+
+extension Result<OpenNotes, NotesError> {
+    /// What was written is on the disk before: a file that does not close loses nothing.
+    fileprivate func close() {
+        guard case .success(let open) = self else { return }
+        try? open.store.close()
     }
 }
 

@@ -41,7 +41,7 @@ extension Account {
         }
     }
 
-    /// Who has asked to be a contact and waits for an answer. Nothing in the list is proven; ``accept(_:)-6i4mv`` demands their signature.
+    /// Who has asked to be a contact and waits for an answer. Nothing in the list is proven; accepting demands their signature.
     ///
     /// - Throws: ``SignetError``.
     public func requests() async throws(SignetError) -> [Handle] {
@@ -55,7 +55,7 @@ extension Account {
     /// - Throws: ``SignetError``: ``SignetError/stranger(_:)`` of nobody whom the user added; ``SignetError/changed(_:)``;
     ///   ``SignetError/contradicted(_:_:)``.
     public func contact(_ handle: Handle) async throws(SignetError) -> Contact {
-        if let (contact, time) = known[handle], surroundings.now() < time + Self.freshness { return contact }
+        if let contact = knownContact(handle) { return contact }
         return try await contact(try await verdict(handle))
     }
 
@@ -80,6 +80,10 @@ extension Account {
 
     // MARK: Inside
 
+    func knownContact(_ handle: Handle) -> Contact? {
+        known[handle].flatMap { surroundings.now() < $0.time + Self.freshness ? $0.contact : nil }
+    }
+
     func verdict(_ handle: Handle) async throws(SignetError) -> LookupVerdict {
         try await run { client throws(ClientError) in try await client.lookup(handle).verdict }
     }
@@ -96,14 +100,14 @@ extension Account {
         }
     }
 
-    private func contact(_ verdict: LookupVerdict) async throws(SignetError) -> Contact {
+    func contact(_ verdict: LookupVerdict) async throws(SignetError) -> Contact {
         let handle = verdict.handle
         switch verdict.outcome {
         case .matched, .firstPinned, .accepted: break
         case .stranger: throw .stranger(handle)
         case .contradicted(let contradiction): throw .contradicted(handle, contradiction)
         case .changed(let change):
-            throw .changed(KeyChange(handle: handle, change: change, stateHash: verdict.stateHash))
+            throw .changed(KeyChange(verdict, change))
         }
         let comparison: ComparisonState
         do { comparison = try await home.client.comparison(with: handle) } catch { throw .client(error) }

@@ -25,6 +25,9 @@ public actor Account {
     var known: [Handle: (contact: Contact, time: UInt64)] = [:]
     /// The notes, open or being opened.
     var openNotes: Task<Result<OpenNotes, NotesError>, Never>?
+    /// The directory file under which they were opened.
+    var profileOfNotes: DirectoryProfile?
+    var notesUseCount = 0
     private let report: AsyncStream<AccountEvent>.Continuation
     private var watch: Task<Void, Never>?
 
@@ -86,29 +89,48 @@ public actor Account {
     public func close() async {
         watch?.cancel()
         report.finish()
-        // What was written is on the disk before; a file that does not close loses nothing.
-        try? await closeNotes()
+        await closeNotes()
     }
 
-    /// Looks now at what is looked at daily, if it is due, and reports what was found.
+    /// Looks now at what is looked at daily, if it is due, and reports what was found. New keys of the directory are followed as by any
+    /// call, and pins that were kept, by this look or by another program, are those of the next connections.
     public func look() async {
-        for finding in await home.check() { report.yield(.found(finding)) }
+        var findings = await home.check()
+        if let moved = await caughtUp(after: findings) {
+            move(to: moved)
+            findings = await home.check()
+        }
+        for finding in findings { report.yield(.found(finding)) }
+        guard (try? home.folder.profile()) != home.profile, let kept = try? home.reopened() else { return }
+        move(to: kept)
+    }
+
+    /// The home under the directory's new keys, if they are why a look was refused, and nothing needs the user's word.
+    private func caughtUp(after findings: [WatchFinding]) async -> OpenHome? {
+        for case .refused(_, let error) in findings {
+            if let moved = try? await home.caughtUp(after: error) { return moved }
+        }
+        return nil
     }
 
     /// Does something of the client's. A change of the directory's keys is followed on the way, and reported.
     func run<Value: Sendable>(
         _ body: @Sendable (Client<SQLiteStore>) async throws(ClientError) -> Value
     ) async throws(SignetError) -> Value {
-        let (value, home) = try await home.run(body)
-        move(to: home)
+        let before = home
+        let (value, now) = try await before.run(body)
+        // The account may have moved on meanwhile: only what this call has followed counts.
+        if now.profile != before.profile { move(to: now) }
         return value
     }
 
+    /// Goes on in a home whose directory file was replaced.
     func move(to home: OpenHome) {
         guard home.profile != self.home.profile else { return }
+        let hasNewKeys = home.profile.trust != self.home.profile.trust
         self.home = home
         known = [:]
-        report.yield(.directoryKeysChanged)
+        if hasNewKeys { report.yield(.directoryKeysChanged) }
     }
 }
 
