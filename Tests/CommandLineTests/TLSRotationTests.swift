@@ -68,6 +68,28 @@ import TransparencyLog
         }
     }
 
+    /// The directory says so in its log: it counts for clients that had their files before, and stays so when keys change.
+    @Test func aDirectoryThatWantsNoProxiesIsNotReachedBesideOne() async throws {
+        try await Town.with { town in
+            let proxy = ["https_proxy": "http://proxy.test:3128", "no_proxy": "", "NO_PROXY": ""]
+            try await town.serving(.signetd, Self.options) { _ in
+                expect(0, try await town.signet("alice", "lookup", Town.bob, environment: proxy), "it is a remark")
+                expect(64, try await town.signetd("rotate", "tls", "--data", "server", "--proxies", "refuse"))
+                expect(
+                    0,
+                    try await town.signetd(
+                        "rotate", "tls", "--data", "server", "--new-reserve", "--proxies", "refuse"))
+                try await Self.learn(2, town, "alice")
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+                try await Self.learn(3, town, "alice")
+                let refused = try await town.signet("alice", "lookup", Town.bob, environment: proxy)
+                #expect(refused.status != 0)
+                #expect(refused.complaint.contains("A proxy is set on this device"), "\(refused.errors)")
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+            }
+        }
+    }
+
     /// As an ACME client with a kept key renews: another certificate of the same key in the same place.
     @Test(.timeLimit(.minutes(3))) func aRenewedCertificateOfTheSameKeyIsServedWithoutAStart() async throws {
         try await Town.with { town in

@@ -204,6 +204,19 @@ import Testing
         #expect(ProxySettings(environment: variables).state(for: host) == state)
     }
 
+    @Test(
+        arguments: [
+            (["HTTPSEnable"], ProxyState.configured(setting: Array("HTTPSEnable".utf8))),
+            (["SOCKSEnable"], .configured(setting: Array("SOCKSEnable".utf8))),
+            (["ProxyAutoConfigEnable"], .configured(setting: Array("ProxyAutoConfigEnable".utf8))),
+            (["ProxyAutoDiscoveryEnable"], .configured(setting: Array("ProxyAutoDiscoveryEnable".utf8))),
+            (["HTTPEnable", "FTPEnable", "ExcludeSimpleHostnames"], .none),
+        ] as [([String], ProxyState)])
+    func whatTheSystemHasSwitchedOnIsAProxy(enabled: [String], state: ProxyState) {
+        let host = ServerName.dns(Array("api.example.org".utf8))
+        #expect(ProxySettings(environment: ["no_proxy": "*"], enabled: Set(enabled)).state(for: host) == state)
+    }
+
     @Test func anUnknownHostIsNotConnectedTo() async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == "01" })
         try await Self.with(scenario) { line in

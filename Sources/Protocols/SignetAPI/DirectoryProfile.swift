@@ -14,6 +14,7 @@ import VRF
 /// tls-pin leaf sha256/<base64 of 32 bytes>
 /// tls-backup leaf sha256/<base64 of 32 bytes>
 /// tls-recovery example.org/signet/recovery+3c4d5e6f+AXE...
+/// tls-proxies refuse
 /// tls-version 2 <base64 of 32 bytes>
 /// vrf <base64 of 32 bytes>
 /// maximum-age 86400
@@ -23,8 +24,9 @@ import VRF
 /// quorum clock
 /// ```
 /// `tls-pin` names a key that the server uses, `tls-backup` one in reserve; the tier is `any`, `root`, `intermediate` or
-/// `leaf`. A file without pins can be read, and no client connects with it. `tls-recovery` and `tls-version` may be missing: the key of
-/// ``ServerTrust/recoveryKey``, and ``PinsMark``: which ``DirectoryPins`` these are. After the empty line comes a C2SP tlog-policy.
+/// `leaf`. A file without pins can be read, and no client connects with it. `tls-recovery`, `tls-proxies` and
+/// `tls-version` may be missing: ``ServerTrust/recoveryKey``, ``ServerTrust/proxies``, and ``PinsMark``: which ``DirectoryPins``
+/// these are. After the empty line comes a C2SP tlog-policy.
 public struct DirectoryProfile: Hashable, Sendable {
     /// No profile is longer, in bytes.
     public static let maximumByteCount = 65_536

@@ -62,6 +62,12 @@ struct Initialize: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "record or refuse: whether clients with a proxy in their settings connect, and only remark it (the default), or do not connect.",
+            valueName: "rule"), transform: Rotate.TLS.proxyRule)
+    var proxies: ServerTrust.ProxyRule?
+
+    @Option(
+        help: ArgumentHelp(
             "Clients take no older answers: 15m to 1d. So long, and not longer, can a view be frozen; and so long, and not longer, can your witnesses be away.",
             valueName: "age"))
     var maximumAge = AnswerAge(seconds: FreshnessRule.standard.maximumAge)
@@ -70,8 +76,8 @@ struct Initialize: AsyncParsableCommand {
         let data = DataDirectory(path: self.data.data)
         let setup = DirectorySetup(
             origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), witnesses: try witnessLines(),
-            recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), maximumAge: maximumAge.seconds,
-            logger: Diagnostics.logger(.error))
+            recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), proxies: proxies,
+            maximumAge: maximumAge.seconds, logger: Diagnostics.logger(.error))
         do {
             _ = try await setup.make(data, at: Diagnostics.now())
         } catch { throw Diagnostics.exit(error) }

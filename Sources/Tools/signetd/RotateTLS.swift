@@ -36,12 +36,18 @@ extension Rotate {
         @Option(help: ArgumentHelp("With --new-reserve: the recovery key that counts from now on.", valueName: "vkey"))
         var recoveryKey: String?
 
+        @Option(
+            help: ArgumentHelp(
+                "With --new-reserve: record or refuse, what a proxy in a client's settings changes from now on.",
+                valueName: "rule"), transform: Self.proxyRule)
+        var proxies: ServerTrust.ProxyRule?
+
         @Flag(help: "Make authority, key and reserve anew: all of them are lost.")
         var lost = false
 
         func validate() throws {
-            guard !(newReserve && lost), recoveryKey == nil || newReserve else {
-                throw ValidationError("--new-reserve, with --recovery-key or without, or --lost")
+            guard !(newReserve && lost), (recoveryKey == nil && proxies == nil) || newReserve else {
+                throw ValidationError("--new-reserve, with --recovery-key and --proxies or without, or --lost")
             }
         }
 
@@ -56,7 +62,7 @@ extension Rotate {
                     pins = try rotation.replaceAll(for: [host], at: Diagnostics.now())
                 } else if newReserve {
                     pins = try rotation.replaceReserve(
-                        recoveryKey: try recoveryKey.map(Self.recoveryKey), at: Diagnostics.now())
+                        recoveryKey: try recoveryKey.map(Self.recoveryKey), proxies: proxies, at: Diagnostics.now())
                 } else {
                     let chain = try certificate.map { try OptionFile.read($0, "--certificate") }
                     pins = try rotation.rotate(to: chain, isUrgent: now, at: Diagnostics.now())
@@ -65,6 +71,13 @@ extension Rotate {
             print("version \(pins.version) of the pins: the running server takes it, or the next that starts")
             print("for new clients: \(folder.profile)")
             print("move this away from the server: \(folder.backupKey)")
+        }
+
+        static func proxyRule(_ word: String) throws -> ServerTrust.ProxyRule {
+            guard let rule = ServerTrust.proxyRule(word) else {
+                throw ValidationError("record or refuse")
+            }
+            return rule
         }
 
         static func recoveryKey(_ text: String) throws -> VerifierKey {

@@ -16,8 +16,9 @@ public import TransparencyLog
 /// tls-pin leaf sha256/<base64 of 32 bytes>
 /// tls-backup leaf sha256/<base64 of 32 bytes>
 /// tls-recovery example.org/signet/recovery+3c4d5e6f+AXE...
+/// tls-proxies refuse
 /// ```
-/// The last four as in ``ServerTrust``; `tls-recovery` may be missing. The first line keeps it from being a checkpoint.
+/// The last five as in ``ServerTrust``; `tls-recovery` and `tls-proxies` may be missing. The first line keeps it from being a checkpoint.
 public struct DirectoryPins: Hashable, Sendable {
     /// No note is longer, in bytes.
     public static let maximumByteCount = 65_536

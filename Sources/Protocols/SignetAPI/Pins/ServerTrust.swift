@@ -2,14 +2,15 @@ import CanonicalCoding
 public import KeyPinning
 public import TransparencyLog
 
-/// By what a client knows a directory's server: who certifies its TLS key, which keys those may be, and who names others when
-/// all of them are lost.
+/// By what a client knows a directory's server: who certifies its TLS key, which keys those may be, who names others when all of
+/// them are lost, and whether a client with a proxy in its settings may connect.
 ///
 /// ```
 /// tls-root <base64 of the DER of a CA certificate>
 /// tls-pin leaf sha256/<base64 of 32 bytes>
 /// tls-backup leaf sha256/<base64 of 32 bytes>
 /// tls-recovery example.org/signet/recovery+3c4d5e6f+AXE...
+/// tls-proxies refuse
 /// ```
 public struct ServerTrust: Hashable, Sendable {
     /// The only CA certificate that may vouch for the server, DER.
@@ -19,12 +20,36 @@ public struct ServerTrust: Hashable, Sendable {
     /// The Ed25519 key, kept away from the server, whose signature brings pins to clients that reach no server any more; nil for
     /// none.
     public let recoveryKey: VerifierKey?
+    /// What a proxy in the device's settings changes.
+    public let proxies: ProxyRule
+
+    /// What a proxy in the device's settings changes.
+    public typealias ProxyRule = PinPolicy.ProxyRule
 
     /// Such trust.
-    public init(root: [UInt8], pins: [Pin], recoveryKey: VerifierKey? = nil) {
+    public init(
+        root: [UInt8], pins: [Pin], recoveryKey: VerifierKey? = nil, proxies: ProxyRule = .record
+    ) {
         self.root = root
         self.pins = pins
         self.recoveryKey = recoveryKey
+        self.proxies = proxies
+    }
+
+    /// The same trust with other parts.
+    ///
+    /// - Parameters: nil for what stays as it is.
+    public func with(
+        root: [UInt8]? = nil, pins: [Pin]? = nil, recoveryKey: VerifierKey? = nil, proxies: ProxyRule? = nil
+    ) -> ServerTrust {
+        ServerTrust(
+            root: root ?? self.root, pins: pins ?? self.pins, recoveryKey: recoveryKey ?? self.recoveryKey,
+            proxies: proxies ?? self.proxies)
+    }
+
+    /// Reads `record` or `refuse`; nil for another word.
+    public static func proxyRule(_ word: String) -> ProxyRule? {
+        ProxyRule.allCases.first { $0.word == Array(word.utf8) }
     }
 
     /// Appends its lines.
@@ -32,6 +57,7 @@ public struct ServerTrust: Hashable, Sendable {
         writer.write("tls-root", Base64.encode(root))
         for pin in pins { writer.write(pin.isBackup ? "tls-backup" : "tls-pin", pin.text) }
         if let recoveryKey { writer.write("tls-recovery", recoveryKey.encoded) }
+        if proxies == .refuse { writer.write("tls-proxies", proxies.word) }
     }
 
     /// Reads its lines where they stand in a file.
@@ -51,7 +77,14 @@ public struct ServerTrust: Hashable, Sendable {
             else { throw .invalidLine("tls-recovery") }
             recoveryKey = key
         }
-        self.init(root: root, pins: pins, recoveryKey: recoveryKey)
+        let refusesProxies = reader.hasNext("tls-proxies")
+        if refusesProxies {
+            // The default has no line, so that each trust has one text.
+            guard try reader.value(of: "tls-proxies") == PinPolicy.ProxyRule.refuse.word[...] else {
+                throw .invalidLine("tls-proxies")
+            }
+        }
+        self.init(root: root, pins: pins, recoveryKey: recoveryKey, proxies: refusesProxies ? .refuse : .record)
     }
 }
 

@@ -175,7 +175,7 @@ extension DirectoryProfile {
             guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
             let rule: PinRule
             do { rule = try PinRule(for: .exactly(host), pins: pins) } catch { throw .invalidPins(error) }
-            do { return try PinPolicy(version: 1, rules: [rule]) } catch { throw .unknown }
+            do { return try PinPolicy(version: 1, proxies: server.proxies, rules: [rule]) } catch { throw .unknown }
         }
     }
 }

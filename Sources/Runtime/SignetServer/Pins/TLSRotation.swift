@@ -1,5 +1,5 @@
 import Crypto
-import KeyPinning
+package import KeyPinning
 package import SignetAPI
 package import TransparencyLog
 
@@ -50,7 +50,7 @@ package struct TLSRotation: Sendable {
         let identity = TLSIdentity(
             certificateChain: certificates, privateKey: Array((key.pemRepresentation + "\n").utf8))
         do { _ = try identity.context() } catch { throw .tls(error) }
-        return try publish(old, using: pin, identity, recoveryKey: old.server.recoveryKey, at: now)
+        return try publish(old, using: pin, identity, at: now)
     }
 
     /// Makes everything anew, the authority too, when all TLS keys are lost. Clients reach the server again with a file that the recovery
@@ -63,16 +63,17 @@ package struct TLSRotation: Sendable {
         let identity = TLSIdentity(
             certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
         return try publish(
-            old, using: Self.pin(of: identity), identity, under: authority, recoveryKey: old.server.recoveryKey,
-            at: now)
+            old, using: Self.pin(of: identity), identity, under: authority, at: now)
     }
 
     /// Puts another key in reserve and forgets the one before, which was published by mistake, lost or stolen.
     ///
-    /// - Parameter recoveryKey: names another one; nil: that of before.
+    /// - Parameters:
+    ///   - recoveryKey: names another one; nil: that of before.
+    ///   - proxies: what a proxy in a client's settings changes from now on; nil: what it did before.
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func replaceReserve(
-        recoveryKey: VerifierKey? = nil, at now: UInt64
+        recoveryKey: VerifierKey? = nil, proxies: ServerTrust.ProxyRule? = nil, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
         let old = try begin()
         let identity = try file { () throws(FileFailure) in
@@ -81,7 +82,7 @@ package struct TLSRotation: Sendable {
                 privateKey: try PrivateFile.read(data.certificateKey))
         }
         return try publish(
-            old, using: Self.pin(of: identity), identity, recoveryKey: recoveryKey ?? old.server.recoveryKey, at: now)
+            old, using: Self.pin(of: identity), identity, recoveryKey: recoveryKey, proxies: proxies, at: now)
     }
 
     /// Puts files in place that an interrupted rotation had ready.
@@ -133,7 +134,7 @@ package struct TLSRotation: Sendable {
     /// Writes everything beside, then puts it in place.
     private func publish(
         _ old: DirectoryPins, using pin: SPKIPin, _ identity: TLSIdentity, under authority: DevelopmentAuthority? = nil,
-        recoveryKey: VerifierKey?, at now: UInt64
+        recoveryKey: VerifierKey? = nil, proxies: ServerTrust.ProxyRule? = nil, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
         let spare = P256.Signing.PrivateKey()
         let leaves = [
@@ -142,10 +143,10 @@ package struct TLSRotation: Sendable {
         ]
         let next = DirectoryPins(
             origin: old.origin, version: old.version + 1, time: now,
-            server: ServerTrust(
-                root: authority?.root ?? old.server.root,
+            server: old.server.with(
+                root: authority?.root,
                 pins: leaves + (authority == nil ? old.server.pins.filter { $0.tier != .leaf } : []),
-                recoveryKey: recoveryKey))
+                recoveryKey: recoveryKey, proxies: proxies))
         let profile: DirectoryProfile
         do { profile = try StoredDirectory.readProfile(data).following(next) } catch { throw .stored(error) }
         let draft = staging + ".new"

@@ -92,7 +92,7 @@ extension KeyRotation {
         let (own, first): (ServerTrust, DirectoryPins?) = (try profile().server, try? StoredPins.read(draft.pins))
         let pins = DirectoryPins(
             origin: log.name, version: 1, time: first?.time ?? 0,
-            server: ServerTrust(root: made.tlsRoot, pins: own.pins, recoveryKey: own.recoveryKey))
+            server: own.with(root: made.tlsRoot))
         let profile = made.following(pins)
         do throws(FileFailure) {
             try PrivateFile.replace(draft.pins, with: pins.text, mode: 0o644)

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 public import KeyDirectory
-import KeyPinning
+public import KeyPinning
 public import KeyTransparency
 public import LogWitness
 public import Logging
@@ -22,6 +22,8 @@ public struct DirectorySetup: Sendable {
     public let witnesses: [UInt8]
     /// The key that names other TLS keys when all are lost; it is kept away from the server. nil for none.
     public let recoveryKey: VerifierKey?
+    /// What a proxy in a client's settings changes; `record` unless named.
+    public let proxies: ServerTrust.ProxyRule
     /// How old the answers may be that clients take, in seconds.
     public let maximumAge: UInt64
     private let logger: Logger
@@ -37,10 +39,11 @@ public struct DirectorySetup: Sendable {
     /// A setup; nothing is made yet.
     public init(
         origin: KeyName, url: String, tls: TLSSource, witnesses: [UInt8] = [], recoveryKey: VerifierKey? = nil,
-        maximumAge: UInt64 = FreshnessRule.standard.maximumAge, logger: Logger
+        proxies: ServerTrust.ProxyRule? = nil, maximumAge: UInt64 = FreshnessRule.standard.maximumAge, logger: Logger
     ) {
         self.witnesses = witnesses
         self.recoveryKey = recoveryKey
+        self.proxies = proxies ?? .record
         self.maximumAge = maximumAge
         self.logger = logger
         self.origin = origin
@@ -84,7 +87,7 @@ public struct DirectorySetup: Sendable {
         do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
         let first = DirectoryPins(
             origin: origin, version: 1, time: now,
-            server: ServerTrust(root: root, pins: pins, recoveryKey: recoveryKey))
+            server: ServerTrust(root: root, pins: pins, recoveryKey: recoveryKey, proxies: proxies))
         let profile = try profile(keys, first)
         do {
             try await Directory.create(at: draft.records, keys: keys, clock: ServerClock.system.time, logger: logger)

@@ -12,15 +12,32 @@ public import KeyPinning
 /// through a tunnel is as safe as without, and an interceptor needs no setting.
 public struct ProxySettings: Hashable, Sendable {
     private let variables: [String: String]
+    private let enabled: Set<String>
 
-    /// The settings in environment variables, as curl and most programs read them.
-    public init(environment: [String: String]) { variables = environment }
+    /// Settings.
+    ///
+    /// - Parameters:
+    ///   - environment: variables, as curl and most programs read them.
+    ///   - enabled: what the system has switched on, by the keys of Apple's `CFNetworkCopySystemProxySettings`, for all hosts: the
+    ///     system's own list of exceptions is not read.
+    public init(environment: [String: String], enabled: Set<String> = []) {
+        variables = environment
+        self.enabled = enabled
+    }
 
     /// The settings of this process.
-    public static var ofProcess: ProxySettings { ProxySettings(environment: ProcessInfo.processInfo.environment) }
+    public static var ofProcess: ProxySettings {
+        #if canImport(CFNetwork)
+            ProxySettings(environment: ProcessInfo.processInfo.environment, enabled: enabledBySystem)
+        #else
+            ProxySettings(environment: ProcessInfo.processInfo.environment)
+        #endif
+    }
 
     /// What is set for an HTTPS connection to a host.
     public func state(for host: ServerName) -> ProxyState {
+        let switches = ["HTTPSEnable", "SOCKSEnable", "ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable"]
+        if let name = switches.first(where: enabled.contains) { return .configured(setting: Array(name.utf8)) }
         guard !isExempt(host) else { return .none }
         for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             if let value = variables[name], !value.isEmpty { return .configured(setting: Array(name.utf8)) }
