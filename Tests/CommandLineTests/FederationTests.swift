@@ -3,6 +3,7 @@ import KeyTransparency
 import LogForging
 import Signet
 import SignetClient
+import SignetTesting
 import Testing
 import TransparencyLog
 
@@ -83,10 +84,11 @@ import TransparencyLog
     }
 
     /// The log ends, and another one goes on with everybody in it.
-    private func handOver(_ federation: Federation, _ bind: String) async throws {
+    private func handOver(_ federation: Federation) async throws {
         try await federation.stop("server")
         let succeeded = try await federation.town.signetd(
-            "succeed", "--from", "server", "--data", "heir", "--origin", "example.org/next", "--bind", bind)
+            "succeed", "--from", "server", "--data", "heir", "--origin", "example.org/next", "--bind",
+            federation.address)
         expect(0, succeeded)
         federation.data = "heir"
         try await federation.addLog(try federation.logKey())
@@ -108,13 +110,12 @@ import TransparencyLog
             expect(0, try await federation.register("sleeper"))
             expect(0, try await town.signet("sleeper", "people", "add", "alice@example.org"))
             let before = try town.bytes("sleeper/directory")
-            let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
 
             for round in 1...2 {
                 try await rotateLogKey(federation, hasAuditor: hasAuditor)
                 expect(0, try await federation.register("after\(round)"))
             }
-            if !hasAuditor { try await handOver(federation, bind) }
+            if !hasAuditor { try await handOver(federation) }
 
             #expect(try town.bytes("sleeper/directory") == before)
             let found = try await town.signet("sleeper", "lookup", "alice@example.org", "--json")
@@ -130,7 +131,6 @@ import TransparencyLog
 
     private func rotateLogKey(_ federation: Federation, hasAuditor: Bool = false) async throws {
         let town = federation.town
-        let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
         try await federation.stop("server")
         let key = try await town.signetd("rotate", "log-key", "--data", "server", "--announce")
         expect(0, key)
@@ -139,7 +139,7 @@ import TransparencyLog
             try await federation.stop(name)
             try await federation.start(name)
         }
-        expect(0, try await town.signetd("rotate", "log-key", "--data", "server", "--bind", bind))
+        expect(0, try await town.signetd("rotate", "log-key", "--data", "server", "--bind", federation.address))
         // The auditor reads the directory file: it follows the log's new key from there.
         if hasAuditor {
             try await federation.stop("auditor")
@@ -160,9 +160,7 @@ import TransparencyLog
             let store = try SQLiteStore.open(at: town["sleeper/store.sqlite"].path())
             try await store.keep(ForkEvidence(first: first, second: log.checkpoint()), at: 1)
             try store.close()
-            try await handOver(
-                federation, String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
-            )
+            try await handOver(federation)
 
             let refused = try await town.signet("sleeper", "lookup", "alice@example.org")
             expect(2, refused)
@@ -175,20 +173,14 @@ import TransparencyLog
         }
     }
 
-    /// The look that nobody asked for meets the new keys first: it is no alarm, and calls go on.
+    /// The daily look is the first to meet the new keys. It raises no alarm, and later calls succeed.
     @Test func anOpenAccountFollowsTheDirectorysKeysByItself() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
             for name in ["alice", "bob"] { expect(0, try await federation.register(name)) }
             try await rotateLogKey(federation)
 
-            let (waits, hasLooked) = AsyncStream.makeStream(of: Void.self)
-            let surroundings = Surroundings(
-                now: Surroundings.system.now,
-                wait: { _ in
-                    hasLooked.yield()
-                    try? await Task.sleep(for: .seconds(86_400))
-                }, randomBytes: Surroundings.system.randomBytes)
+            let (surroundings, waits) = Surroundings.announcingWaits()
             let alice = try await Account.open(
                 in: HomeFolder(path: town["alice"].path()), passphrase: SecretBytes(copying: Program.passphrase.utf8),
                 surroundings: surroundings)
@@ -211,8 +203,10 @@ import TransparencyLog
                 .replacing("group seen 2 w0", with: "group seen any w0")
             try town.write(lines.utf8, to: "fewer")
             try await federation.stop("server")
-            let bind = String(federation.url.dropFirst("https://".count)).replacing("localhost", with: "127.0.0.1")
-            expect(0, try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", bind))
+            expect(
+                0,
+                try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", federation.address)
+            )
             try await federation.stop("w0")
             try await federation.stop("w1")
             try await federation.start("server")

@@ -200,13 +200,7 @@ import Testing
     @Test func anOpenAccountLooksByItself() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
-                let (waits, hasLooked) = AsyncStream.makeStream(of: Void.self)
-                let surroundings = Surroundings(
-                    now: Surroundings.system.now,
-                    wait: { _ in
-                        hasLooked.yield()
-                        try? await Task.sleep(for: .seconds(86_400))
-                    }, randomBytes: Surroundings.system.randomBytes)
+                let (surroundings, waits) = Surroundings.announcingWaits()
                 let alice = try await Self.create(
                     "alice@example.org", directory, in: folder, surroundings: surroundings)
                 for await _ in waits { break }

@@ -41,6 +41,8 @@ final class Federation {
 
     /// `https://localhost:port`
     var url: String { "https://localhost:\(ports["server"] ?? 0)" }
+    /// `127.0.0.1:port`, as `--bind` takes it.
+    var address: String { "127.0.0.1:\(ports["server"] ?? 0)" }
 
     func start(_ name: String) async throws {
         let bind = "127.0.0.1:\(ports[name] ?? 0)"
