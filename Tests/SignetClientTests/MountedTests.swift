@@ -130,6 +130,31 @@ import TransparencyLog
         }
     }
 
+    /// The book in use stays open under whoever uses it; the next use has one that asks by the new file.
+    @Test func notesAreOpenedAgainUnderAnotherDirectoryFileOnceNobodyUsesThem() async throws {
+        try await Self.withApp { profile, folder in
+            let home = HomeFolder(path: folder + "/alice")
+            let alice = try await Account.create(
+                Handle("alice@example.org"), at: profile, in: home,
+                passphrase: SecretBytes(copying: "a passphrase that nobody guesses: heron, kettle".utf8))
+            let other = DirectoryProfile(
+                url: profile.url, server: profile.server.with(pins: profile.pins.reversed()), mark: profile.mark,
+                trust: profile.trust)
+            let first = try await alice.notes { book throws(NotesError) in
+                let kept: Void? = try? await home.directory.replace(with: other.encoded)
+                #expect(kept != nil)
+                await alice.look()
+                let inside = try? await alice.notes { book throws(NotesError) in book }
+                #expect(inside === book)
+                return book
+            }
+            #expect(await alice.home.profile == other)
+            let next = try await alice.notes { book throws(NotesError) in book }
+            #expect(next !== first)
+            await alice.close()
+        }
+    }
+
     @Test func whatIsNotTheDirectorysIsTheApps() async throws {
         try await Self.withApp { profile, _ in
             for path in ["/", "/hello", "/health", "/metrics", "/v1/nothing", "/signals"] {

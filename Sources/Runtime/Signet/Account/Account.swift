@@ -27,6 +27,7 @@ public actor Account {
     var openNotes: Task<Result<OpenNotes, NotesError>, Never>?
     /// The directory file under which they were opened.
     var profileOfNotes: DirectoryProfile?
+    /// How many calls use them now.
     var notesUseCount = 0
     private let report: AsyncStream<AccountEvent>.Continuation
     private var watch: Task<Void, Never>?
