@@ -465,9 +465,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
-            "SignalBroker", "RecoveryStore",
-            "FrameRelay", "SignetServer", "DurableStorage", arguments, logging,
+            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
+            "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(

@@ -68,12 +68,14 @@ import TransparencyLog
         }
     }
 
-    /// The directory says so in its log: it counts for clients that had their files before, and stays so when keys change.
-    @Test func aDirectoryThatWantsNoProxiesIsNotReachedBesideOne() async throws {
+    /// The rule is in the log with the pins: it reaches clients whose directory files are older, and stays when the keys change.
+    @Test func aDirectoryThatRefusesProxiesIsNotAskedWhileOneIsSet() async throws {
         try await Town.with { town in
             let proxy = ["https_proxy": "http://proxy.test:3128", "no_proxy": "", "NO_PROXY": ""]
             try await town.serving(.signetd, Self.options) { _ in
-                expect(0, try await town.signet("alice", "lookup", Town.bob, environment: proxy), "it is a remark")
+                expect(
+                    0, try await town.signet("alice", "lookup", Town.bob, environment: proxy),
+                    "by default it is only recorded")
                 expect(64, try await town.signetd("rotate", "tls", "--data", "server", "--proxies", "refuse"))
                 expect(
                     0,

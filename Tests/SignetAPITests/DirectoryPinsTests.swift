@@ -161,15 +161,17 @@ import VerifiableMap
         #expect(throws: expected) { try DirectoryPins(decoding: Array(edited.utf8)) }
     }
 
-    @Test(arguments: [("record", 0), ("refuse ", 0), ("", 0), ("refuse\ntls-proxies refuse", 1)])
-    func onlyTheRefusalOfProxiesHasALine(value: String, faults: Int) throws {
+    @Test(arguments: [
+        ("record", DirectoryProfileError.invalidLine("tls-proxies")), ("refuse ", .invalidLine("tls-proxies")),
+        ("", .invalidLine("tls-proxies")), ("refuse\ntls-proxies refuse", .bytesLeft),
+    ])
+    func onlyTheRefusalOfProxiesHasALine(value: String, expected: DirectoryProfileError) throws {
         let pins = try PaperPins(1).versions[0]
         let strict = DirectoryPins(
             origin: pins.origin, version: 1, time: pins.time, server: pins.server.with(proxies: .refuse))
         #expect(strict.text == pins.text + Array("tls-proxies refuse\n".utf8))
         #expect(try DirectoryPins(decoding: strict.text) == strict)
-        #expect(strict.server.with(recoveryKey: strict.server.recoveryKey).proxies == .refuse)
-        #expect(throws: faults == 0 ? DirectoryProfileError.invalidLine("tls-proxies") : .bytesLeft) {
+        #expect(throws: expected) {
             try DirectoryPins(decoding: pins.text + Array("tls-proxies \(value)\n".utf8))
         }
     }

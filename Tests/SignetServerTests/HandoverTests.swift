@@ -1,5 +1,6 @@
 import Foundation
 import KeyDirectory
+import KeyPinning
 import KeyTransparency
 import NoteDrafting
 import NoteStore
@@ -47,6 +48,15 @@ import TransparencyLog
                 let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
                 #expect(mode == 0o600, "\(path)")
             }
+        }
+    }
+
+    @Test func theRuleOnProxiesGoesAlong() async throws {
+        try await withDataDirectory(proxies: .refuse) { old in
+            #expect(try StoredDirectory.readProfile(old).server.proxies == .refuse)
+            let next = try await Self.handOver(old)
+            #expect(next.server.proxies == .refuse)
+            #expect(try StoredPins.read(Self.heir(of: old).pins).server == next.server)
         }
     }
 

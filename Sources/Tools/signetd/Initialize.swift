@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeyDirectory
+import KeyPinning
 import KeyTransparency
 import Logging
 import SignetAPI
@@ -62,9 +63,9 @@ struct Initialize: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "record or refuse: whether clients with a proxy in their settings connect, and only remark it (the default), or do not connect.",
+            "What clients do that have a proxy in their settings: record connects without it and notes it in reports; refuse does not connect.",
             valueName: "rule"), transform: Rotate.TLS.proxyRule)
-    var proxies: ServerTrust.ProxyRule?
+    var proxies = PinPolicy.ProxyRule.record
 
     @Option(
         help: ArgumentHelp(

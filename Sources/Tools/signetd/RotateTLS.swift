@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KeyPinning
 import SignetAPI
 import SignetServer
 import TransparencyLog
@@ -40,7 +41,7 @@ extension Rotate {
             help: ArgumentHelp(
                 "With --new-reserve: record or refuse, what a proxy in a client's settings changes from now on.",
                 valueName: "rule"), transform: Self.proxyRule)
-        var proxies: ServerTrust.ProxyRule?
+        var proxies: PinPolicy.ProxyRule?
 
         @Flag(help: "Make authority, key and reserve anew: all of them are lost.")
         var lost = false
@@ -73,8 +74,8 @@ extension Rotate {
             print("move this away from the server: \(folder.backupKey)")
         }
 
-        static func proxyRule(_ word: String) throws -> ServerTrust.ProxyRule {
-            guard let rule = ServerTrust.proxyRule(word) else {
+        static func proxyRule(_ word: String) throws -> PinPolicy.ProxyRule {
+            guard let rule = PinPolicy.ProxyRule.allCases.first(where: { $0.word == Array(word.utf8) }) else {
                 throw ValidationError("record or refuse")
             }
             return rule

@@ -21,14 +21,11 @@ public struct ServerTrust: Hashable, Sendable {
     /// none.
     public let recoveryKey: VerifierKey?
     /// What a proxy in the device's settings changes.
-    public let proxies: ProxyRule
-
-    /// What a proxy in the device's settings changes.
-    public typealias ProxyRule = PinPolicy.ProxyRule
+    public let proxies: PinPolicy.ProxyRule
 
     /// Such trust.
     public init(
-        root: [UInt8], pins: [Pin], recoveryKey: VerifierKey? = nil, proxies: ProxyRule = .record
+        root: [UInt8], pins: [Pin], recoveryKey: VerifierKey? = nil, proxies: PinPolicy.ProxyRule = .record
     ) {
         self.root = root
         self.pins = pins
@@ -36,20 +33,13 @@ public struct ServerTrust: Hashable, Sendable {
         self.proxies = proxies
     }
 
-    /// The same trust with other parts.
-    ///
-    /// - Parameters: nil for what stays as it is.
-    public func with(
-        root: [UInt8]? = nil, pins: [Pin]? = nil, recoveryKey: VerifierKey? = nil, proxies: ProxyRule? = nil
+    /// The same trust with some parts replaced; those that are nil stay as they are.
+    package func with(
+        root: [UInt8]? = nil, pins: [Pin]? = nil, recoveryKey: VerifierKey? = nil, proxies: PinPolicy.ProxyRule? = nil
     ) -> ServerTrust {
         ServerTrust(
             root: root ?? self.root, pins: pins ?? self.pins, recoveryKey: recoveryKey ?? self.recoveryKey,
             proxies: proxies ?? self.proxies)
-    }
-
-    /// Reads `record` or `refuse`; nil for another word.
-    public static func proxyRule(_ word: String) -> ProxyRule? {
-        ProxyRule.allCases.first { $0.word == Array(word.utf8) }
     }
 
     /// Appends its lines.
@@ -77,14 +67,15 @@ public struct ServerTrust: Hashable, Sendable {
             else { throw .invalidLine("tls-recovery") }
             recoveryKey = key
         }
-        let refusesProxies = reader.hasNext("tls-proxies")
-        if refusesProxies {
+        var proxies = PinPolicy.ProxyRule.record
+        if reader.hasNext("tls-proxies") {
             // The default has no line, so that each trust has one text.
             guard try reader.value(of: "tls-proxies") == PinPolicy.ProxyRule.refuse.word[...] else {
                 throw .invalidLine("tls-proxies")
             }
+            proxies = .refuse
         }
-        self.init(root: root, pins: pins, recoveryKey: recoveryKey, proxies: refusesProxies ? .refuse : .record)
+        self.init(root: root, pins: pins, recoveryKey: recoveryKey, proxies: proxies)
     }
 }
 

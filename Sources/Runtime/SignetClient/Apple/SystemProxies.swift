@@ -8,7 +8,7 @@
             guard let copy = CFNetworkCopySystemProxySettings() else { return [] }
             let settings: Any = copy.takeRetainedValue()
             guard let settings = settings as? [String: Any] else { return [] }
-            return Set(settings.filter { $0.value as? Int ?? 0 != 0 }.keys)
+            return Set(settings.filter { ($0.value as? Int ?? 0) != 0 }.keys)
         }
     }
 #endif

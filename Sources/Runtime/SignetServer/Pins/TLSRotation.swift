@@ -62,8 +62,7 @@ package struct TLSRotation: Sendable {
         guard let authority = try? DevelopmentAuthority(hosts: hosts, at: now) else { throw .tls(.invalidCertificate) }
         let identity = TLSIdentity(
             certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
-        return try publish(
-            old, using: Self.pin(of: identity), identity, under: authority, at: now)
+        return try publish(old, using: Self.pin(of: identity), identity, under: authority, at: now)
     }
 
     /// Puts another key in reserve and forgets the one before, which was published by mistake, lost or stolen.
@@ -73,7 +72,7 @@ package struct TLSRotation: Sendable {
     ///   - proxies: what a proxy in a client's settings changes from now on; nil: what it did before.
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func replaceReserve(
-        recoveryKey: VerifierKey? = nil, proxies: ServerTrust.ProxyRule? = nil, at now: UInt64
+        recoveryKey: VerifierKey? = nil, proxies: PinPolicy.ProxyRule? = nil, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
         let old = try begin()
         let identity = try file { () throws(FileFailure) in
@@ -134,7 +133,7 @@ package struct TLSRotation: Sendable {
     /// Writes everything beside, then puts it in place.
     private func publish(
         _ old: DirectoryPins, using pin: SPKIPin, _ identity: TLSIdentity, under authority: DevelopmentAuthority? = nil,
-        recoveryKey: VerifierKey? = nil, proxies: ServerTrust.ProxyRule? = nil, at now: UInt64
+        recoveryKey: VerifierKey? = nil, proxies: PinPolicy.ProxyRule? = nil, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
         let spare = P256.Signing.PrivateKey()
         let leaves = [

@@ -22,8 +22,8 @@ public struct DirectorySetup: Sendable {
     public let witnesses: [UInt8]
     /// The key that names other TLS keys when all are lost; it is kept away from the server. nil for none.
     public let recoveryKey: VerifierKey?
-    /// What a proxy in a client's settings changes; `record` unless named.
-    public let proxies: ServerTrust.ProxyRule
+    /// What a proxy in a client's settings changes.
+    public let proxies: PinPolicy.ProxyRule
     /// How old the answers may be that clients take, in seconds.
     public let maximumAge: UInt64
     private let logger: Logger
@@ -39,11 +39,12 @@ public struct DirectorySetup: Sendable {
     /// A setup; nothing is made yet.
     public init(
         origin: KeyName, url: String, tls: TLSSource, witnesses: [UInt8] = [], recoveryKey: VerifierKey? = nil,
-        proxies: ServerTrust.ProxyRule? = nil, maximumAge: UInt64 = FreshnessRule.standard.maximumAge, logger: Logger
+        proxies: PinPolicy.ProxyRule = .record, maximumAge: UInt64 = FreshnessRule.standard.maximumAge,
+        logger: Logger
     ) {
         self.witnesses = witnesses
         self.recoveryKey = recoveryKey
-        self.proxies = proxies ?? .record
+        self.proxies = proxies
         self.maximumAge = maximumAge
         self.logger = logger
         self.origin = origin
