@@ -1,5 +1,5 @@
 // swift-tools-version:6.2
-// The house from the ground up. Arrows point down only: Tools → Runtime → Protocols → Formats →
+// The house from the ground up. Arrows point down only: Tools → Client, Server, Audit → Protocols → Formats →
 // CanonicalCoding. `Scripts/check-imports` holds every import to this picture.
 import PackageDescription
 
@@ -183,7 +183,7 @@ let coreTargets: [Target] = [
         name: "CanaryScan", dependencies: ["SecureCell", crypto], path: "Sources/Testing/CanaryScan",
         swiftSettings: optimised),
 
-    // MARK: Tests mirror Sources
+    // MARK: Tests: one target a module
     .testTarget(
         name: "CanonicalCodingTests", dependencies: ["SeededRandomness", "CanonicalCoding", sodium, crypto],
         swiftSettings: strict),
@@ -292,19 +292,19 @@ let certificateTargets: [Target] = [
 ]
 
 let runtimeTargets: [Target] = [
-    // MARK: Runtime: everything that waits
+    // MARK: Support: how files and connections are held
     .target(
-        name: "DurableStorage", dependencies: [sqlite], path: "Sources/Runtime/DurableStorage", swiftSettings: strict),
+        name: "DurableStorage", dependencies: [sqlite], path: "Sources/Support/DurableStorage", swiftSettings: strict),
     .target(
-        name: "PinScenarios", dependencies: ["KeyPinning", crypto] + nio + certificates,
-        path: "Sources/Runtime/PinScenarios", swiftSettings: strict),
-    .target(
-        name: "KeyDirectory",
+        name: "ConnectionLimits",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            "DurableStorage", crypto, logging, sqlite,
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
+            .product(name: "NIOTLS", package: "swift-nio", condition: client),
         ],
-        path: "Sources/Runtime/KeyDirectory", swiftSettings: strict),
+        path: "Sources/Support/ConnectionLimits", swiftSettings: strict),
+
+    // MARK: Client: what a person's device runs
     .target(
         name: "SignetClient",
         dependencies: [
@@ -313,14 +313,14 @@ let runtimeTargets: [Target] = [
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
         ] + nio + certificates,
-        path: "Sources/Runtime/SignetClient", swiftSettings: strict),
+        path: "Sources/Client/SignetClient", swiftSettings: strict),
     .target(
         name: "NotesClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "VerifiableMap", "KeyTransparency", "NoteLog",
             "SealedNotes", "SocialRecovery", "SignetAPI", "SignetClient", "DurableStorage", crypto, sqlite,
         ],
-        path: "Sources/Runtime/NotesClient", swiftSettings: strict),
+        path: "Sources/Client/NotesClient", swiftSettings: strict),
     .target(
         name: "Signet",
         dependencies: [
@@ -328,18 +328,72 @@ let runtimeTargets: [Target] = [
             "SignetClient",
             "NotesClient",
         ],
-        path: "Sources/Runtime/Signet", swiftSettings: strict),
+        path: "Sources/Client/Signet", swiftSettings: strict),
     .target(
         name: "DeviceKeystores",
         dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetAPI", "SignetClient", crypto],
-        path: "Sources/Runtime/DeviceKeystores", swiftSettings: strict),
+        path: "Sources/Client/DeviceKeystores", swiftSettings: strict),
     .target(
         name: "SitesClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery", "SignetClient",
             crypto,
         ],
-        path: "Sources/Runtime/SitesClient", swiftSettings: strict),
+        path: "Sources/Client/SitesClient", swiftSettings: strict),
+    .target(
+        name: "SignalClient",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "STOMP", "KeyTransparency", "CallSignalling", "SignetAPI",
+            "SignetClient",
+        ],
+        path: "Sources/Client/SignalClient", swiftSettings: strict),
+    .target(
+        name: "FrameCiphers",
+        dependencies: ["SFrame", crypto, .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
+        path: "Sources/Client/FrameCiphers", swiftSettings: optimised),
+    .target(
+        name: "AudioCodec", dependencies: [.target(name: "COpus", condition: .when(platforms: [.linux]))],
+        path: "Sources/Client/AudioCodec", swiftSettings: optimised),
+    .target(
+        name: "CallClient",
+        dependencies: [
+            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
+            "SignalClient", "SFrame", "FrameCiphers", crypto,
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOPosix", package: "swift-nio", condition: client),
+        ],
+        path: "Sources/Client/CallClient", swiftSettings: strict),
+    .target(
+        name: "RecoveryClient",
+        dependencies: [
+            "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
+            "SignetClient", "TransparencyLog", crypto,
+        ],
+        path: "Sources/Client/RecoveryClient", swiftSettings: strict),
+
+    // MARK: Audit: witness and auditor, which anyone runs
+    .target(
+        name: "LogWitness",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "DurableStorage", crypto, logging, sqlite] + nio,
+        path: "Sources/Audit/LogWitness", swiftSettings: strict),
+    .target(
+        name: "LogAuditor",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient", "ConnectionLimits",
+            .product(name: "NIOCore", package: "swift-nio", condition: client),
+            .product(name: "NIOPosix", package: "swift-nio", condition: client),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
+        ],
+        path: "Sources/Audit/LogAuditor", swiftSettings: strict),
+
+    // MARK: Server: what signetd and a site run
+    .target(
+        name: "KeyDirectory",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "DurableStorage", crypto, logging, sqlite,
+        ],
+        path: "Sources/Server/KeyDirectory", swiftSettings: strict),
     .target(
         name: "SiteServer",
         dependencies: [
@@ -349,28 +403,10 @@ let runtimeTargets: [Target] = [
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
             .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
         ] + nio,
-        path: "Sources/Runtime/SiteServer", swiftSettings: strict),
-    .target(
-        name: "LogWitness",
-        dependencies: ["CanonicalCoding", "TransparencyLog", "DurableStorage", crypto, logging, sqlite] + nio,
-        path: "Sources/Runtime/LogWitness", swiftSettings: strict),
+        path: "Sources/Server/SiteServer", swiftSettings: strict),
     .target(
         name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", sqlite],
-        path: "Sources/Runtime/SignalBroker", swiftSettings: strict),
-    .target(
-        name: "SignalClient",
-        dependencies: [
-            "CanonicalCoding", "TransparencyLog", "STOMP", "KeyTransparency", "CallSignalling", "SignetAPI",
-            "SignetClient",
-        ],
-        path: "Sources/Runtime/SignalClient", swiftSettings: strict),
-    .target(
-        name: "FrameCiphers",
-        dependencies: ["SFrame", crypto, .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
-        path: "Sources/Runtime/FrameCiphers", swiftSettings: optimised),
-    .target(
-        name: "AudioCodec", dependencies: [.target(name: "COpus", condition: .when(platforms: [.linux]))],
-        path: "Sources/Runtime/AudioCodec", swiftSettings: optimised),
+        path: "Sources/Server/SignalBroker", swiftSettings: strict),
     .target(
         name: "FrameRelay",
         dependencies: [
@@ -378,50 +414,17 @@ let runtimeTargets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio", condition: client),
             .product(name: "NIOPosix", package: "swift-nio", condition: client),
         ],
-        path: "Sources/Runtime/FrameRelay", swiftSettings: strict),
-    .target(
-        name: "CallClient",
-        dependencies: [
-            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
-            "SignalClient", "SFrame", "FrameCiphers", crypto,
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOPosix", package: "swift-nio", condition: client),
-        ],
-        path: "Sources/Runtime/CallClient", swiftSettings: strict),
-    .target(
-        name: "ConnectionLimits",
-        dependencies: [
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
-            .product(name: "NIOTLS", package: "swift-nio", condition: client),
-        ],
-        path: "Sources/Runtime/ConnectionLimits", swiftSettings: strict),
-    .target(
-        name: "LogAuditor",
-        dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient", "ConnectionLimits",
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOPosix", package: "swift-nio", condition: client),
-            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
-        ],
-        path: "Sources/Runtime/LogAuditor", swiftSettings: strict),
+        path: "Sources/Server/FrameRelay", swiftSettings: strict),
     .target(
         name: "NoteStore",
         dependencies: [
             "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", crypto,
             logging, sqlite,
         ],
-        path: "Sources/Runtime/NoteStore", swiftSettings: strict),
+        path: "Sources/Server/NoteStore", swiftSettings: strict),
     .target(
         name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", "DurableStorage", crypto, sqlite],
-        path: "Sources/Runtime/RecoveryStore", swiftSettings: strict),
-    .target(
-        name: "RecoveryClient",
-        dependencies: [
-            "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
-            "SignetClient", "TransparencyLog", crypto,
-        ],
-        path: "Sources/Runtime/RecoveryClient", swiftSettings: strict),
+        path: "Sources/Server/RecoveryStore", swiftSettings: strict),
     .target(
         name: "SignetServer",
         dependencies: [
@@ -436,9 +439,12 @@ let runtimeTargets: [Target] = [
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
             .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
         ] + nio + certificates,
-        path: "Sources/Runtime/SignetServer", swiftSettings: strict),
+        path: "Sources/Server/SignetServer", swiftSettings: strict),
 
     // MARK: Testing: fake clocks, faulty stores, lying servers; imported by no library
+    .target(
+        name: "PinScenarios", dependencies: ["KeyPinning", crypto] + nio + certificates,
+        path: "Sources/Testing/PinScenarios", swiftSettings: strict),
     .target(
         name: "SignetTesting",
         dependencies: [
@@ -494,7 +500,7 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
-    // MARK: Tests mirror Sources
+    // MARK: Tests: one target a module
     .testTarget(name: "DurableStorageTests", dependencies: ["DurableStorage", sqlite], swiftSettings: strict),
     .testTarget(
         name: "KeyDirectoryTests",
