@@ -397,7 +397,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SiteServer",
         dependencies: [
-            "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", crypto, logging, sqlite,
+            "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", "ConnectionLimits", crypto, logging,
+            sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
@@ -539,9 +540,9 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains", "PinScenarios",
             "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer",
-            "DurableStorage", crypto,
+            "DurableStorage", "ConnectionLimits", crypto,
             logging, sqlite,
-        ],
+        ] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "FrameCiphersTests", dependencies: ["SeededRandomness", "SFrame", "FrameCiphers", crypto],

@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import NIOPosix
 import Testing
 
 /// Real sites, each a process with TLS and a database of its own.
@@ -109,6 +111,25 @@ import Testing
                 try await sites[0].stop()
                 try await sites[0].start()
                 try await expect(0, sites[0].signet("alice", "signin"))
+            }
+        }
+    }
+
+    /// One address connects more often than the site may have files open, and says nothing.
+    @Test func whoTakesEveryConnectionThatTheyCanKeepsNobodyFromSigningIn() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                try await sites[0].restart(openFiles: 64)
+                var idle: [any Channel] = []
+                for _ in 0..<150 {
+                    idle.append(
+                        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                            .bind(to: SocketAddress(ipAddress: "127.0.0.9", port: 0))
+                            .connect(host: "127.0.0.1", port: sites[0].port).get())
+                }
+                try await expect(0, sites[0].signet("alice", "signin"))
+                for channel in idle { try? await channel.close() }
             }
         }
     }

@@ -1,33 +1,69 @@
+import ConnectionLimits
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 
-/// A connection: TLS, then HTTP/1.1 with small headers; one that says nothing for half a minute is closed.
+/// A connection: counted, in all and of its address; TLS, then HTTP/1.1 with small headers, where each wait has an end
+/// that no byte puts off.
 struct SiteChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
     private let tls: NIOSSLContext
     private let http: HTTP1Channel
+    private let times: ConnectionProgress.Times
+    private let ledger: ConnectionLedger
+    private let rate: RateLimiter<ClientAddress>
+    private let uptime: @Sendable () -> UInt64
 
-    init(tls: NIOSSLContext, responder: @escaping HTTPChannelHandler.Responder) {
+    init(tls: NIOSSLContext, limits: SiteLimits, responder: @escaping HTTPChannelHandler.Responder) {
         self.tls = tls
+        (times, uptime) = (limits.times, limits.uptime)
+        ledger = ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress)
+        rate = RateLimiter(
+            perSecond: limits.connectionsPerSecond, burst: limits.connectionBurst,
+            remembering: SiteLimits.rememberedClients)
         http = HTTP1Channel(
             responder: responder,
             configuration: .init(
-                idleTimeout: .seconds(30),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 8192, maxHeaderListSize: 8192, maxHeaderFieldCount: 32)))
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(
-                NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
-        }.flatMap { http.setup(channel: channel, logger: logger) }
+        let address = ClientAddress(channel.remoteAddress)
+        let isTooSoon = rate.take(of: address, at: uptime()) != nil
+        guard !isTooSoon, ledger.open(address) == nil else {
+            return channel.close(mode: .all).flatMapThrowing { throw TooManyConnections() }
+        }
+        channel.closeFuture.whenComplete { [ledger] _ in ledger.close(address) }
+        return secure(channel).flatMap { http.setup(channel: channel, logger: logger) }
+            .flatMapThrowing { value in
+                try limitTimes(of: channel)
+                return value
+            }
     }
 
     func handle(value: Value, logger: Logger) async {
         await http.handle(value: value, logger: logger)
     }
+
+    private func secure(_ channel: any Channel) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(SocketHandler())
+            try channel.pipeline.syncOperations.addHandler(
+                NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
+        }
+    }
+
+    private func limitTimes(of channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        let socket = try pipeline.handler(type: SocketHandler.self)
+        try pipeline.addHandler(DeadlineHandler(times, socket: socket) { _ in }, position: .after(decoder))
+    }
 }
+
+/// The connection was one too many; nothing is to be set up for it.
+private struct TooManyConnections: Error {}

@@ -18,10 +18,15 @@ import UnixSignals
 #endif
 
 /// A relying party as an example: HTTPS, members in SQLite, nothing else. One value serves once.
+///
+/// Whoever opens connections and says nothing on them, or says it slowly, keeps no other address from signing in: they
+/// are counted, in all and of each address, new ones of an address have a rate, and each wait has an end.
 public struct HTTPSSite: Sendable {
     private let exchange: SiteExchange
     private let members: SiteDatabase
     private let tls: NIOSSLContext
+    /// What clients may take; tests have other limits.
+    package var limits = SiteLimits()
 
     /// A site.
     ///
@@ -62,7 +67,7 @@ public struct HTTPSSite: Sendable {
         host: String, port: Int, logger: Logger, onListening: @escaping @Sendable (Int) -> Void
     ) async throws {
         let server = Server(
-            childChannelSetup: SiteChannel(tls: tls, responder: exchange.run),
+            childChannelSetup: SiteChannel(tls: tls, limits: limits, responder: exchange.run),
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)

@@ -50,12 +50,22 @@ final class RunningSite {
     }
 
     func start() async throws {
+        server = try await RunningServer.start(.site, arguments, in: town.folder)
+    }
+
+    /// Starts it anew, with so many files that it may have open.
+    func restart(openFiles: Int) async throws {
+        try await stop()
         server = try await RunningServer.start(
-            .site,
-            [
-                "--port", "\(port)", "--certificate", "\(name).pem", "--key", "\(name).key", "--members",
-                "\(name).members", "--recovery-delay", "\(recoveryDelay)", "--record", "\(name).record",
-            ], in: town.folder)
+            URL(filePath: "/bin/sh"),
+            ["-c", "ulimit -n \(openFiles); exec \"$@\"", "sh", Program.site.file.path()] + arguments, in: town.folder)
+    }
+
+    private var arguments: [String] {
+        [
+            "--port", "\(port)", "--certificate", "\(name).pem", "--key", "\(name).key", "--members",
+            "\(name).members", "--recovery-delay", "\(recoveryDelay)", "--record", "\(name).record",
+        ]
     }
 
     func stop() async throws {

@@ -4,14 +4,6 @@ import NIOHTTP1
 import NIOPosix
 import TransparencyLog
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The HTTP side of an ``AuditCosigner``: plain HTTP/1.1, for the loopback interface and for proxies that add TLS.
 ///
 /// Whoever changes an answer on the way can keep a cosignature back, and no more. Whoever opens connections and says
@@ -74,7 +66,7 @@ public final class CosignerServer: Sendable {
 /// What clients of a cosigner may take of it.
 package struct CosignerLimits: Sendable {
     /// Open connections, over all clients: half of what this process may have open, and at most 512.
-    package var connections = Self.defaultConnections
+    package var connections = OpenFiles.half(atMost: 512)
     /// Open connections of one address. A proxy is one address.
     package var connectionsPerAddress = 64
     /// How long each wait may be; an answer may take an audit.
@@ -83,16 +75,6 @@ package struct CosignerLimits: Sendable {
 
     /// The limits that `signet audit run` starts with.
     package init() {}
-
-    private static var defaultConnections: Int {
-        var limit = rlimit()
-        #if canImport(Glibc)
-            let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-        #else
-            let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
-        #endif
-        return isKnown ? Int(min(512, max(16, UInt64(limit.rlim_cur) / 2))) : 128
-    }
 }
 
 /// The connection was one too many.

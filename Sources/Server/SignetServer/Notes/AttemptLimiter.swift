@@ -1,3 +1,4 @@
+import ConnectionLimits
 import Synchronization
 
 /// How many logins may fail.

@@ -1,5 +1,5 @@
 /// A dictionary of bounded size that forgets the entry that was not touched for longest.
-struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot: Sendable {
         var key: Key
         var value: Value
@@ -16,12 +16,13 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var oldest = Self.none
 
     /// An empty table for at most `capacity` entries; at least one.
-    init(capacity: Int) { self.capacity = max(1, capacity) }
+    package init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    var count: Int { slots.count }
+    /// The number of entries.
+    package var count: Int { slots.count }
 
     /// Calls `body` with the entry of `key`, made from `initial` if there is none, and counts it as touched.
-    mutating func withValue<R>(of key: Key, initial: Value, _ body: (inout Value) -> R) -> R {
+    package mutating func withValue<R>(of key: Key, initial: Value, _ body: (inout Value) -> R) -> R {
         let place: Int
         if let known = places[key] {
             place = known
@@ -35,7 +36,7 @@ struct RecencyTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// The entry of `key`, which does not count as touched.
-    func value(of key: Key) -> Value? { places[key].map { slots[$0].value } }
+    package func value(of key: Key) -> Value? { places[key].map { slots[$0].value } }
 
     private mutating func takeSlot(for key: Key, _ value: Value) -> Int {
         let slot = Slot(key: key, value: value, newer: Self.none, older: Self.none)

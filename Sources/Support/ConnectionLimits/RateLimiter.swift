@@ -4,25 +4,26 @@ import Synchronization
 ///
 /// A bucket is one number, the time at which it will be full again: taking a token moves it by the interval
 /// between two requests, and a request is refused while it is further away than a whole burst.
-final class RateLimiter<Key: Hashable & Sendable>: Sendable {
+package final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     private let interval: UInt64
     private let burst: UInt64
     private let fullAgainAt: Mutex<RecencyTable<Key, UInt64>>
 
-    init(_ rate: RequestRate, remembering capacity: Int) {
-        interval = rate.perSecond == 0 ? 0 : 1_000_000_000 / UInt64(rate.perSecond)
-        burst = interval * UInt64(max(1, rate.burst))
+    /// A rate of so many tokens a second, 0 for any number; `burst` of them at once, after a pause long enough.
+    package init(perSecond: UInt32, burst: UInt32, remembering capacity: Int) {
+        interval = perSecond == 0 ? 0 : 1_000_000_000 / UInt64(perSecond)
+        self.burst = interval * UInt64(max(1, burst))
         fullAgainAt = Mutex(RecencyTable(capacity: capacity))
     }
 
     /// The number of clients remembered.
-    var count: Int { fullAgainAt.withLock { $0.count } }
+    package var count: Int { fullAgainAt.withLock { $0.count } }
 
     /// Takes tokens from the client's bucket.
     ///
     /// - Parameter now: nanoseconds of a clock that does not go back.
     /// - Returns: nil, or, if the bucket has too few, after how many nanoseconds it will have enough.
-    func take(_ cost: UInt64 = 1, of key: Key, at now: UInt64) -> UInt64? {
+    package func take(_ cost: UInt64 = 1, of key: Key, at now: UInt64) -> UInt64? {
         guard interval > 0 else { return nil }
         let weight = min(cost * interval, burst)
         return fullAgainAt.withLock { table in

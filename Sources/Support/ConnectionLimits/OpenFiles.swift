@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How many files, connections among them, this process may have open.
+package enum OpenFiles {
+    /// Half of what this process may have open, so that the other half is left to its own files: at least 16, at most so
+    /// many; 128 where nobody can tell.
+    package static func half(atMost most: Int) -> Int {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        #else
+            let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
+        #endif
+        guard isKnown else { return min(most, 128) }
+        return Int(min(UInt64(max(16, most)), max(16, UInt64(limit.rlim_cur) / 2)))
+    }
+}

@@ -1,0 +1,219 @@
+import ConnectionLimits
+import Crypto
+import DeviceIdentity
+import Foundation
+import KeyPinning
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PinScenarios
+import RelyingParty
+import SiteServer
+import Synchronization
+import Testing
+
+/// Whoever holds sockets open, silent or dripping, keeps nobody else from signing in at a site.
+@Suite struct SiteConnectionTests {
+    /// A busy machine is silent for long: what is held open here stays so.
+    private static let unhurried = ConnectionProgress.Times(
+        handshake: .seconds(600), firstHead: .seconds(600), idle: .seconds(600), body: .seconds(600),
+        answer: .seconds(600))
+
+    /// Absolute: the bytes that drip in would hold an idle timer off for ever.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func whatComesSlowlyIsClosed(isDripping: Bool) async throws
+    {
+        var limits = SiteLimits()
+        limits.times = .init(
+            handshake: .milliseconds(200), firstHead: .seconds(1), idle: .seconds(1), body: .seconds(1),
+            answer: .seconds(600))
+        try await ServedSite.with(limits) { site in
+            // The first part of a TLS record, which is as long as it says only after many seconds of this.
+            let handshake = try await SiteSocket.open(site.port, isSecure: false, saying: [0x16, 3, 1, 0x20, 0])
+            if isDripping { handshake.drip() }
+            _ = await handshake.readToEnd()
+            let whole = "POST \(SiteRoute.register.path) HTTP/1.1\r\nhost: a\r\ncontent-length: 162\r\n\r\n"
+            for head in ["POST /", whole] {
+                let socket = try await SiteSocket.open(site.port, saying: Array(head.utf8))
+                if isDripping { socket.drip() }
+                _ = await socket.readToEnd()
+            }
+        }
+    }
+
+    @Test func oneAddressTakesItsShareOnly_andTheNextSignsIn() async throws {
+        var limits = SiteLimits()
+        (limits.connections, limits.connectionsPerAddress, limits.times) = (16, 4, Self.unhurried)
+        try await ServedSite.with(limits) { site in
+            var idle: [SiteSocket] = []
+            for _ in 0..<4 { idle.append(try await .open(site.port, from: "127.0.0.9", isSecure: false)) }
+            for _ in 0..<10 { #expect(try await site.answer(.challenge, from: "127.0.0.9").isEmpty) }
+            try await site.expectSignIn(from: "127.0.0.1")
+            for socket in idle { await socket.close() }
+        }
+    }
+
+    @Test func allTogetherTakeNoMoreThanThereIs() async throws {
+        var limits = SiteLimits()
+        (limits.connections, limits.connectionsPerAddress, limits.times) = (3, 3, Self.unhurried)
+        try await ServedSite.with(limits) { site in
+            var idle: [SiteSocket] = []
+            for host in 2...4 {
+                idle.append(try await .open(site.port, from: "127.0.0.\(host)", isSecure: false))
+            }
+            #expect(try await site.answer(.challenge, from: "127.0.0.9").isEmpty)
+            for socket in idle { await socket.close() }
+        }
+    }
+
+    @Test func newConnectionsOfAnAddressHaveARate() async throws {
+        let uptime = Mutex<UInt64>(1_000_000_000_000)
+        var limits = SiteLimits()
+        (limits.connectionsPerSecond, limits.connectionBurst, limits.times) = (1, 4, Self.unhurried)
+        limits.uptime = { uptime.withLock { $0 } }
+        try await ServedSite.with(limits) { site in
+            try await site.expectSignIn(from: "127.0.0.9")
+            #expect(try await site.answer(.challenge, from: "127.0.0.9").isEmpty)
+            try await site.expectSignIn(from: "127.0.0.1")
+            uptime.withLock { $0 += 1_000_000_000 }
+            #expect(try await site.ask(.challenge, [], from: "127.0.0.9").count == 32)
+        }
+    }
+
+    @Test func aSiteLeavesRoomForItsOwnFiles() {
+        let limits = SiteLimits()
+        #expect((16...1024).contains(limits.connections))
+        #expect(limits.connectionsPerAddress * 4 <= limits.connections)
+    }
+}
+
+/// A site with TLS on a loopback port.
+private struct ServedSite {
+    let port: Int
+    private let host: VerifiedHost
+
+    static func with(_ limits: SiteLimits, _ body: (ServedSite) async throws -> Void) async throws {
+        let genuine = try #require(try PinScenario.all(at: Date()).first { $0.mustPass })
+        let path = FileManager.default.temporaryDirectory.appending(component: "site-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let host = try VerifiedHost(Array("localhost".utf8), port: 8450, evidence: .ownName)
+        var site = try HTTPSSite(
+            at: host, members: SiteDatabase(path: path), recoveryDelay: 0,
+            certificateChain: genuine.presented.flatMap { PEMBlock.text($0) }, privateKey: Array(genuine.keyPEM.utf8))
+        site.limits = limits
+        let (ports, report) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup { [site] group in
+            group.addTask {
+                defer { report.finish() }
+                try await site.run(
+                    host: "127.0.0.1", port: 0, logger: Logger(label: "site") { _ in SwiftLogNoOpLogHandler() }
+                ) { report.yield($0) }
+            }
+            let port = try #require(await ports.first { _ in true })
+            try await body(ServedSite(port: port, host: host))
+            group.cancelAll()
+            // A server that is cancelled may say so.
+            while !group.isEmpty { _ = await group.nextResult() }
+        }
+    }
+
+    /// Somebody becomes known, and comes back.
+    func expectSignIn(from address: String) async throws {
+        let (key, recovery) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let publicKey = Array(key.publicKey.compressedRepresentation)
+        let sign: ([UInt8]) throws -> [UInt8] = { Array(try key.signature(for: $0).rawRepresentation) }
+        let registration = try SiteRegistration(
+            at: host, challenge: await ask(.challenge, [], from: address), publicKey: publicKey,
+            recoveryKey: Array(recovery.publicKey.compressedRepresentation), signing: sign)
+        let registered = try SiteAnswer(decoding: await ask(.register, registration.encoded, from: address))
+        guard case .registered(let account) = registered else {
+            Issue.record("not registered")
+            return
+        }
+        let challenge = try await ask(.challenge, [], from: address)
+        let signature = try SiteSignIn(at: host, challenge: challenge, publicKey: publicKey, signing: sign).signature
+        let body = SignedChallenge(publicKey: publicKey, challenge: challenge, signature: signature).encoded
+        let answer = try SiteAnswer(decoding: await ask(.signIn, body, from: address))
+        #expect(answer == .signedIn(account: account, recoveryDue: nil))
+    }
+
+    /// The whole answer; nothing where the connection is not taken.
+    func answer(_ route: SiteRoute, _ body: [UInt8] = [], from address: String) async throws -> [UInt8] {
+        let head = "POST \(route.path) HTTP/1.1\r\nhost: localhost\r\ncontent-length: \(body.count)\r\n\r\n"
+        return await (try SiteSocket.open(port, from: address, saying: Array(head.utf8) + body)).readToEnd()
+    }
+
+    /// The body of an answer.
+    func ask(_ route: SiteRoute, _ body: [UInt8], from address: String) async throws -> [UInt8] {
+        let answer = try await answer(route, body, from: address)
+        let separator = Array("\r\n\r\n".utf8)
+        let start = try #require(answer.firstRange(of: separator))
+        return Array(answer[start.upperBound...])
+    }
+}
+
+/// A connection as bytes, under TLS or bare.
+private final class SiteSocket: Sendable {
+    private let channel: any Channel
+    private let received: AsyncStream<[UInt8]>
+
+    private init(_ channel: any Channel, _ received: AsyncStream<[UInt8]>) {
+        self.channel = channel
+        self.received = received
+    }
+
+    static func open(
+        _ port: Int, from host: String = "127.0.0.1", isSecure: Bool = true, saying bytes: [UInt8] = []
+    ) async throws -> SiteSocket {
+        let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.certificateVerification = .none
+        let context = try NIOSSLContext(configuration: configuration)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if isSecure {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: context, serverHostname: nil))
+                    }
+                    try channel.pipeline.syncOperations.addHandler(SiteReceiver(report))
+                }
+            }
+            .bind(to: SocketAddress(ipAddress: host, port: 0))
+            .connect(host: "127.0.0.1", port: port).get()
+        if !bytes.isEmpty { try? await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
+        return SiteSocket(channel, received)
+    }
+
+    /// A byte every few milliseconds, until the connection is closed.
+    func drip() {
+        let channel = channel
+        let task = channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(5)) { _ in
+            channel.writeAndFlush(ByteBuffer(bytes: [UInt8(ascii: "O")]), promise: nil)
+        }
+        channel.closeFuture.whenComplete { _ in task.cancel() }
+    }
+
+    func readToEnd() async -> [UInt8] {
+        var all: [UInt8] = []
+        for await part in received { all += part }
+        return all
+    }
+
+    func close() async { try? await channel.close() }
+}
+
+private final class SiteReceiver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let report: AsyncStream<[UInt8]>.Continuation
+
+    init(_ report: AsyncStream<[UInt8]>.Continuation) { self.report = report }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        report.yield(Array(unwrapInboundIn(data).readableBytesView))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { report.finish() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
