@@ -111,14 +111,30 @@ import TransparencyLog
         #expect(try await refusal { try await alice.register(at: directory, time: time) } == .wrongTime)
     }
 
-    @Test func aRegistrationIsTakenOnce() async throws {
+    /// It is what it was: the same place in the log, and nothing more in it.
+    @Test func aRepeatedRequestToRegisterChangesNothing() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let (signature, content) = try alice.devices[0].sign(
             .register, submission.encoded, at: directory, time: place.clock.now)
-        _ = try await directory.register(submission, signature, content)
-        #expect(
-            try await refusal { try await directory.register(submission, signature, content) } == .replayed)
+        let first = try await directory.register(submission, signature, content)
+        for _ in 0..<3 { #expect(try await directory.register(submission, signature, content) == first) }
+        #expect(directory.log.published.head.size == 4)
+    }
+
+    /// The attack: people without an account repeat what they registered with, and sign it anew each time, to fill what the
+    /// server remembers of signed requests.
+    @Test func whoHasNoAccountFillsNothingThatNewcomersAndAccountsNeed() async throws {
+        let small = Directory(
+            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
+            paths: directory.paths, clock: place.time, logger: Place.silent, nonceCapacity: 4)
+        let mallory = try Person("mallory@example.org")
+        let submission = try await mallory.submission(devices: mallory.devices, at: small)
+        for _ in 0..<10 { _ = try await mallory.send(submission, to: small) }
+        #expect(small.nonces.count == 0)
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: small)
+        _ = try await alice.caller(.listFriends, at: small)
     }
 
     @Test func aDeviceKeyBelongsToOneAccount() async throws {

@@ -47,7 +47,7 @@ extension Directory {
     /// - Throws: ``DirectoryError``; `replayed`; `tooManyRequests`: the account has had its share of the nonces of ten
     ///   minutes; `unavailable`: more signed requests in ten minutes than nonces can be remembered.
     public func admit(_ signer: Signer) throws(DirectoryError) -> Caller {
-        try takeNonce(of: signer.caller.signature, for: signer.accountID, at: clock())
+        try takeNonce(of: signer, at: clock())
         return signer.caller
     }
 
@@ -71,12 +71,8 @@ extension Directory {
     }
 
     /// Taken last, so that nobody but an account's own devices fills the window.
-    ///
-    /// - Parameter account: nil for whoever has none yet.
-    func takeNonce(
-        of signature: RequestSignature, for account: Int64? = nil, at now: UInt64
-    ) throws(DirectoryError) {
-        switch nonces.take(signature, for: account, at: now) {
+    private func takeNonce(of signer: Signer, at now: UInt64) throws(DirectoryError) {
+        switch nonces.take(signer.caller.signature, for: signer.accountID, at: now) {
         case .new: return
         case .replayed: throw .refused(.replayed)
         case .overShare: throw .refused(.tooManyRequests)

@@ -8,7 +8,8 @@ extension Directory {
     /// Registers an account: its first state, brought by one of the devices in it. Or takes a step of a recovery from a
     /// device that does not belong to the account yet: what gives it the right is in the state.
     ///
-    /// The same submission again gives the same receipt, with the size of the checkpoint published by then.
+    /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes no
+    /// nonce: a request that is repeated changes nothing, and nobody without an account holds what others need.
     ///
     /// - Throws: ``DirectoryError``. `wrongTime`, `notSigned`, `replayed`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
@@ -81,11 +82,9 @@ extension Directory {
     private func register(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
         if let known = try await known(statement) {
             guard let same = known.same else { throw .refused(.handleTaken) }
-            try takeNonce(of: statement.signature, at: statement.time)
             return try await receipt(for: same, of: known.account)
         }
         try rules(at: statement.time).checkRegistration(statement.submission)
-        try takeNonce(of: statement.signature, at: statement.time)
         let (label, proof) = try label(of: statement.state.handle)
         let row = StateRow(statement, label: label)
         let account = try await database.insertAccount(statement, row, label: label, proof: proof)
@@ -112,7 +111,6 @@ extension Directory {
         if let same = known.same { return try await receipt(for: same, of: known.account) }
         _ = try await receipt(for: known.newest, of: known.account)
         if statement.state.isStart { try await demandNoFreeze(of: known.account, at: statement.time) }
-        try takeNonce(of: statement.signature, at: statement.time)
         return try await take(statement, after: try state(of: known.newest), known)
     }
 

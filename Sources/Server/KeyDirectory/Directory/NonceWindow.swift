@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// No account fills it for the others: each may hold a small part of what is still free, so that the shares shrink as the
 /// generation fills; and a few that nobody else's use shrinks, beyond the capacity if need be: a thousand accounts that fill it keep
-/// nobody from revoking a device. Those without an account hold together at most half, and share it.
+/// nobody from revoking a device. Those without an account hold none: a registration or a new device's step of a recovery that
+/// comes again has the receipt that it had, so nobody without an account can fill the window.
 ///
 /// The window is in memory and empty after a start. A signed request that is replayed after a restart must therefore change
 /// nothing that it did not change before; a letter is the exception, which may be kept once more.
@@ -23,8 +24,8 @@ final class NonceWindow: Sendable {
         var start: UInt64
         var present: Set<Key> = []
         var past: Set<Key> = []
-        /// How many of the present ones each account has taken; nil for those without an account.
-        var taken: [Int64?: Int] = [:]
+        /// How many of the present ones each account has taken.
+        var taken: [Int64: Int] = [:]
     }
 
     enum Outcome {
@@ -55,19 +56,15 @@ final class NonceWindow: Sendable {
     }
 
     /// Takes a request's nonce, once for each device key.
-    ///
-    /// - Parameter account: nil for whoever has none yet.
-    func take(_ signature: RequestSignature, for account: Int64?, at now: UInt64) -> Outcome {
+    func take(_ signature: RequestSignature, for account: Int64, at now: UInt64) -> Outcome {
         let key = Self.key(of: signature)
         return generations.withLock { generations in
             Self.turn(&generations, at: now)
             guard !generations.present.contains(key), !generations.past.contains(key) else { return .replayed }
             let taken = generations.taken[account, default: 0]
-            if account == nil || taken >= floor {
+            if taken >= floor {
                 guard generations.present.count < capacity else { return .full }
-                guard taken < Self.share(of: account, free: capacity - generations.present.count) else {
-                    return .overShare
-                }
+                guard taken < Self.share(free: capacity - generations.present.count) else { return .overShare }
             }
             generations.taken[account] = taken + 1
             generations.present.insert(key)
@@ -78,9 +75,7 @@ final class NonceWindow: Sendable {
     /// How many nonces are remembered.
     var count: Int { generations.withLock { $0.present.count + $0.past.count } }
 
-    private static func share(of account: Int64?, free: Int) -> Int {
-        account == nil ? free : max(1, free / divisor)
-    }
+    private static func share(free: Int) -> Int { max(1, free / divisor) }
 
     /// A clock that goes back keeps everything.
     private static func turn(_ generations: inout Generations, at now: UInt64) {
