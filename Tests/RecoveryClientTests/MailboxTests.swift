@@ -100,6 +100,28 @@ import Testing
         #expect(kept.count == MailboxStore.lettersOfStrangers + 20)
     }
 
+    /// The attack: an account writes to everybody there is, to fill the server's disk. What it writes to friends has room still.
+    @Test func whoWritesToEverybodyWritesSoManyLettersInAll() async throws {
+        let (mailbox, now) = (village.mailbox, village.clock.now)
+        func draft(_ recipient: Handle, _ byte: UInt8) -> RecoveryLetter.Draft {
+            RecoveryLetter.Draft(to: recipient, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount))
+        }
+        var taken = 0
+        for number in 0..<40 {
+            let recipient = try Handle(typed: Array("p\(number)@example.org".utf8))
+            for byte: UInt8 in 0..<8 {
+                let verdict = try await mailbox.keep(draft(recipient, byte), from: ana.handle, isFriend: false, at: now)
+                taken += verdict == .taken ? 1 : 0
+            }
+        }
+        #expect(taken == MailboxStore.lettersToStrangers)
+        #expect(try await mailbox.keep(draft(ben.handle, 1), from: ana.handle, isFriend: true, at: now) == .taken)
+        let honest = try Villager("honest", in: village)
+        #expect(try await mailbox.keep(draft(ben.handle, 2), from: honest.handle, isFriend: false, at: now) == .taken)
+        let later = now + MailboxStore.letterLifetime + 1
+        #expect(try await mailbox.keep(draft(ben.handle, 3), from: ana.handle, isFriend: false, at: later) == .taken)
+    }
+
     /// Letters of a stranger who was a friend before, or will be, are counted by what they were when they came.
     @Test func whoWasAStrangerKeepsTheirLettersAsAFriend() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)

@@ -151,6 +151,34 @@ private struct Shelf: PartAnswering {
         }
     }
 
+    /// The attack: somebody registers people without end, of whom each stays for good, from as many addresses as their network has.
+    @Test func newAccountsOfANetworkHaveARate_andAnotherNetworkDoesNotWait() async throws {
+        let uptime = Mutex<UInt64>(1_000_000_000_000)
+        let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })
+        try await withServer({
+            $0.limits.registrations = LoginLimits.Rate(burst: 2, secondsPerAttempt: 10)
+            $0.clock = clock
+        }) { client, _ in
+            var (greedy, honest) = (client, client)
+            (greedy.source, honest.source) = ("127.0.7.1", "127.0.8.1")
+            let first = try TestPerson("p1@example.org")
+            try await expectStatus(200, of: first.register(greedy))
+            // Nothing is stored of one that is refused, and it does not count.
+            for _ in 0..<3 { try await expectStatus(409, of: TestPerson("p1@example.org").register(greedy)) }
+            greedy.source = "127.0.7.2"
+            try await expectStatus(200, of: TestPerson("p2@example.org").register(greedy))
+            greedy.source = "127.0.7.3"
+            let refused = try await TestPerson("p3@example.org").register(greedy)
+            #expect(refused?.status == 429)
+            #expect(refused?.headers["retry-after"] == "10")
+            try await expectStatus(200, of: TestPerson("alice@example.org").register(honest))
+            try await expectStatus(200, of: first.call(.listFriends, [], greedy))
+            uptime.withLock { $0 += 10_000_000_000 }
+            try await expectStatus(200, of: TestPerson("p3@example.org").register(greedy))
+            #expect(try await client.refusals() == ["registrations": 1])
+        }
+    }
+
     @Test func newConnectionsOfAnAddressHaveARate() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })

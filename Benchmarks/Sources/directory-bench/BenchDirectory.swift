@@ -56,6 +56,7 @@ struct BenchDirectory {
         configuration.limits.addressRate = .unlimited
         configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
+        configuration.limits.registrations.burst = 0
         let server = try HTTPSServer(
             directory, identity: try Self.identity(data), configuration: configuration, logger: logger)
         try await server.run { announce($0) }

@@ -114,6 +114,8 @@ extension MailboxStore {
     public static let lettersOfStrangers = 128
     /// So many of one sender.
     public static let lettersPerSender = 32
+    /// So many of one sender to all people together who have not accepted them: whoever writes to everybody fills no disk.
+    public static let lettersToStrangers = 128
     /// After this a letter is gone, in seconds: thirty days.
     public static let letterLifetime: UInt64 = 30 * 86_400
 
@@ -139,6 +141,9 @@ extension MailboxStore {
                 database, sql: "SELECT count(*) FROM letters WHERE recipient = ? AND sender = ?",
                 arguments: [recipient, sender])
             guard (own ?? 0) < Self.lettersPerSender else { return .full }
+            let toStrangers = try Int.fetchOne(
+                database, sql: "SELECT count(*) FROM letters WHERE sender = ? AND friend = 0", arguments: [sender])
+            guard isFriend || (toStrangers ?? 0) < Self.lettersToStrangers else { return .full }
             try database.execute(
                 sql: "INSERT INTO letters (recipient, sender, friend, time, body) VALUES (?, ?, ?, ?, ?)",
                 arguments: [recipient, sender, isFriend ? 1 : 0, Int64(clamping: now), Data(letter.body)])

@@ -14,6 +14,9 @@ enum RecoverySchema {
         migrator.registerMigration("3: one request of a number, numbers revealed to guardians by name") { database in
             try database.execute(sql: third)
         }
+        migrator.registerMigration("4: letters by sender") { database in
+            try database.execute(sql: "CREATE INDEX letters_by_sender ON letters (sender, friend)")
+        }
         return migrator
     }
 

@@ -12,6 +12,9 @@ package struct ClientAddress: Hashable, Sendable {
         [isVersion6 ? 6 : 4] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64($0))) }
     }
 
+    /// What one site has, as limits count it: 24 bits of an IPv4 address, or 48 of an IPv6 address.
+    package var site: [UInt8] { Array(network.prefix(isVersion6 ? 7 : 8)) }
+
     /// The address of a socket; every client without an IP address is one client.
     package init(_ address: SocketAddress?) {
         switch address {

@@ -12,4 +12,5 @@ package enum Limit: String, CaseIterable, Sendable {
     case bodiesInFlight = "bodies_in_flight"
     case addressRate = "address_rate"
     case accountRate = "account_rate"
+    case registrations
 }

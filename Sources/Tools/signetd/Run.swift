@@ -24,6 +24,12 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Signed requests per second of one account; 0 for any number.", valueName: "n"))
     var accountRate: UInt32 = ServerLimits().accountRate.perSecond
 
+    @Option(
+        help: ArgumentHelp(
+            "New accounts at once from one network (IPv4 /24, IPv6 /48); one more every ten seconds; 0 for any number.",
+            valueName: "n"))
+    var registrations: UInt64 = ServerLimits().registrations.burst
+
     @Option(help: ArgumentHelp("Open connections, over all clients.", valueName: "n"))
     var connections: Int = ServerLimits().connections
 
@@ -160,6 +166,7 @@ struct Run: AsyncParsableCommand {
         configuration.limits.addressRate = Self.rate(rate)
         configuration.limits.connectionRate = Self.rate(rate)
         configuration.limits.accountRate = Self.rate(accountRate)
+        configuration.limits.registrations.burst = registrations
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.limits.drain = .seconds(drain)

@@ -338,6 +338,76 @@ import TransparencyLog
         #expect(try await refusal { try await bring(self.asked(start(), after: asked)) } == .versionConflict)
     }
 
+    /// The attack: a new device's requests for a recovery, one after another, fill what the server remembers of signed requests.
+    @Test func aRequestThatIsRepeatedChangesNothing_andFillsNothing() async throws {
+        let asked = try asked(start(), after: try #require(alice.state))
+        let submission = try StateSubmission(state: asked, opening: Person.opening(), cards: [])
+        let before = directory.nonces.count
+        var receipts: Set<UInt64> = []
+        for _ in 0..<5 {
+            let (signature, content) = try device.sign(
+                .register, submission.encoded, at: directory, time: place.clock.now)
+            for _ in 0..<2 { receipts.insert(try await directory.register(submission, signature, content).index) }
+        }
+        let size = directory.log.published.head.size
+        #expect(receipts == [size - 2], "the step, and the epoch behind it")
+        #expect(directory.nonces.count == before)
+    }
+
+    /// The same directory, where an account has little room for states.
+    private func small(_ room: StateRoom) -> Directory {
+        Directory(
+            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
+            paths: directory.paths, clock: place.time, logger: Place.silent, room: room)
+    }
+
+    /// Brings a state in which nothing is new.
+    private func repeatState(after state: AccountState, to directory: Directory) async throws -> AccountState {
+        let next = try AccountState(signing: state.next(devices: state.devices), with: Self.sign(alice.identity))
+        let submission = try StateSubmission(state: next, opening: Person.opening(), cards: [])
+        let caller = try await alice.devices[0].caller(
+            .updateState, submission.encoded, at: directory, time: place.clock.now)
+        _ = try await directory.update(submission, by: caller)
+        return next
+    }
+
+    /// The attack: whoever has a device of the account brings a day's states, so that no recovery begins, is stopped or ends.
+    @Test(arguments: [false, true]) func changesWithoutEndKeepNobodyFromARecovery(isStopped: Bool) async throws {
+        let small = small(StateRoom(changes: 3, requests: 8))
+        let full = try await repeatState(after: try #require(alice.state), to: small)
+        #expect(full.version == 3)
+        #expect(try await refusal { _ = try await repeatState(after: full, to: small) } == .tooManyRequests)
+        let start = try start()
+        let asked = try asked(start, after: full)
+        try await bring(asked, to: small)
+        if isStopped {
+            _ = try await stop(asked, by: alice.devices[0], to: small)
+        } else {
+            place.clock.advance(UInt64(Self.delay))
+            try await small.republish()
+            let after = try recovered(after: asked, start, at: place.clock.now)
+            try await bring(after, cards: [try await device.card(for: alice.handle, at: small)], to: small)
+        }
+    }
+
+    /// The attack: whoever has the ask key, and a delay of a second, begins another recovery each second.
+    @Test func requestsForARecoveryAreCountedToo() async throws {
+        let small = small(StateRoom(changes: 3, requests: 4))
+        let full = try await repeatState(after: try #require(alice.state), to: small)
+        let first = try start()
+        let asked = try asked(first, after: full)
+        try await bring(asked, to: small)
+        place.clock.advance(first.expires - place.clock.now)
+        try await small.republish()
+        func next() throws -> AccountState {
+            try AccountState(starting: start(), superseding: first, after: asked, with: Self.sign(newIdentity))
+        }
+        #expect(try await refusal { try await bring(next(), to: small) } == .tooManyRequests)
+        place.clock.advance(StandingClock.start + StateRoom.window - place.clock.now)
+        try await small.republish()
+        try await bring(next(), to: small)
+    }
+
     /// The attack: with `started` five minutes ahead, as clocks may differ, whoever is in the way follows themselves before an
     /// honest device can ask.
     @Test func anotherRequestWaitsUntilTheServersClockSaysThatTheFirstExpired() async throws {

@@ -198,6 +198,26 @@ import TransparencyLog
         #expect(signature.deviceKey == alice.devices[0].record.keys.signing)
     }
 
+    /// The attack: a device that was stolen brings states without end, which stay for good, and uses up what its owner may bring.
+    @Test mutating func aDaysStatesAreCounted_andARevocationAlwaysHasRoom() async throws {
+        let small = Directory(
+            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
+            paths: directory.paths, clock: place.time, logger: Place.silent, room: StateRoom(changes: 6, requests: 8))
+        let kept = alice.devices[0]
+        for _ in 2...6 { try await alice.change(to: alice.devices + [alice.newDevice()], at: small) }
+        let more = alice.devices + [try alice.newDevice()]
+        var greedy = alice
+        #expect(try await refusal { try await greedy.change(to: more, at: small) } == .tooManyRequests)
+        // Adding a device while another goes is no revocation.
+        let other = [kept, more[more.count - 1]]
+        #expect(try await refusal { try await greedy.change(to: other, at: small) } == .tooManyRequests)
+        try await alice.change(to: Array(alice.devices.dropLast()), at: small)
+        try await alice.change(to: [kept], at: small)
+        place.clock.advance(StateRoom.window)
+        try await small.republish()
+        try await alice.change(to: [kept, alice.newDevice()], at: small, time: place.clock.now)
+    }
+
     @Test mutating func theAuditTableNamesEventsAndNumbers() async throws {
         try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
         let events = try await directory.database.pool.read {

@@ -22,7 +22,8 @@ final class Daemon: Sendable {
 
     /// Starts `signetd run` on any port; `wrapper` is a command that is given signetd's command line, `limits` are options.
     init(
-        _ data: DataDirectory, wrapper: [String] = [], limits: [String] = ["--rate", "0", "--account-rate", "0"]
+        _ data: DataDirectory, wrapper: [String] = [],
+        limits: [String] = ["--rate", "0", "--account-rate", "0", "--registrations", "0"]
     ) throws {
         let process = Process()
         let command =

@@ -11,7 +11,7 @@ extension Directory {
     /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes no
     /// nonce: a request that is repeated changes nothing, and nobody without an account holds what others need.
     ///
-    /// - Throws: ``DirectoryError``. `wrongTime`, `notSigned`, `replayed`: as ``authenticate(_:_:)``; `badRequest`: the
+    /// - Throws: ``DirectoryError``. `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
     ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`.
     public func register(
@@ -36,7 +36,8 @@ extension Directory {
     ///
     /// - Throws: ``DirectoryError``. `badRequest`: the body is not what was signed, a device number was used before, or
     ///   a card fits no new device; `notYourAccount`: another handle, or the device was revoked meanwhile;
-    ///   `handleTaken`: another identity key; `versionConflict`; `possessionNotProven`; `keyInUse`.
+    ///   `handleTaken`: another identity key; `versionConflict`; `possessionNotProven`; `keyInUse`; `tooManyRequests`: the
+    ///   account has brought a day's states since yesterday.
     public func update(
         _ submission: StateSubmission, by caller: Caller
     ) async throws(DirectoryError) -> StateReceipt {
@@ -129,6 +130,7 @@ extension Directory {
     ) async throws(DirectoryError) -> StateReceipt {
         try rules(at: statement.time).checkUpdate(
             statement.submission, after: current, highestNumber: known.highestNumber)
+        try await demandRoom(for: statement.state, after: current, of: known.account, at: statement.time)
         let row = StateRow(statement, label: known.account.label, after: current)
         if case .recovered = statement.state.step {
             try await demandShownWait(since: current, known.newest, at: statement.time)

@@ -32,6 +32,7 @@ public final class Directory: Sendable {
     /// Seals possession challenges; new with every start, so that it is stored nowhere.
     let sealingKey = SymmetricKey(size: .bits256)
     let nonces: NonceWindow
+    let room: StateRoom
     let turns = AccountTurns()
     let cache = AccountCache()
     let proofs = ProofCache()
@@ -41,7 +42,7 @@ public final class Directory: Sendable {
         log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
         paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
-        nonceCapacity: Int = 1 << 20
+        nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom()
     ) {
         self.log = log
         self.epochs = epochs
@@ -53,6 +54,7 @@ public final class Directory: Sendable {
         origin = keys.log.verifierKey.name.bytes
         vrf = keys.vrf
         nonces = NonceWindow(capacity: nonceCapacity, at: clock())
+        self.room = room
     }
 
     /// Signs the checkpoint anew with the time of now, and ends an epoch if the last one ended ``heartbeat`` ago, even if

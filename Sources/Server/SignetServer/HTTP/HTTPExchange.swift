@@ -119,7 +119,8 @@ extension HTTPExchange {
                 directory: directory, parts: parts,
                 accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
                 metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
-                addressRate: addressRate),
+                addressRate: addressRate,
+                registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients)),
             addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
             date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })

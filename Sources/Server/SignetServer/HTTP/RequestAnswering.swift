@@ -24,6 +24,8 @@ struct RequestAnswering: Sendable {
     let clock: ServerClock
     /// What a request costs beyond what its path says; nil where a test asks without addresses.
     var addressRate: RateLimiter<ClientAddress>?
+    /// New accounts of a site's network; nil where a test asks without addresses.
+    var registrations: AttemptLimiter<[UInt8]>?
 
     /// Judges what can be judged before the body is there: whether a request that has to be signed says it is, of now,
     /// and, if its body is long, by a device that there is.
@@ -119,8 +121,22 @@ struct RequestAnswering: Sendable {
     private func register(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         let (signature, content) = try signed(request)
         let submission = try read { try StateSubmission(decoding: request.body) }
+        // A new device's step of a recovery is no new account, and waits for no registration.
+        let site = submission.state.version == 1 ? request.client.site : nil
+        if let site, let registrations, !registrations.take(of: site, at: clock.uptime()) {
+            throw Refusal(.registrations, .tooManyRequests(after: registrations.interval))
+        }
         do { return .native(try await directory.register(submission, signature, content).encoded) } catch {
+            if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
             throw Refusal(error)
+        }
+    }
+
+    /// Whether the account may be in the database although its registration has no receipt yet.
+    private static func mayHaveStored(_ error: DirectoryError) -> Bool {
+        switch error {
+        case .refused(.unwitnessed), .refused(.unavailable), .stopped, .database: true
+        case .refused: false
         }
     }
 
@@ -171,7 +187,7 @@ struct RequestAnswering: Sendable {
 
     private func friends(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         let caller = try await caller(of: request)
-        guard request.body.isEmpty else { throw Refusal(.badRequest) }
+        guard handle != nil || request.body.isEmpty else { throw Refusal(.badRequest) }
         let friends: FriendList
         do { friends = try await directory.friends(of: caller) } catch { throw Refusal(error) }
         return .json(try JSONBody.encode(friends))

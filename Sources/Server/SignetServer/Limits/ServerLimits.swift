@@ -33,6 +33,8 @@ public struct ServerLimits: Hashable, Sendable {
     public var addressRate = RequestRate(perSecond: 100, burst: 400)
     /// Signed requests of one account.
     public var accountRate = RequestRate(perSecond: 10, burst: 60)
+    /// New accounts of one site's network, which stay for good: at once, and after how many seconds each comes back.
+    public var registrations = LoginLimits.Rate(burst: 512, secondsPerAttempt: 10)
     /// Addresses, and accounts, whose rate is remembered; the longest unseen is forgotten first.
     public var rememberedClients = 65_536
     /// How long requests in progress may take to end once the server is told to stop.

@@ -30,11 +30,12 @@ public struct LoginLimits: Hashable, Sendable {
     public init() {}
 }
 
-/// Counts attempts in bounded memory; an attempt that succeeded is given back.
+/// Counts attempts in bounded memory; an attempt that is not to count is given back.
 ///
 /// A count is one number, the time at which all attempts will be there again.
 final class AttemptLimiter<Key: Hashable & Sendable>: Sendable {
-    private let interval: UInt64
+    /// After so many nanoseconds an attempt comes back.
+    let interval: UInt64
     private let burst: UInt64
     private let wholeAgainAt: Mutex<RecencyTable<Key, UInt64>>
 

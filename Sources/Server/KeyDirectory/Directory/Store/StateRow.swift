@@ -47,6 +47,13 @@ struct StateRow: Sendable {
         ).map { try StateRow($0) }
     }
 
+    /// When a state was accepted, in seconds since 1970; nil if the account has none of this version.
+    static func time(ofVersion version: UInt64, of account: Int64, in database: Database) throws -> UInt64? {
+        try database.row(
+            "SELECT time FROM states WHERE account = ? AND version = ?", [account, Int64(clamping: version)]
+        ).map { UInt64(clamping: try $0.integer(0)) }
+    }
+
     /// What was accepted since a time.
     static func encodings(of account: Int64, since time: UInt64, in database: Database) throws -> [[UInt8]] {
         try database.rows(

@@ -57,9 +57,18 @@ enum AuditEvent: String, Sendable {
     case friendAccepted = "friend-accepted"
     case erased
 
+    /// So many lines are kept about friends: whoever asks, puts away and accepts again without end fills no disk with them. Of the
+    /// other events each has a state or an operator behind it.
+    static let keptOfFriends: Int64 = 1 << 20
+
     /// Adds a line, in the caller's transaction.
-    func record(_ account: Int64, at time: UInt64, in database: Database) throws {
+    func record(
+        _ account: Int64, at time: UInt64, in database: Database, keeping kept: Int64 = Self.keptOfFriends
+    ) throws {
         try database.run(
             "INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", [Int64(clamping: time), rawValue, account])
+        try database.run(
+            "DELETE FROM audit WHERE id = ? AND event IN (?, ?)",
+            [database.lastInsertedRowID - kept, Self.friendRequested.rawValue, Self.friendAccepted.rawValue])
     }
 }
