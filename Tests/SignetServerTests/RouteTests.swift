@@ -94,6 +94,12 @@ import TransparencyLog
             #expect(accepted?.status == 200)
             let list = try await bob.call(.listFriends, [], client)
             #expect(list?.text == #"{"friends":[{"handle":"alice@example.org","status":"accepted"}]}"#)
+            let before = Array(#"{"handle":"aa@example.org"}"#.utf8)
+            let itself = Array(#"{"handle":"alice@example.org"}"#.utf8)
+            #expect(try await bob.call(.listFriendsAfter, before, client)?.text == list?.text)
+            #expect(try await bob.call(.listFriendsAfter, itself, client)?.text == #"{"friends":[]}"#)
+            try await expectStatus(400, of: bob.call(.listFriendsAfter, [], client))
+            try await expectStatus(401, of: client.call(.listFriendsAfter, itself))
             let hashes = try JSONDecoder().decode(FriendAnswer.self, from: Data(added?.body ?? [])).publicKeyHashs
             let body = try JSONEncoder().encode(ECallRequest(publicKeyHashs: hashes))
             let found = try await client.call(.eCallKeys, Array(body))

@@ -79,7 +79,7 @@ public enum FriendStatus: String, Codable, Hashable, Sendable {
     case accepted
 }
 
-/// JSON answer of `GET /v1/friends`.
+/// JSON answer of `GET /v1/friends` and of `POST /v1/friends/after`: a page of the list.
 public struct FriendList: Codable, Hashable, Sendable {
     /// One person in the list.
     public struct Entry: Codable, Hashable, Sendable {
@@ -95,11 +95,19 @@ public struct FriendList: Codable, Hashable, Sendable {
         }
     }
 
-    /// In order of handle.
+    /// In order of the handles' bytes, at most ``maximumCount``.
     public let friends: [Entry]
+    /// Whether people come behind these; absent for no.
+    public let more: Bool?
 
-    /// A list.
-    public init(friends: [Entry]) { self.friends = friends }
+    /// The most people on a page.
+    public static let maximumCount = 4096
+
+    /// A page.
+    public init(friends: [Entry], more: Bool? = nil) {
+        self.friends = friends
+        self.more = more
+    }
 }
 
 /// JSON body of every refusal.

@@ -23,8 +23,10 @@ public enum Route: Hashable, Sendable, CaseIterable {
     /// Puts a request away for good: whoever asked is not told, and asking again changes nothing. JSON ``FriendRequest``, signed;
     /// answer JSON ``FriendAnswer`` without keys. `notFound`: nothing waits of them.
     case blockFriend
-    /// Signed, empty body; answer JSON ``FriendList``.
+    /// The first page of the caller's people: signed, empty body; answer JSON ``FriendList``.
     case listFriends
+    /// The page behind a handle: JSON ``FriendRequest``, signed; answer JSON ``FriendList``.
+    case listFriendsAfter
     /// What somebody signed when they asked the caller, or agreed: JSON ``FriendRequest``, signed; answer
     /// ``SignedFriendRequest``. `notFound`: they did neither, or the directory kept nothing of it.
     case signedFriendRequest
@@ -56,6 +58,7 @@ public enum Route: Hashable, Sendable, CaseIterable {
         case .acceptFriend: "/v1/friends/accept"
         case .blockFriend: "/v1/friends/block"
         case .listFriends: "/v1/friends"
+        case .listFriendsAfter: "/v1/friends/after"
         case .signedFriendRequest: "/v1/friends/signed"
         case .health: "/health"
         case .metrics: "/metrics"

@@ -51,6 +51,40 @@ import Testing
         #expect(try await friends(of: bob).map(\.status) == [.accepted])
     }
 
+    @Test func theListIsPaged_andEachPageGoesOnBehindTheOneBefore() async throws {
+        for name in ["dora", "carl", "eve"] {
+            var person = try Person("\(name)@example.org")
+            try await person.register(at: directory)
+            _ = try await add(person, by: alice)
+        }
+        _ = try await add(alice, by: bob)
+        let caller = try await alice.caller(.listFriends, at: directory)
+        var seen: [[String]] = []
+        var last: Handle?
+        while true {
+            let page = try await directory.friends(of: caller, after: last, count: 2)
+            seen.append(page.friends.map(\.handle))
+            guard page.more == true else { break }
+            last = try Handle(canonical: Array(#require(page.friends.last).handle.utf8))
+        }
+        #expect(seen == [["bob@example.org", "carl@example.org"], ["dora@example.org", "eve@example.org"]])
+        #expect(try await directory.friends(of: caller, after: last, count: 2).more == nil)
+        let behind = try Handle(canonical: Array("zoe@example.org".utf8))
+        #expect(try await directory.friends(of: caller, after: behind).friends.isEmpty)
+    }
+
+    /// Two who put each other away and accept each other again without end write no line of the audit without end.
+    @Test func linesAboutFriendsHaveAnEnd() async throws {
+        let events = try await directory.database.pool.write { database in
+            for time in 0..<20 as Range<UInt64> {
+                let event: AuditEvent = time == 3 ? .updated : .friendAccepted
+                try event.record(1, at: time, in: database, keeping: 8)
+            }
+            return try String.fetchAll(database, sql: "SELECT event FROM audit ORDER BY id")
+        }
+        #expect(events == ["registered", "registered", "updated"] + Array(repeating: "friend-accepted", count: 8))
+    }
+
     @Test func repeatingChangesNothing() async throws {
         _ = try await add(bob, by: alice)
         _ = try await add(bob, by: alice)

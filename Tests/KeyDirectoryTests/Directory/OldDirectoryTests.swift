@@ -51,7 +51,7 @@ import TransparencyLog
             }
             let (friends, signed, former) = try await directory.database.read { database in
                 (
-                    try FriendRows.list(of: 1, in: database),
+                    try FriendRows.list(of: 1, after: nil, limit: 100, in: database),
                     try FriendRows.signed(by: Handle(typed: Array("alice@example.org".utf8)), to: 2, in: database),
                     try database.rows("SELECT * FROM former", []).count
                 )

@@ -54,7 +54,9 @@ final class MadeUpDirectory: DirectoryAnswering {
     func signedFriendRequest(
         of handle: Handle, to caller: Caller
     ) async throws(DirectoryError) -> [UInt8] { throw .refused(.notFound) }
-    func friends(of caller: Caller) async throws(DirectoryError) -> FriendList { FriendList(friends: []) }
+    func friends(of caller: Caller, after handle: Handle?) async throws(DirectoryError) -> FriendList {
+        FriendList(friends: [])
+    }
     func checkpoint() async throws(DirectoryError) -> [UInt8] { Array("a checkpoint\n".utf8) }
     func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? { nil }
     func condition() async -> LogCondition {

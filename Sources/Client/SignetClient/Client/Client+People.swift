@@ -41,18 +41,13 @@ extension Client {
         try await calls.blockFriend(handle, by: secrets)
     }
 
-    /// The directory's list of friends and requests. Nothing in it is proven.
+    /// The directory's list of friends and requests, page by page. Nothing in it is proven.
     ///
-    /// - Throws: ``ClientError``.
+    /// - Throws: ``ClientError``; ``ClientError/friendList(_:)``: pages that are none, or have no end.
     public func friends(of secrets: DeviceSecrets) async throws(ClientError) -> [(Handle, FriendStatus)] {
-        var friends: [(Handle, FriendStatus)] = []
-        for entry in try await calls.friends(of: secrets).friends {
-            guard let handle = try? Handle(canonical: Array(entry.handle.utf8)) else {
-                throw .malformedAnswer(.listFriends)
-            }
-            friends.append((handle, entry.status))
-        }
-        return friends
+        var pages = FriendPages()
+        repeat { try pages.take(try await calls.friends(of: secrets, after: pages.last)) } while pages.wantsMore
+        return pages.friends
     }
 
     /// What is pinned of the people whom the user added.

@@ -37,6 +37,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case contactCard(ContactCardMismatch)
     /// What the directory shows as somebody's friend request is none of theirs.
     case friendRequest(Handle, FriendRequestError)
+    /// The pages of the directory's list of friends are no list.
+    case friendList(FriendListError)
     /// A contact's checkpoint shows that the log has two histories. The evidence was kept.
     case forkMet(ForkEvidence)
     /// A peer's state contradicts what the directory proved before.
@@ -76,7 +78,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
         case .keystore(let error): error.family
-        case .contactCard, .friendRequest, .forkMet, .linkCard: .peer
+        case .contactCard, .friendRequest, .friendList, .forkMet, .linkCard: .peer
         case .submission, .misuse, .notRegistered, .accountClosed, .peerChanged: .caller
         case .account: .bug
         }

@@ -87,8 +87,12 @@ struct DirectoryCalls: Sendable {
         return Array(body)
     }
 
-    func friends(of device: DeviceSecrets) async throws(ClientError) -> FriendList {
-        try decode(try await call(.listFriends, body: [], signedBy: device), of: .listFriends)
+    /// A page of the user's people, behind somebody; the first one for nil.
+    func friends(of device: DeviceSecrets, after handle: String?) async throws(ClientError) -> FriendList {
+        let route = handle == nil ? Route.listFriends : .listFriendsAfter
+        var body: [UInt8] = []
+        if let handle { body = try encode(FriendRequest(handle: handle), route) }
+        return try decode(try await call(route, body: body, signedBy: device), of: route)
     }
 
     /// A file of the log, at a path below its prefix; nil if there is none.

@@ -34,7 +34,7 @@ public struct ResponseLimit: Hashable, Sendable {
             self.init(maximumByteCount: 16, mediaType: Route.nativeMediaType)
         case .addFriend, .acceptFriend, .blockFriend:
             self.init(maximumByteCount: 16_384, mediaType: "application/json")
-        case .listFriends:
+        case .listFriends, .listFriendsAfter:
             self.init(maximumByteCount: 4_194_304, mediaType: "application/json")
         case .signedFriendRequest:
             self.init(maximumByteCount: SignedFriendRequest.maximumByteCount, mediaType: Route.nativeMediaType)

@@ -90,11 +90,19 @@ extension Directory {
         return request.encoded
     }
 
-    /// The people of the caller's account, in order of handle.
+    /// A page of the people of the caller's account, in order of handle.
     ///
+    /// - Parameters:
+    ///   - handle: behind whom the page begins; nil for the first.
+    ///   - count: the most people on it.
     /// - Throws: ``DirectoryError``.
-    public func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {
-        try await database.read { FriendList(friends: try FriendRows.list(of: caller.accountID, in: $0)) }
+    public func friends(
+        of caller: Caller, after handle: Handle? = nil, count: Int = FriendList.maximumCount
+    ) async throws(DirectoryError) -> FriendList {
+        let found = try await database.read { database in
+            try FriendRows.list(of: caller.accountID, after: handle, limit: count + 1, in: database)
+        }
+        return FriendList(friends: Array(found.prefix(count)), more: found.count > count ? true : nil)
     }
 
     private func befriend(

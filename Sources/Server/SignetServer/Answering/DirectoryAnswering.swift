@@ -49,8 +49,8 @@ package protocol DirectoryAnswering: Sendable {
     ) async throws(DirectoryError) -> FriendAnswer
     /// Puts a request away for good.
     func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
-    /// The caller's friends.
-    func friends(of caller: Caller) async throws(DirectoryError) -> FriendList
+    /// A page of the caller's friends, behind a handle.
+    func friends(of caller: Caller, after handle: Handle?) async throws(DirectoryError) -> FriendList
     /// What somebody signed when they asked the caller or agreed, encoded.
     func signedFriendRequest(of handle: Handle, to caller: Caller) async throws(DirectoryError) -> [UInt8]
 

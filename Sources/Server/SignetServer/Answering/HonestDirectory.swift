@@ -85,8 +85,8 @@ package struct HonestDirectory: DirectoryAnswering {
         try await directory.signedFriendRequest(of: handle, to: caller)
     }
 
-    package func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {
-        try await directory.friends(of: caller)
+    package func friends(of caller: Caller, after handle: Handle?) async throws(DirectoryError) -> FriendList {
+        try await directory.friends(of: caller, after: handle)
     }
 
     package func checkpoint() async throws(DirectoryError) -> [UInt8] { directory.log.published.bytes }

@@ -85,7 +85,7 @@ enum Destination {
     var isSigned: Bool {
         switch self {
         case .route(.register), .route(.updateState), .route(.addFriend), .route(.acceptFriend), .route(.blockFriend),
-            .route(.listFriends), .route(.signedFriendRequest):
+            .route(.listFriends), .route(.listFriendsAfter), .route(.signedFriendRequest):
             true
         case .part(let entry): entry.route.access == .signed
         default: false
@@ -117,7 +117,7 @@ enum Destination {
         case .addFriend: .addFriend
         case .acceptFriend: .acceptFriend
         case .blockFriend: .blockFriend
-        case .listFriends: .friends
+        case .listFriends, .listFriendsAfter: .friends
         case .signedFriendRequest: .signedFriendRequest
         case .health: .health
         case .metrics: .metrics

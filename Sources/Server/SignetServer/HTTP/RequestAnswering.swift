@@ -74,6 +74,7 @@ struct RequestAnswering: Sendable {
         case .acceptFriend: try await acceptFriend(request)
         case .blockFriend: try await blockFriend(request)
         case .listFriends: try await friends(request)
+        case .listFriendsAfter: try await friends(request, after: JSONBody.handle(request.body))
         case .signedFriendRequest: try await signedFriendRequest(request)
         case .health: await health()
         case .metrics: try await printMetrics(request)
@@ -185,11 +186,11 @@ struct RequestAnswering: Sendable {
         }
     }
 
-    private func friends(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+    private func friends(_ request: ReceivedRequest, after handle: Handle? = nil) async throws(Refusal) -> Answer {
         let caller = try await caller(of: request)
         guard handle != nil || request.body.isEmpty else { throw Refusal(.badRequest) }
         let friends: FriendList
-        do { friends = try await directory.friends(of: caller) } catch { throw Refusal(error) }
+        do { friends = try await directory.friends(of: caller, after: handle) } catch { throw Refusal(error) }
         return .json(try JSONBody.encode(friends))
     }
 

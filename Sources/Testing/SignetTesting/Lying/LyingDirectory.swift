@@ -127,8 +127,8 @@ package struct LyingDirectory: DirectoryAnswering {
         try await honest.signedFriendRequest(of: handle, to: caller)
     }
 
-    package func friends(of caller: Caller) async throws(DirectoryError) -> FriendList {
-        try await honest.friends(of: caller)
+    package func friends(of caller: Caller, after handle: Handle?) async throws(DirectoryError) -> FriendList {
+        try await honest.friends(of: caller, after: handle)
     }
 
     package func checkpoint() async throws(DirectoryError) -> [UInt8] { try await honest.checkpoint() }

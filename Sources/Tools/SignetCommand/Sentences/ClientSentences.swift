@@ -76,6 +76,7 @@ extension ClientError {
                 "Ask them in another way whether that was them. If so: signet people trust \(handle)")
         case .contactCard(let mismatch): mismatch.sentence
         case .friendRequest(let handle, let error): error.sentence(handle)
+        case .friendList(let error): error.sentence
         case .linkCard(let error): error.sentence
         case .forkMet:
             Sentence("ALARM: the directory showed this person another log than you, and signed both.", alarm)

@@ -73,6 +73,19 @@ extension CommandFailure {
     }
 }
 
+extension FriendListError {
+    var sentence: Sentence {
+        let remedy = "An honest directory lists everybody once, in order, and comes to an end. Ask whoever runs it."
+        return switch self {
+        case .outOfOrder:
+            Sentence("The directory's list of your people is out of order, or has somebody twice.", remedy)
+        case .pageTooLong: Sentence("The directory lists more people at once than it may.", remedy)
+        case .emptyPage: Sentence("The directory lists nobody, and says that more people come.", remedy)
+        case .endless: Sentence("The directory's list of your people has no end.", remedy)
+        }
+    }
+}
+
 extension FriendRequestError {
     func sentence(_ peer: Handle) -> Sentence {
         let remedy =

@@ -103,14 +103,16 @@ enum FriendRows {
             """, [one, other]) != nil
     }
 
-    /// The people of an account, in order of handle, without those whom it put away.
-    static func list(of account: Int64, in database: Database) throws -> [FriendList.Entry] {
+    /// So many people of an account at most, in order of handle and behind one, without those whom it put away.
+    static func list(
+        of account: Int64, after handle: Handle?, limit: Int, in database: Database
+    ) throws -> [FriendList.Entry] {
         try database.rows(
             """
             SELECT handle, accepted, requester = ?1 FROM friends
             JOIN accounts ON accounts.id = requester + invitee - ?1
-            WHERE requester = ?1 OR invitee = ?1 AND accepted <> 2 ORDER BY handle
-            """, [account]
+            WHERE (requester = ?1 OR invitee = ?1 AND accepted <> 2) AND handle > ?2 ORDER BY handle LIMIT ?3
+            """, [account, Data(handle?.bytes ?? []), Int64(limit)]
         ).map { row in
             let isMine = try row.integer(2) == 1
             let status: FriendStatus =
