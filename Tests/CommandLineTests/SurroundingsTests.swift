@@ -53,6 +53,25 @@ import TransparencyLog
         }
     }
 
+    /// The same attack on a pin policy: a rule says until when it holds, and to block from then on. All certificates are good on
+    /// both days, so that nothing but the rule's own end refuses.
+    @Test func aClockThatIsSetBackMakesNoRuleGoodThatHasEnded() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            try await RunningSite.with(["shop"], in: town) { sites in
+                let shop = try #require(sites.first)
+                try shop.endRules(at: UInt64(Date.now.timeIntervalSince1970) + 86_400)
+                expect(0, try await shop.signet("alice", "register", "--pins", shop.pins))
+                try await Self.showAlice(days: 2, in: town)
+                let exit = try await shop.signet("alice", "signin", "--pins", shop.pins)
+                expect(64, exit)
+                let words = ["ended on", "says to block"]
+                #expect(words.allSatisfy(exit.complaint.contains), "\(exit.errors)")
+                expect(0, try await shop.signet("alice", "signin"), "the certificates are good")
+            }
+        }
+    }
+
     /// Has the log shown Alice a day so many days from now.
     private static func showAlice(days: UInt64, in town: Town) async throws {
         let home = HomeFolder(path: town["alice"].path())

@@ -49,6 +49,17 @@ final class RunningSite {
         for site in sites { try await site.stop() }
     }
 
+    /// Has every rule of its pin policy end at a time, and block from then on.
+    func endRules(at time: UInt64) throws {
+        let policy = try PinPolicy(decoding: town.bytes(pins))
+        let rules = try policy.rules.map { rule in
+            try PinRule(
+                for: rule.pattern, mode: rule.mode, pins: rule.pins, expiry: PinExpiry(time: time, action: .block))
+        }
+        try town.write(
+            PinPolicy(version: policy.version, environment: policy.environment, rules: rules).encoded, to: pins)
+    }
+
     func start() async throws {
         server = try await RunningServer.start(.site, arguments, in: town.folder)
     }
