@@ -170,6 +170,11 @@ struct ConformanceTests {
         #expect(client.sendInterval(to: server) == 1000)
         #expect(client.receiveInterval(from: server) == 3000)
         #expect(HeartBeat.none.sendInterval(to: server) == nil)
+        for promise in [HeartBeat.longest, HeartBeat.longest + 1, 1 << 63, .max] as [UInt64] {
+            let forEver = HeartBeat(canSend: promise, wants: promise)
+            #expect(client.receiveInterval(from: forEver) == HeartBeat.longest)
+            #expect(client.sendInterval(to: forEver) == HeartBeat.longest)
+        }
         #expect(client.sendInterval(to: HeartBeat(canSend: 1, wants: 0)) == nil)
         #expect(client.receiveInterval(from: .none) == nil)
         #expect(try HeartBeat(decoding: utf8("0,10000")) == HeartBeat(canSend: 0, wants: 10_000))

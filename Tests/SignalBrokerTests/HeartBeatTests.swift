@@ -32,6 +32,18 @@ import Testing
         #expect(scene.fault(session) == .silent)
     }
 
+    /// Twice 2^63 is nothing in 64 bits: such a promise ended the connection at once.
+    @Test func aPromiseOfAnyLengthIsOneOfTenMinutes() throws {
+        for promise in [HeartBeat.longest + 1, 1 << 63, .max] as [UInt64] {
+            var scene = try Scene()
+            let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: promise, wants: 0))
+            scene.wait(2 * HeartBeat.longest)
+            #expect(scene.fault(session) == nil)
+            scene.wait(1)
+            #expect(scene.fault(session) == .silent)
+        }
+    }
+
     @Test func aBeatOfTheClientIsASignOfLife() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 3000, wants: 0))

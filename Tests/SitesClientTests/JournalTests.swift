@@ -96,6 +96,27 @@ import Testing
         }
     }
 
+    /// Nothing lists such keys, and nothing would ever erase them. Those of an earlier try stay: the site may have taken them.
+    @Test func aRefusedRegistrationLeavesNoKeysButThoseOfAnEarlierTry() async throws {
+        try await withSite(recoveryDelay: 0) { connect in
+            let (first, second, third) = (try await Device(), try await Device(), try await Device())
+            let site = try await connect()
+            let names = [KeyName.site(site.host, generation: 0), .siteRecovery(site.host, generation: 0)]
+            try await first.book.register(at: site, grant())
+            #expect(try await first.keys.names().filter(names.contains).count == 2)
+            await #expect(throws: SitesError.refused(.staleChallenge)) {
+                try await second.book.register(at: site, grant())
+            }
+            #expect(try await second.keys.names().filter(names.contains).isEmpty)
+            _ = try await third.keys.makeKey(.p256Signing, named: names[0])
+            await #expect(throws: SitesError.refused(.staleChallenge)) {
+                try await third.book.register(at: site, grant())
+            }
+            #expect(try await third.keys.names().filter(names.contains).count == 2)
+            try await third.book.register(at: connect(), grant())
+        }
+    }
+
     /// Seals entries to a journal's key whose seed is then cut in parts and put together again, as a recovery does.
     private func throughAJournal(_ entries: [JournalEntry]) throws -> [JournalEntry] {
         var generator = SystemRandomNumberGenerator()

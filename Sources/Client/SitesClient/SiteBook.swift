@@ -77,7 +77,11 @@ public actor SiteBook {
                 site.challenge, keys.publicKey, keys.recoveryPublicKey, signature, at: site.host)
         } catch { throw .statement(error) }
         let answer = try await site.send(.register, statement.encoded)
-        guard case .registered = answer else { throw .refused(answer) }
+        guard case .registered = answer else {
+            // Those of an interrupted try stay: the site may have taken them, and its answer been lost.
+            if keys.areNew { try await eraseKeys(of: site.host, keys.generation) }
+            throw .refused(answer)
+        }
         try change(under: seal) { list throws(SitesError) in try enter(keys, site.host, into: &list) }
     }
 
@@ -124,9 +128,7 @@ public actor SiteBook {
         switch answer {
         case .recovered:
             try change(under: seal) { list throws(SitesError) in try enter(keys, site.host, into: &list) }
-            for name in [KeyName.site(site.host, generation: old), .siteRecovery(site.host, generation: old)] {
-                try await erase(name)
-            }
+            try await eraseKeys(of: site.host, old)
             return nil
         case .recoveryWaits(let until): return until
         default: throw .refused(answer)
@@ -145,8 +147,7 @@ public actor SiteBook {
             return generation
         }
         for number in [generation, generation == .max ? generation : generation + 1] {
-            try await erase(.site(host, generation: number))
-            try await erase(.siteRecovery(host, generation: number))
+            try await eraseKeys(of: host, number)
         }
     }
 
@@ -202,6 +203,8 @@ extension SiteBook {
         let name: KeyName
         let publicKey: [UInt8]
         let recoveryPublicKey: [UInt8]
+        /// Whether nobody can have heard of them before.
+        let areNew: Bool
     }
 
     /// Those that are there, from an interrupted try, or new ones.
@@ -210,7 +213,8 @@ extension SiteBook {
     ) async throws(SitesError) -> Keys {
         let name = KeyName.site(host, generation: generation)
         let recovery: SecretScalar
-        if let kept = try await recoveryScalar(host, generation, grant) {
+        let kept = try await recoveryScalar(host, generation, grant)
+        if let kept {
             recovery = kept
         } else {
             recovery = .random()
@@ -221,7 +225,9 @@ extension SiteBook {
             let publicKey =
                 if let stored { stored.publicKey } else { try await keystore.makeKey(.p256Signing, named: name) }
             guard let point = recovery.compressedPoint else { throw .damaged }
-            return Keys(generation: generation, name: name, publicKey: publicKey, recoveryPublicKey: point)
+            return Keys(
+                generation: generation, name: name, publicKey: publicKey, recoveryPublicKey: point,
+                areNew: stored == nil && kept == nil)
         } catch { throw .keystore(error) }
     }
 
@@ -247,6 +253,11 @@ extension SiteBook {
             return SymmetricKey(data: bytes)
         }
         do { try await keystore.keep(secret, named: name) } catch { throw .keystore(error) }
+    }
+
+    private func eraseKeys(of host: VerifiedHost, _ generation: UInt32) async throws(SitesError) {
+        try await erase(.site(host, generation: generation))
+        try await erase(.siteRecovery(host, generation: generation))
     }
 
     private func erase(_ name: KeyName) async throws(SitesError) {

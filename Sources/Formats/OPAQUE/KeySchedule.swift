@@ -47,11 +47,18 @@
         private let serverKey: SymmetricKey
         private let transcriptHash: [UInt8]
 
-        init(_ shares: [GroupElement], preamble: [UInt8]) {
-            let material = WipedBytes(count: shares.count * GroupElement.byteCount)
-            material.withPointer { pointer in
-                for (index, byte) in shares.lazy.flatMap({ $0.bytes }).enumerated() { pointer[index] = byte }
+        /// - Parameter pairs: each gives a Diffie-Hellman value, which is in wiped memory only.
+        /// - Throws: ``OPAQUEError/unavailable``: one of them is the identity.
+        init(
+            _ pairs: [(element: GroupElement, scalar: GroupScalar)], preamble: [UInt8]
+        ) throws(OPAQUEError) {
+            let material = WipedBytes(count: pairs.count * GroupElement.byteCount)
+            let areProducts = material.withPointer { pointer in
+                pairs.enumerated().allSatisfy { index, pair in
+                    pair.element.write(times: pair.scalar, to: pointer + index * GroupElement.byteCount)
+                }
             }
+            guard areProducts else { throw .unavailable }
             let root = Expansion.extract(material)
             transcriptHash = Array(SHA512.hash(data: preamble))
             let handshake = Expansion.secret(root, "HandshakeSecret", transcriptHash)

@@ -79,13 +79,12 @@
             _ response: LoginResponse, server: GroupElement, client: (scalar: GroupScalar, element: GroupElement),
             _ parameters: LoginParameters
         ) throws(OPAQUEError) -> KeySchedule {
-            guard let first = response.keyShare.times(keyShare), let second = server.times(keyShare),
-                let third = response.keyShare.times(client.scalar)
-            else { throw .unavailable }
             let preamble = KeySchedule.preamble(
                 parameters, request: request, credential: response.credential, nonce: response.nonce,
                 keyShare: response.keyShare, server: server, client: client.element)
-            return KeySchedule([first, second, third], preamble: preamble)
+            return try KeySchedule(
+                [(response.keyShare, keyShare), (server, keyShare), (response.keyShare, client.scalar)],
+                preamble: preamble)
         }
     }
 #endif

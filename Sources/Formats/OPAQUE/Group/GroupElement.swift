@@ -39,6 +39,13 @@
             return GroupElement(product)
         }
 
+        /// Writes scalar · element, which is secret, where it is to be, and nowhere else; false when that is the identity.
+        ///
+        /// - Parameter product: 32 bytes.
+        func write(times scalar: GroupScalar, to product: UnsafeMutablePointer<UInt8>) -> Bool {
+            scalar.withBytes { crypto_scalarmult_ristretto255(product, $0, bytes) } == 0
+        }
+
         /// scalar · generator; nil when that is the identity.
         static func generatorTimes(_ scalar: GroupScalar) -> GroupElement? {
             var product = [UInt8](repeating: 0, count: byteCount)

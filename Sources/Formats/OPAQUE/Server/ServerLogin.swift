@@ -54,13 +54,14 @@
                     server: keys.element, record.envelope, maskingKey: record.maskingKey, nonce: maskingNonce))
             let keyShare = try ObliviousFunction.keyPair(
                 seed: keyShareSeed, purpose: "OPAQUE-DeriveDiffieHellmanKeyPair")
-            guard let first = request.keyShare.times(keyShare.scalar), let second = request.keyShare.times(keys.scalar),
-                let third = record.client.times(keyShare.scalar)
-            else { throw .unavailable }
             let preamble = KeySchedule.preamble(
                 parameters, request: request, credential: credentialResponse, nonce: nonce,
                 keyShare: keyShare.element, server: keys.element, client: record.client)
-            let schedule = KeySchedule([first, second, third], preamble: preamble)
+            let schedule = try KeySchedule(
+                [
+                    (request.keyShare, keyShare.scalar), (request.keyShare, keys.scalar),
+                    (record.client, keyShare.scalar),
+                ], preamble: preamble)
             response = LoginResponse(
                 credential: credentialResponse, nonce: nonce, keyShare: keyShare.element, mac: schedule.serverMAC)
             expected = SymmetricKey(data: schedule.clientMAC)

@@ -32,9 +32,13 @@ public struct HeartBeat: Hashable, Sendable {
         wants = try Decimal.decode(value[(comma + 1)...])
     }
 
-    /// How often this side must send to `other`, in milliseconds; nil: never.
+    /// No silence that was agreed on is longer, in milliseconds: ten minutes. A side that promises less is held to this, or its
+    /// promise would switch off the look for silence.
+    public static let longest: UInt64 = 600_000
+
+    /// How often this side must send to `other`, in milliseconds, at most ``longest``; nil: never.
     public func sendInterval(to other: HeartBeat) -> UInt64? {
-        canSend == 0 || other.wants == 0 ? nil : max(canSend, other.wants)
+        canSend == 0 || other.wants == 0 ? nil : min(max(canSend, other.wants), Self.longest)
     }
 
     /// How often this side hears from `other`, in milliseconds; nil: whenever it likes. Wait for twice as long.

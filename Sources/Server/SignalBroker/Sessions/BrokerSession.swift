@@ -50,10 +50,7 @@ struct BrokerSession: Sendable {
 
     /// Twice the promised time has passed since the last byte.
     func isSilent(at uptime: UInt64) -> Bool {
-        receiveInterval.map {
-            uptime - min(uptime, lastReceivedAt) > $0.multipliedReportingOverflow(by: 2).partialValue
-        }
-            ?? false
+        receiveInterval.map { uptime - min(uptime, lastReceivedAt) > $0 * 2 } ?? false
     }
 
     mutating func nextAcknowledgment(of subscription: [UInt8]) -> UInt64 {

@@ -127,7 +127,7 @@ extension Identity {
                   On your other device:  signet devices add \(card)
                   Type there:            \(Paint.output.strong(code.text))
                   Then here:             signet devices confirm
-                """ + (qr ? "\n" + (QRSymbol(made.encoded)?.text ?? "") : ""))
+                """ + (qr ? "\n" + (QRSymbol(made.encoded)?.shownText ?? "") : ""))
         }
     }
 

@@ -89,8 +89,12 @@ extension People {
         }
 
         private static func drawn(_ card: ContactCard) -> String {
-            guard let symbol = QRSymbol(card.encoded) else { return "" }
-            return isatty(STDOUT_FILENO) == 1 ? symbol.terminalText : symbol.text
+            QRSymbol(card.encoded)?.shownText ?? ""
         }
     }
+}
+
+extension QRSymbol {
+    /// On a terminal in colours that a camera reads, in a file without any.
+    var shownText: String { isatty(STDOUT_FILENO) == 1 ? terminalText : text }
 }
