@@ -46,20 +46,24 @@ extension NoteArchive {
         }
     }
 
-    /// Forgets a file, if it is the account's or the account owns the note.
+    /// Forgets a file, if it is the account's or the account owns the note. Who stored it pays for it, and may forget it when they were
+    /// taken out of the note, too.
     ///
     /// - Throws: ``NoteStoreError``; sending the same again is safe.
     public func drop(_ removal: BlobRemoval, by handle: Handle) async throws(NoteStoreError) -> BlobOutcome {
         let outcome = try await write { (transaction) -> BlobOutcome in
             let database = transaction.database
-            guard let account = try database.account(handle),
-                let note = try NoteRow(removal.note, readableBy: account, in: database)
+            guard let account = try database.account(handle), let note = try NoteRow(removal.note, in: database)
             else { return .forbidden }
             let blob = Data(removal.blob.bytes)
             let first = try database.row(
                 "SELECT payer FROM chunks WHERE note = ? AND blob = ? ORDER BY number LIMIT 1", [note.id, blob])
-            guard let first else { return .applied }
-            guard try note.owner == account || first.optionalInteger(0) == account else { return .forbidden }
+            let isPayer = try first?.optionalInteger(0) == account
+            // Who is not in the note is told nothing of what others have in it.
+            let mayRead = try !note.isDeleted && database.mayRead(note.id, account)
+            guard mayRead || isPayer else { return .forbidden }
+            guard first != nil else { return .applied }
+            guard note.owner == account || isPayer else { return .forbidden }
             try transaction.run("DELETE FROM chunks WHERE note = ? AND blob = ?", [note.id, blob])
             return .applied
         }
