@@ -1,11 +1,14 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test check vectors keystores interop pins acme stomp network fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo test test-quick check documentation release vectors keystores interop pins acme stomp network fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
 	@echo 'make test     build, then every test'
-	@echo 'make check    imports, names, words, documentation and format; no build'
+	@echo 'make test-quick  the tests of Formats and Protocols alone'
+	@echo 'make check    imports, names, documents and format; no build'
+	@echo 'make documentation  the pages of every product, by DocC, in .build/documentation'
+	@echo 'make release  programs, manual pages, completions and a bill of materials, as one archive'
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
@@ -40,8 +43,21 @@ test: build
 	@Scripts/with-failures-last .build/test-run.log swift test --skip-build --disable-xctest \
 	    $$(swift test --help-hidden | grep -q -e $(width) && echo $(width) 12)
 
+# What needs no network, disk or clock: the quickest answer while working on formats and rules.
+test-quick: setup
+	@Scripts/with-progress 'Building Formats and Protocols' .build/core-build.log \
+	    env SIGNET_CORE_ONLY=1 swift build --build-tests --scratch-path .build/core
+	@SIGNET_CORE_ONLY=1 Scripts/with-failures-last .build/core-run.log \
+	    swift test --skip-build --disable-xctest --scratch-path .build/core
+
 check:
 	@Scripts/check
+
+documentation: build
+	@Scripts/documentation
+
+release: setup
+	@Scripts/release
 
 vectors: build
 	@Scripts/vectors

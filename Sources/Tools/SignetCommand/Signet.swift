@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignetAPI
 
 #if canImport(Glibc)
     import Glibc
@@ -20,6 +21,7 @@ struct Signet: AsyncParsableCommand {
 
             \(ExitStatus.documentation)
             """,
+        version: Release.version,
         subcommands: [
             Account.self, Identity.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self, Proof.self,
             Log.self,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignetAPI
 
 /// The server of a directory.
 @main struct SignetDaemon: AsyncParsableCommand {
@@ -13,6 +14,7 @@ import ArgumentParser
             directory; 69 the address cannot be used; 73 the data directory was not made; 74 the disk failed, \
             nothing acknowledged is lost; 75 busy or ended by force, try again.
             """,
+        version: Release.version,
         subcommands: [
             Initialize.self, Run.self, Erase.self, Rotate.self, RecoveryKeyCommand.self, Succeed.self, ShowProfile.self,
             WitnessCommand.self,
