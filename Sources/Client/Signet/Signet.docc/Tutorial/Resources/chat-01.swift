@@ -1,0 +1,5 @@
+import Signet
+
+func chat(home: HomeFolder, passphrase: SecretBytes, me: String, friend: String) async throws {
+    let account = try await Account.open(in: home, passphrase: passphrase)
+}

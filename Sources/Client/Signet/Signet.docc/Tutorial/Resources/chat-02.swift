@@ -1,0 +1,9 @@
+import Signet
+
+func chat(home: HomeFolder, passphrase: SecretBytes, me: String, friend: String) async throws {
+    let directory = try HomeFolder.profile(in: DurableFile(path: "directory.signet"))
+    let account =
+        home.keystore.exists
+        ? try await Account.open(in: home, passphrase: passphrase)
+        : try await Account.create(Handle(me), at: directory, in: home, passphrase: passphrase)
+}

@@ -1,0 +1,39 @@
+import Signet
+
+func chat(
+    home: HomeFolder, passphrase: SecretBytes, me: String, friend: String, over carrier: any Carrier
+) async throws {
+    let directory = try HomeFolder.profile(in: DurableFile(path: "directory.signet"))
+    let account =
+        home.keystore.exists
+        ? try await Account.open(in: home, passphrase: passphrase)
+        : try await Account.create(Handle(me), at: directory, in: home, passphrase: passphrase)
+
+    let friend = try Handle(friend)
+    let contact =
+        try await account.requests().contains(friend)
+        ? try await account.accept(friend)
+        : try await account.add(friend)
+    print("\(contact.handle) has \(contact.deviceCount) device(s); compared: \(contact.comparison)")
+
+    Task {
+        for await bytes in carrier.incoming() {
+            do {
+                let opened = try await account.open(bytes, for: "org.example.chat")
+                print("\(opened.content.sender.handle): \(String(decoding: opened.content.body, as: UTF8.self))")
+            } catch { print("refused: \(error)") }
+        }
+    }
+    Task { for await event in account.events { print("! \(event)") } }
+
+    while let line = readLine() {
+        let message = try await account.seal(line.utf8, to: [contact.handle], for: "org.example.chat")
+        try await carrier.send(message.encoded, to: contact.handle)
+    }
+}
+
+/// Whatever carries the app's bytes.
+protocol Carrier: Sendable {
+    func send(_ bytes: [UInt8], to person: Handle) async throws
+    func incoming() -> AsyncStream<[UInt8]>
+}
