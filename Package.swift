@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// An app takes the traits that it needs, and fetches nothing else: none for verifying alone.
+let connections = TargetDependencyCondition.when(traits: ["Connections"])
 let client = TargetDependencyCondition.when(traits: ["Client"])
 let server = TargetDependencyCondition.when(traits: ["Server"])
 let tools = TargetDependencyCondition.when(traits: ["Tools"])
@@ -22,17 +23,17 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let sodium = Target.Dependency.target(name: "CSodium", condition: .when(platforms: [.linux]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: client)
 let nio: [Target.Dependency] = [
-    .product(name: "NIOCore", package: "swift-nio", condition: client),
-    .product(name: "NIOPosix", package: "swift-nio", condition: client),
-    .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
-    .product(name: "NIOWebSocket", package: "swift-nio", condition: client),
-    .product(name: "NIOTLS", package: "swift-nio", condition: client),
-    .product(name: "NIOSSL", package: "swift-nio-ssl", condition: client),
-    .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: client),
+    .product(name: "NIOCore", package: "swift-nio", condition: connections),
+    .product(name: "NIOPosix", package: "swift-nio", condition: connections),
+    .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
+    .product(name: "NIOWebSocket", package: "swift-nio", condition: connections),
+    .product(name: "NIOTLS", package: "swift-nio", condition: connections),
+    .product(name: "NIOSSL", package: "swift-nio-ssl", condition: connections),
+    .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: connections),
 ]
 let certificates: [Target.Dependency] = [
-    .product(name: "X509", package: "swift-certificates", condition: client),
-    .product(name: "SwiftASN1", package: "swift-asn1", condition: client),
+    .product(name: "X509", package: "swift-certificates", condition: connections),
+    .product(name: "SwiftASN1", package: "swift-asn1", condition: connections),
 ]
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: client)
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser", condition: tools)
@@ -298,17 +299,21 @@ let runtimeTargets: [Target] = [
     .target(
         name: "ConnectionLimits",
         dependencies: [
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
-            .product(name: "NIOTLS", package: "swift-nio", condition: client),
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
+            .product(name: "NIOTLS", package: "swift-nio", condition: connections),
         ],
         path: "Sources/Support/ConnectionLimits", swiftSettings: strict),
 
     // MARK: Client: what a person's device runs
     .target(
+        name: "PinnedHTTP",
+        dependencies: ["CanonicalCoding", "KeyPinning", "PinnedChains", crypto] + nio + certificates,
+        path: "Sources/Client/PinnedHTTP", swiftSettings: strict),
+    .target(
         name: "SignetClient",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "PinnedHTTP", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "DurableStorage",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
@@ -318,14 +323,15 @@ let runtimeTargets: [Target] = [
         name: "NotesClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "VerifiableMap", "KeyTransparency", "NoteLog",
-            "SealedNotes", "SocialRecovery", "SignetAPI", "SignetClient", "DurableStorage", crypto, sqlite,
+            "SealedNotes", "SocialRecovery", "SignetAPI", "PinnedHTTP", "SignetClient", "DurableStorage", crypto,
+            sqlite,
         ],
         path: "Sources/Client/NotesClient", swiftSettings: strict),
     .target(
         name: "Signet",
         dependencies: [
             "KeyTransparency", "TransparencyLog", "NoteLog", "SealedNotes", "SealedMessages", "SignetAPI",
-            "SignetClient",
+            "PinnedHTTP", "SignetClient",
             "NotesClient",
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
@@ -336,7 +342,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SitesClient",
         dependencies: [
-            "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery", "SignetClient",
+            "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery", "PinnedHTTP",
+            "SignetClient",
             crypto,
         ],
         path: "Sources/Client/SitesClient", swiftSettings: strict),
@@ -344,7 +351,7 @@ let runtimeTargets: [Target] = [
         name: "SignalClient",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "STOMP", "KeyTransparency", "CallSignalling", "SignetAPI",
-            "SignetClient",
+            "PinnedHTTP", "SignetClient",
         ],
         path: "Sources/Client/SignalClient", swiftSettings: strict),
     .target(
@@ -357,17 +364,18 @@ let runtimeTargets: [Target] = [
     .target(
         name: "CallClient",
         dependencies: [
-            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "SignetClient",
+            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "PinnedHTTP",
+            "SignetClient",
             "SignalClient", "SFrame", "FrameCiphers", crypto,
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOPosix", package: "swift-nio", condition: client),
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
         path: "Sources/Client/CallClient", swiftSettings: strict),
     .target(
         name: "RecoveryClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", "SignetAPI",
-            "SignetClient", "TransparencyLog", crypto,
+            "PinnedHTTP", "SignetClient", "TransparencyLog", crypto,
         ],
         path: "Sources/Client/RecoveryClient", swiftSettings: strict),
 
@@ -379,10 +387,11 @@ let runtimeTargets: [Target] = [
     .target(
         name: "LogAuditor",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "SignetClient", "ConnectionLimits",
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOPosix", package: "swift-nio", condition: client),
-            .product(name: "NIOHTTP1", package: "swift-nio", condition: client),
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP", "SignetClient",
+            "ConnectionLimits",
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
         ],
         path: "Sources/Audit/LogAuditor", swiftSettings: strict),
 
@@ -412,8 +421,8 @@ let runtimeTargets: [Target] = [
         name: "FrameRelay",
         dependencies: [
             "CanonicalCoding", "CallSignalling", crypto,
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOPosix", package: "swift-nio", condition: client),
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
         path: "Sources/Server/FrameRelay", swiftSettings: strict),
     .target(
@@ -450,7 +459,8 @@ let runtimeTargets: [Target] = [
         name: "SignetTesting",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI",
-            "KeyDirectory", "SignetServer", "SignetClient", "SocialRecovery", "RecoveryStore", "RecoveryClient", crypto,
+            "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery", "RecoveryStore",
+            "RecoveryClient", crypto,
             logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
@@ -461,7 +471,8 @@ let runtimeTargets: [Target] = [
         name: "SignetCommand",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "SignetClient", "NotesClient",
+            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "PinnedHTTP", "SignetClient",
+            "NotesClient",
             "Signet",
             "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
@@ -522,7 +533,8 @@ let runtimeTargets: [Target] = [
         name: "SignetClientTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "SignetClient", "DeviceKeystores",
+            "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
+            "DeviceKeystores",
             "SignetTesting", "KeyTransparencyTesting",
             "NoteLog", "NotesClient", "SealedMessages", "Signet", "ConnectionLimits",
             "PinScenarios", crypto, logging, sqlite,
@@ -539,8 +551,8 @@ let runtimeTargets: [Target] = [
         name: "SitesClientTests",
         dependencies: [
             "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains", "PinScenarios",
-            "RelyingParty", "SocialRecovery", "SignetClient", "DeviceKeystores", "SitesClient", "SiteServer",
-            "DurableStorage", "ConnectionLimits", crypto,
+            "RelyingParty", "SocialRecovery", "PinnedHTTP", "SignetClient", "DeviceKeystores", "SitesClient",
+            "SiteServer", "DurableStorage", "ConnectionLimits", crypto,
             logging, sqlite,
         ] + nio,
         swiftSettings: strict),
@@ -553,8 +565,8 @@ let runtimeTargets: [Target] = [
         name: "FrameRelayTests",
         dependencies: [
             "CallSignalling", "FrameRelay",
-            .product(name: "NIOCore", package: "swift-nio", condition: client),
-            .product(name: "NIOPosix", package: "swift-nio", condition: client),
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
         swiftSettings: strict),
     .testTarget(
@@ -567,7 +579,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LogAuditorTests",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "LogForging", "SignetClient", "LogAuditor", "ConnectionLimits",
+            "TransparencyLog", "KeyTransparency", "LogForging", "PinnedHTTP", "SignetClient", "LogAuditor",
+            "ConnectionLimits",
         ] + nio,
         swiftSettings: strict),
     .testTarget(
@@ -578,7 +591,8 @@ let runtimeTargets: [Target] = [
             "SignetAPI",
             "KeyDirectory",
             "DurableStorage",
-            "RecoveryStore", "SignetServer", "SignetClient", "RecoveryClient", "SignetTesting", "ConnectionLimits",
+            "RecoveryStore", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient", "SignetTesting",
+            "ConnectionLimits",
             crypto,
             logging,
             sqlite,
@@ -591,7 +605,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
             "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
-            .product(name: "NIOEmbedded", package: "swift-nio", condition: client),
+            .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
         ] + nio + certificates,
@@ -608,7 +622,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency", "SignetAPI", "SignalBroker",
             "SignalClient", "CallClient",
-            "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd", crypto,
+            "PinnedHTTP", "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd",
+            crypto,
             logging,
         ] + nio,
         swiftSettings: strict),
@@ -623,7 +638,7 @@ let runtimeTargets: [Target] = [
         name: "SignetTestingTests",
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory",
-            "SignetServer", "SignetClient", "SignetTesting", logging,
+            "SignetServer", "PinnedHTTP", "SignetClient", "SignetTesting", logging,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -631,7 +646,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
             "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
-            "SignetClient",
+            "PinnedHTTP", "SignetClient",
             "LogForging",
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
@@ -659,11 +674,11 @@ let coreProducts: [Product] = [
 let runtimeProducts: [Product] = [
     .library(name: "Signet", targets: ["Signet"]),
     .library(name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "KeyTransparency"]),
-    .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains"]),
+    .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
     .library(name: "SignetCalls", targets: ["CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
-    .library(name: "PinScenarios", targets: ["PinScenarios"]),
+    .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]
@@ -677,7 +692,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: isCoreOnly ? coreProducts : coreProducts + runtimeProducts,
     traits: [
-        .trait(name: "Client", description: "Connections, chains and stores: SwiftNIO, swift-certificates, GRDB."),
+        .trait(name: "Connections", description: "Pinned connections: SwiftNIO, swift-certificates."),
+        .trait(name: "Client", description: "Stores as well: GRDB, swift-log.", enabledTraits: ["Connections"]),
         .trait(name: "Server", description: "Answering: Hummingbird, metrics, lifecycle.", enabledTraits: ["Client"]),
         .trait(name: "Tools", description: "The programs: swift-argument-parser.", enabledTraits: ["Server"]),
         .default(enabledTraits: ["Tools"]),

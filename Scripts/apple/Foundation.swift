@@ -7,7 +7,12 @@ open class URLSession: @unchecked Sendable {
     public enum AuthChallengeDisposition: Int, Sendable {
         case useCredential, performDefaultHandling, cancelAuthenticationChallenge, rejectProtectionSpace
     }
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?
+    ) {}
 }
+open class URLSessionConfiguration: @unchecked Sendable {}
+open class OperationQueue: @unchecked Sendable {}
 open class URLProtectionSpace {
     public var authenticationMethod: String { "" }
     public var host: String { "" }

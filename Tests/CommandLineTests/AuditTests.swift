@@ -1,6 +1,7 @@
 import Foundation
 import KeyTransparency
 import LogForging
+import PinnedHTTP
 import SignetClient
 import Testing
 import TransparencyLog
@@ -60,10 +61,10 @@ import TransparencyLog
 
         static func ask(_ server: RunningServer, _ body: [UInt8]) async throws -> WitnessAnswer {
             let transport = try NIOTransport(
-                overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(server.port)"),
+                overPlainHTTPTo: ServerAddress("https://127.0.0.1:\(server.port)"),
                 deadlines: .init(
                     connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
-            let request = DirectoryRequest(
+            let request = TransportRequest(
                 method: "POST", path: "/add-checkpoint", body: body,
                 limit: .init(maximumByteCount: 1 << 16, mediaType: nil))
             let answer = try await transport.send(request)

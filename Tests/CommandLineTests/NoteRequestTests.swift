@@ -1,6 +1,7 @@
 import Foundation
 import KeyTransparency
 import NoteLog
+import PinnedHTTP
 import SignetClient
 import Synchronization
 import Testing
@@ -10,18 +11,18 @@ import Testing
 /// How long people wait for a server that is far away: how many requests go one after the other.
 @Suite(.serialized) struct NoteRequestTests {
     /// Counts requests of which each began after another had ended.
-    private final class CountingTransport: DirectoryTransport {
+    private final class CountingTransport: HTTPTransport {
         private struct Count {
             var depth = 0
             var paths: [String] = []
         }
 
-        private let inner: any DirectoryTransport
+        private let inner: any HTTPTransport
         private let count = Mutex(Count())
 
-        init(_ inner: any DirectoryTransport) { self.inner = inner }
+        init(_ inner: any HTTPTransport) { self.inner = inner }
 
-        func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             let depth = count.withLock { count in
                 count.paths.append(request.path)
                 return count.depth + 1

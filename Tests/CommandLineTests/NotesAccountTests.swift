@@ -4,6 +4,7 @@ import GRDB
 import KeyTransparency
 import NotesClient
 import OPAQUE
+import PinnedHTTP
 import SignetClient
 import Testing
 

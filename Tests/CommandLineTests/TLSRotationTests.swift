@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import KeyPinning
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import Testing
@@ -26,7 +27,7 @@ import TransparencyLog
 
     private static func isServed(_ transport: NIOTransport) async throws -> Bool {
         let limit = ResponseLimit(maximumByteCount: 65_536, mediaType: nil)
-        let request = DirectoryRequest(method: "GET", path: Route.health.path, limit: limit)
+        let request = TransportRequest(method: "GET", path: Route.health.path, limit: limit)
         do { return try await transport.send(request).status == 200 } catch {
             guard case .refused = error else { throw error }
             return false

@@ -2,6 +2,7 @@ import Foundation
 import KeyTransparency
 import LogAuditor
 import LogForging
+import PinnedHTTP
 import SignetClient
 import Testing
 import TransparencyLog
@@ -144,12 +145,12 @@ import TransparencyLog
         try source.serveTiles(of: log)
         let server = try await CosignerServer(cosigner(), host: "127.0.0.1", port: 0)
         let transport = try NIOTransport(
-            overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(server.port)"),
+            overPlainHTTPTo: ServerAddress("https://127.0.0.1:\(server.port)"),
             deadlines: .init(
                 connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
-        func send(_ method: String, _ path: String, _ body: [UInt8] = []) async throws -> DirectoryResponse {
+        func send(_ method: String, _ path: String, _ body: [UInt8] = []) async throws -> TransportResponse {
             try await transport.send(
-                DirectoryRequest(
+                TransportRequest(
                     method: method, path: path, body: body, limit: .init(maximumByteCount: 1 << 16, mediaType: nil)))
         }
         let answer = try await send("POST", "/add-checkpoint", request(log, from: 0))

@@ -1,6 +1,7 @@
 import KeyTransparency
 import LogAuditor
 import LogForging
+import PinnedHTTP
 import SignetClient
 import Testing
 import TransparencyLog
@@ -59,7 +60,7 @@ import TransparencyLog
         let cosigner = try await CosignerServer(
             AuditCosigner(auditor, of: log.policy(), key: key, clock: { 1_800_000_000 }), host: "127.0.0.1", port: 0)
         let transport = try NIOTransport(
-            overPlainHTTPTo: DirectoryAddress("https://127.0.0.1:\(cosigner.port)"),
+            overPlainHTTPTo: ServerAddress("https://127.0.0.1:\(cosigner.port)"),
             deadlines: .init(
                 connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
         var latest: UInt64 = 0
@@ -72,7 +73,7 @@ import TransparencyLog
                 ? ConsistencyProof(hashes: []) : try log.tree.consistencyProof(from: latest, to: log.size)
             let note = try log.checkpoint()
             let answer = try await transport.send(
-                DirectoryRequest(
+                TransportRequest(
                     method: "POST", path: "/add-checkpoint",
                     body: AddCheckpointRequest(oldSize: latest, consistency: proof, note: note).encoded,
                     limit: .init(maximumByteCount: 1 << 16, mediaType: nil)))

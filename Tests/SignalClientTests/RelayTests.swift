@@ -1,6 +1,7 @@
 import CallSignalling
 import KeyDirectory
 import KeyTransparency
+import PinnedHTTP
 import STOMP
 import SignalBroker
 import SignalClient
@@ -104,7 +105,7 @@ import Testing
     @Test(.timeLimit(.minutes(2))) func aConnectionWhoseServerReadsNothingMoreCanBeClosed() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
-            let proxy = try await CutProxy(to: try DirectoryAddress(relay.profile.url).port)
+            let proxy = try await CutProxy(to: try ServerAddress(relay.profile.url).port)
             let endpoint = try alice.endpoint(TestRelay.profile(relay.profile, port: proxy.port))
             let link = try await endpoint.link()
             _ = try await StompConnection.open(

@@ -1,6 +1,7 @@
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -221,7 +222,7 @@ import TransparencyLog
         try await TestDirectory.run { directory in
             let denying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
                 .answer(
-                    DirectoryResponse(
+                    TransportResponse(
                         status: 404, mediaType: "application/json",
                         body: Array(#"{"error":"not_found"}"#.utf8)))
             }

@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -13,7 +14,7 @@ import Testing
 
         var wantedKeys: [Bool] { all.withLock { $0 } }
 
-        func note(_ request: DirectoryRequest) {
+        func note(_ request: TransportRequest) {
             guard request.path == Route.lookup.path, let question = try? LookupRequest(decoding: request.body) else {
                 return
             }
@@ -23,7 +24,7 @@ import Testing
 
     private func addedBob(
         _ directory: TestDirectory, _ store: InMemoryStore = InMemoryStore(),
-        script: @escaping @Sendable (DirectoryRequest) -> ScriptedTransport.Act = { _ in .pass }
+        script: @escaping @Sendable (TransportRequest) -> ScriptedTransport.Act = { _ in .pass }
     ) async throws -> (bob: DeviceSecrets, client: Client<InMemoryStore>, asked: Asked) {
         let (_, bob) = try await directory.person("bob@example.org")
         try await store.remember(Person(handle: bob.handle, since: 0))
@@ -84,19 +85,19 @@ import Testing
 }
 
 /// A server that leaves the keys out whatever a lookup asks for.
-private final class WithholdingTransport: DirectoryTransport {
-    private let inner: any DirectoryTransport
+private final class WithholdingTransport: HTTPTransport {
+    private let inner: any HTTPTransport
 
-    init(_ inner: any DirectoryTransport) { self.inner = inner }
+    init(_ inner: any HTTPTransport) { self.inner = inner }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard request.path == Route.lookup.path, let question = try? LookupRequest(decoding: request.body) else {
             return try await inner.send(request)
         }
         let other = LookupRequest(
             handle: question.handle, knownSize: question.knownSize, knownCount: question.knownCount)
         return try await inner.send(
-            DirectoryRequest(
+            TransportRequest(
                 method: request.method, path: request.path, fields: request.fields, body: other.encoded,
                 limit: request.limit))
     }

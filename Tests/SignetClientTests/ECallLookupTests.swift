@@ -1,6 +1,7 @@
 import CanonicalCoding
 import Foundation
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import Synchronization
@@ -74,18 +75,18 @@ import TransparencyLog
 }
 
 /// Another answer to the eCall route.
-private final class ChangedAnswer: DirectoryTransport {
-    private let inner: any DirectoryTransport
+private final class ChangedAnswer: HTTPTransport {
+    private let inner: any HTTPTransport
     private let change: (@Sendable ([[String: String]]) -> Any)?
     private let requests = Mutex<[String]>([])
 
-    init(_ inner: any DirectoryTransport, _ change: (@Sendable ([[String: String]]) -> Any)?) {
+    init(_ inner: any HTTPTransport, _ change: (@Sendable ([[String: String]]) -> Any)?) {
         (self.inner, self.change) = (inner, change)
     }
 
     var asked: [String] { requests.withLock { $0 } }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         requests.withLock {
             $0.append("\(request.method) \(request.path) \(String(decoding: request.body, as: UTF8.self))")
         }
@@ -94,6 +95,6 @@ private final class ChangedAnswer: DirectoryTransport {
         guard let change, let list = object as? [[String: String]],
             let body = try? JSONSerialization.data(withJSONObject: change(list))
         else { return response }
-        return DirectoryResponse(status: response.status, mediaType: response.mediaType, body: Array(body))
+        return TransportResponse(status: response.status, mediaType: response.mediaType, body: Array(body))
     }
 }

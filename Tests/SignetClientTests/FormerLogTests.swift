@@ -2,6 +2,7 @@ import Foundation
 import KeyDirectory
 import KeyTransparency
 import Logging
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -15,7 +16,7 @@ import VRF
     private static let bob = "bob@example.org"
 
     /// The directory that goes on, asked without sockets.
-    private final class Heir: DirectoryTransport {
+    private final class Heir: HTTPTransport {
         let directory: Directory
         private let logs: FormerLogs
         /// Whether it shows what the log before it held last.
@@ -28,18 +29,18 @@ import VRF
             logs = FormerLogs(of: directory)
         }
 
-        func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             guard !silent.withLock({ $0.contains(request.path) }) else { throw .unreachable }
             do {
                 guard let body = try await body(request) else { return Self.notFound }
-                return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
+                return TransportResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
             } catch { return Self.notFound }
         }
 
-        private static let notFound = DirectoryResponse(
+        private static let notFound = TransportResponse(
             status: 404, mediaType: "application/json", body: Array(#"{"error":"not_found"}"#.utf8))
 
-        private func body(_ request: DirectoryRequest) async throws -> [UInt8]? {
+        private func body(_ request: TransportRequest) async throws -> [UInt8]? {
             switch request.path {
             case Route.lookup.path: return try await directory.lookup(LookupRequest(decoding: request.body)).encoded
             case Route.history.path: return try await directory.history(HistoryRequest(decoding: request.body)).encoded

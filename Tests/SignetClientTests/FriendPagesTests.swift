@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetTesting
 import Synchronization
@@ -72,7 +73,7 @@ import Testing
             let (_, alice) = try await directory.person("alice@example.org")
             let asked = Mutex(0)
             let body = Array(#"{"friends":[{"handle":"bob@example.org","status":"accepted"}],"more":true}"#.utf8)
-            let answer = DirectoryResponse(status: 200, mediaType: "application/json", body: body)
+            let answer = TransportResponse(status: 200, mediaType: "application/json", body: body)
             let transport = try ScriptedTransport(NIOTransport(to: directory.profile)) { request, _ in
                 guard request.path.hasPrefix(Route.listFriends.path) else { return .pass }
                 asked.withLock { $0 += 1 }
@@ -91,7 +92,7 @@ import Testing
             let (bobClient, bob) = try await directory.person("bob@example.org")
             _ = try await bobClient.addFriend(alice.handle, by: bob).pinning.value.get()
             let body = Array(#"{"friends":[{"handle":"ann@example.org","status":"accepted"}],"more":true}"#.utf8)
-            let first = DirectoryResponse(status: 200, mediaType: "application/json", body: body)
+            let first = TransportResponse(status: 200, mediaType: "application/json", body: body)
             let transport = try ScriptedTransport(NIOTransport(to: directory.profile)) { request, _ in
                 request.path == Route.listFriends.path ? .answer(first) : .pass
             }

@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -23,8 +24,8 @@ import Testing
         _ secrets: DeviceSecrets, at directory: TestDirectory, shown request: [UInt8]?
     ) throws -> Client<InMemoryStore> {
         let answer =
-            request.map { DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: $0) }
-            ?? DirectoryResponse(
+            request.map { TransportResponse(status: 200, mediaType: Route.nativeMediaType, body: $0) }
+            ?? TransportResponse(
                 status: 404, mediaType: "application/json", body: Array(#"{"error":"not_found"}"#.utf8))
         let transport = try ScriptedTransport(NIOTransport(to: directory.profile)) { request, _ in
             request.path == Route.signedFriendRequest.path ? .answer(answer) : .pass

@@ -1,5 +1,6 @@
 import KeyDirectory
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -10,18 +11,18 @@ import VRF
 /// A client that knows a log of 300 entries, and hears that it ended and that another one goes on.
 @Suite struct HandoverTests {
     /// Serves a successor: its chain and its log.
-    private struct Successor: DirectoryTransport {
+    private struct Successor: HTTPTransport {
         let chain: [UInt8]
         let log: LogCopy
         /// How the old log grew; nil: not shown.
         let former: FormerResponse?
 
-        func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+        func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
             switch request.path {
-            case Route.succession.path: return DirectoryResponse(status: 200, mediaType: nil, body: chain)
+            case Route.succession.path: return TransportResponse(status: 200, mediaType: nil, body: chain)
             case FormerRoute.former.path:
                 let word = Array(#"{"error":"not_found"}"#.utf8)
-                return DirectoryResponse(
+                return TransportResponse(
                     status: former == nil ? 404 : 200, mediaType: Route.nativeMediaType, body: former?.encoded ?? word)
             default: return try await log.send(request)
             }

@@ -1,6 +1,7 @@
 import Crypto
 import DeviceKeystores
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting

@@ -1,6 +1,7 @@
 import KeyDirectory
 import KeyTransparency
 import KeyTransparencyTesting
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -237,7 +238,7 @@ import TransparencyLog
             let (origin, shownAt) = (try #require(directory.profile.trust.policy.logs.first).name, clock.now)
             #expect(try await alice.store.shownKeys(in: origin).count == 3)
             try await Self.nextDay(directory, clock)
-            let refusal = DirectoryResponse(
+            let refusal = TransportResponse(
                 status: 413, mediaType: "application/json", body: Array(#"{"error":"too_large"}"#.utf8))
             let partial = ScriptedTransport(try NIOTransport(to: directory.profile)) { request, number in
                 request.path == Route.history.path && number == 1 ? .answer(refusal) : .pass

@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NotesClient
+import PinnedHTTP
 import ServiceLifecycle
 import SignetAPI
 import SignetClient
@@ -74,9 +75,9 @@ import TransparencyLog
 
     private static func answer(
         _ profile: DirectoryProfile, _ method: String, _ path: String
-    ) async throws -> DirectoryResponse {
+    ) async throws -> TransportResponse {
         try await NIOTransport(to: profile).send(
-            DirectoryRequest(
+            TransportRequest(
                 method: method, path: path, limit: ResponseLimit(maximumByteCount: 100_000, mediaType: nil)))
     }
 

@@ -6,6 +6,7 @@ import SignetAPI
 import Synchronization
 import Testing
 
+@testable import PinnedHTTP
 @testable import SignetClient
 
 /// The matrix over real TLS: 13 servers must be reached, and 17 must see no byte of a request.
@@ -15,12 +16,12 @@ import Testing
     /// A connection to a scenario's server.
     struct Line {
         let connector: PinnedConnector
-        let address: DirectoryAddress
+        let address: ServerAddress
         let server: ScenarioServer
 
         var transport: NIOTransport { NIOTransport(to: address, through: connector, deadlines: Self.patient) }
 
-        static let patient = NIOTransport.Deadlines(
+        static let patient = ConnectionDeadlines(
             connect: .seconds(120), handshake: .seconds(120), idle: .seconds(120), response: .seconds(120))
     }
 
@@ -34,13 +35,13 @@ import Testing
             policy: try policy ?? scenario.policy(), anchors: try TrustAnchors(scenario.anchors))
         let connector = try PinnedConnector(
             verifier, environment: .staging, proxies: ProxySettings(environment: proxies), onViolation: onViolation)
-        let address = try DirectoryAddress("https://\(PinScenario.host):\(server.port)")
+        let address = try ServerAddress("https://\(PinScenario.host):\(server.port)")
         let value = try await body(Line(connector: connector, address: address, server: server))
         await server.stop()
         return value
     }
 
-    static let request = DirectoryRequest(
+    static let request = TransportRequest(
         method: "GET", path: "/secret", fields: [.init(name: "authorization", value: "Bearer token")],
         limit: ResponseLimit(maximumByteCount: 100, mediaType: nil))
 
@@ -220,7 +221,7 @@ import Testing
     @Test func anUnknownHostIsNotConnectedTo() async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == "01" })
         try await Self.with(scenario) { line in
-            let other = try DirectoryAddress("https://127.0.0.1:\(line.server.port)")
+            let other = try ServerAddress("https://127.0.0.1:\(line.server.port)")
             let elsewhere = Line(connector: line.connector, address: other, server: line.server)
             guard case .refused(let refusal) = try await Self.refusal(elsewhere) else { throw Unexpected() }
             #expect(refusal.reason == .unknownHost)

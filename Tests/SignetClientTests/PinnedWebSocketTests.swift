@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import PinScenarios
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import Testing
@@ -88,7 +89,7 @@ import Testing
             let profile = authority.profile(port: server.port)
             await #expect(throws: expected) {
                 _ = try await PinnedWebSocket.open(
-                    DirectoryAddress(profile.url), path: "/", through: profile.connector(),
+                    ServerAddress(profile.url), path: "/", through: profile.connector(),
                     deadlines: PinMatrixTests.Line.patient)
             }
             await server.stop()

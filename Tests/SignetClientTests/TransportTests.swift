@@ -2,28 +2,29 @@ import Foundation
 import KeyPinning
 import NIOCore
 import NIOPosix
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import Testing
 
 @Suite struct TransportTests {
-    private static let quick = NIOTransport.Deadlines(
+    private static let quick = ConnectionDeadlines(
         connect: .seconds(20), handshake: .seconds(60), idle: .milliseconds(200), response: .milliseconds(600))
-    private static let hasty = NIOTransport.Deadlines(
+    private static let hasty = ConnectionDeadlines(
         connect: .seconds(20), handshake: .milliseconds(200), idle: .seconds(20), response: .seconds(20))
-    private static let patient = NIOTransport.Deadlines(
+    private static let patient = ConnectionDeadlines(
         connect: .seconds(5), handshake: .seconds(20), idle: .seconds(20), response: .seconds(20))
 
-    private static func get(_ mediaType: String? = nil, limit: Int = 100) -> DirectoryRequest {
-        DirectoryRequest(
+    private static func get(_ mediaType: String? = nil, limit: Int = 100) -> TransportRequest {
+        TransportRequest(
             method: "GET", path: "/x", limit: ResponseLimit(maximumByteCount: limit, mediaType: mediaType))
     }
 
     /// What a client gets from a server that speaks exactly these bytes.
     private func answer(
         _ bytes: String, then ending: RawServer.Ending = .silence, limit: Int = 100, mediaType: String? = nil,
-        deadlines: NIOTransport.Deadlines = patient
-    ) async throws -> Result<DirectoryResponse, TransportError> {
+        deadlines: ConnectionDeadlines = patient
+    ) async throws -> Result<TransportResponse, TransportError> {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let server = try await RawServer(authority, answering: bytes, then: ending)
@@ -35,8 +36,8 @@ import Testing
     }
 
     private static func result(
-        _ transport: NIOTransport, _ request: DirectoryRequest
-    ) async -> Result<DirectoryResponse, TransportError> {
+        _ transport: NIOTransport, _ request: TransportRequest
+    ) async -> Result<TransportResponse, TransportError> {
         do { return .success(try await transport.send(request)) } catch { return .failure(error) }
     }
 
@@ -47,7 +48,7 @@ import Testing
         #expect(
             result
                 == .success(
-                    DirectoryResponse(status: 200, mediaType: "text/plain", body: Array("hello".utf8))))
+                    TransportResponse(status: 200, mediaType: "text/plain", body: Array("hello".utf8))))
     }
 
     @Test func aRefusalArrivesWithItsRetryTime() async throws {
@@ -57,7 +58,7 @@ import Testing
         #expect(
             result
                 == .success(
-                    DirectoryResponse(status: 429, mediaType: nil, retryAfter: 7, body: Array("{}".utf8))))
+                    TransportResponse(status: 429, mediaType: nil, retryAfter: 7, body: Array("{}".utf8))))
     }
 
     @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeAnyByteOfIt() async throws {
@@ -111,7 +112,7 @@ import Testing
 
     /// Why a chain was refused; nil if something else happened.
     private static func reason(
-        _ result: Result<DirectoryResponse, TransportError>
+        _ result: Result<TransportResponse, TransportError>
     ) -> ChainRefusal.Reason? {
         if case .failure(.refused(let refusal)) = result { refusal.reason } else { nil }
     }
@@ -144,13 +145,13 @@ import Testing
             #expect(Self.reason(try await answer(of: named, to: named, host: "127.0.0.1")) == .path(.otherName))
             #expect(
                 try await answer(of: addressed, to: addressed, host: "127.0.0.1")
-                    == .success(DirectoryResponse(status: 200, mediaType: nil, body: [])))
+                    == .success(TransportResponse(status: 200, mediaType: nil, body: [])))
         }
     }
 
     private func answer(
         of server: TestAuthority, to client: TestAuthority, host: String = "localhost"
-    ) async throws -> Result<DirectoryResponse, TransportError> {
+    ) async throws -> Result<TransportResponse, TransportError> {
         let raw = try await RawServer(server, answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let transport = try NIOTransport(
             to: client.profile(host: host, port: raw.port), deadlines: Self.patient)
@@ -217,7 +218,7 @@ import Testing
                 to: authority.profile(port: server.port), deadlines: Self.patient)
             for _ in 0..<3 { _ = try await transport.send(Self.get()) }
             #expect(server.connectionCount == 1)
-            let write = DirectoryRequest(
+            let write = TransportRequest(
                 method: "POST", path: Route.register.path,
                 limit: ResponseLimit(maximumByteCount: 1, mediaType: nil))
             _ = try await transport.send(write)
@@ -246,7 +247,7 @@ import Testing
             ("https://127.0.0.1:1", "127.0.0.1", 1), ("https://[::1]:65535", "::1", 65_535),
         ]
         for (text, host, port) in table {
-            let address = try DirectoryAddress(text)
+            let address = try ServerAddress(text)
             #expect(address.host == host)
             #expect(address.port == port)
         }
@@ -260,7 +261,7 @@ import Testing
         "HTTPS://example.org",
     ])
     func otherAddressesAreRefused(_ text: String) {
-        #expect(throws: TransportError.invalidAddress) { try DirectoryAddress(text) }
+        #expect(throws: TransportError.invalidAddress) { try ServerAddress(text) }
     }
 
     @Test func withoutUsablePinsNoClientStarts() async throws {

@@ -4,6 +4,7 @@ import PinScenarios
 import PinnedChains
 import Testing
 
+@testable import PinnedHTTP
 @testable import SignetClient
 
 /// What is remembered of a verified chain, and for how long.

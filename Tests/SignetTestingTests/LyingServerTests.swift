@@ -2,6 +2,7 @@ import Foundation
 import KeyDirectory
 import KeyTransparency
 import Logging
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetServer

@@ -7,6 +7,7 @@ import KeyTransparency
 import Logging
 import PinScenarios
 import PinnedChains
+import PinnedHTTP
 import RelyingParty
 import SecretSharing
 import SignetClient
@@ -187,10 +188,10 @@ func withSite(
         }
     }
     for await _ in listening.stream {}
-    let address = try DirectoryAddress("https://localhost:\(port)")
+    let address = try ServerAddress("https://localhost:\(port)")
     let connector = try PinnedConnector.withoutPins(for: address, trusting: TrustAnchors(genuine.anchors))
     // No test here is about time, and a busy machine has other tests to run.
-    let patient = NIOTransport.Deadlines(
+    let patient = ConnectionDeadlines(
         connect: .seconds(120), handshake: .seconds(120), idle: .seconds(120), response: .seconds(120))
     do { try await body { try await SiteConnection.open(address, through: connector, deadlines: patient) } } catch {
         server.cancel()

@@ -74,6 +74,6 @@ import TransparencyLog
 }
 
 /// Nothing here waits for a server.
-private struct NoNetwork: DirectoryTransport {
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse { throw .unreachable }
+private struct NoNetwork: HTTPTransport {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse { throw .unreachable }
 }

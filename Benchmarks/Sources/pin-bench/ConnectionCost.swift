@@ -27,7 +27,7 @@ struct ConnectionCost {
         self.server = server
         plain = try PlainClient(port: server.port, trusting: roots)
         verifier = ChainVerifier(policy: try scenario.policy(), anchors: TrustAnchors(readable: roots))
-        let address = try DirectoryAddress("https://\(PinScenario.host):\(server.port)")
+        let address = try ServerAddress("https://\(PinScenario.host):\(server.port)")
         cached = NIOTransport(to: address, through: try PinnedConnector(verifier, environment: .staging))
         cold = NIOTransport(
             to: address, through: try PinnedConnector(verifier, environment: .staging, cacheCapacity: 0))
@@ -96,6 +96,6 @@ struct ConnectionCost {
     }
 
     private struct NoAnswer: Error {}
-    private static let request = DirectoryRequest(
+    private static let request = TransportRequest(
         method: "GET", path: "/", limit: ResponseLimit(maximumByteCount: 100, mediaType: nil))
 }

@@ -1,4 +1,5 @@
 public import KeyTransparency
+public import PinnedHTTP
 public import SignetClient
 public import TransparencyLog
 

@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 import SignetClient
 import TransparencyLog
 

@@ -1,4 +1,5 @@
 public import KeyTransparency
+import PinnedHTTP
 public import SignetClient
 public import SocialRecovery
 

@@ -2,6 +2,7 @@
 @_exported public import KeyTransparency
 @_exported public import NoteLog
 @_exported public import NotesClient
+@_exported public import PinnedHTTP
 @_exported public import SealedMessages
 @_exported public import SealedNotes
 @_exported public import SignetAPI

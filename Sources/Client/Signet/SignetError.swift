@@ -1,5 +1,6 @@
 public import KeyTransparency
 public import NotesClient
+public import PinnedHTTP
 public import SealedMessages
 import SignetAPI
 public import SignetClient

@@ -1,4 +1,5 @@
 public import DeviceIdentity
+public import PinnedHTTP
 public import RelyingParty
 public import SignetClient
 
@@ -19,8 +20,8 @@ public struct SiteConnection: Sendable {
     /// - Throws: ``SitesError/host(_:)``, ``SitesError/transport(_:)``, ``SitesError/noSite(status:)``,
     ///   ``SitesError/malformedAnswer``.
     public static func open(
-        _ address: DirectoryAddress, through connector: PinnedConnector,
-        deadlines: NIOTransport.Deadlines = .standard
+        _ address: ServerAddress, through connector: PinnedConnector,
+        deadlines: ConnectionDeadlines = .standard
     ) async throws(SitesError) -> SiteConnection {
         let transport = NIOTransport(to: address, through: connector, deadlines: deadlines)
         let challenge = try await post(.challenge, [], over: transport)
@@ -42,11 +43,11 @@ public struct SiteConnection: Sendable {
     private static func post(
         _ route: SiteRoute, _ body: [UInt8], over transport: NIOTransport
     ) async throws(SitesError) -> [UInt8] {
-        let request = DirectoryRequest(
+        let request = TransportRequest(
             method: "POST", path: route.path, fields: [.init(name: "content-type", value: SiteRoute.mediaType)],
             body: body,
             limit: ResponseLimit(maximumByteCount: route.maximumAnswerByteCount, mediaType: SiteRoute.mediaType))
-        let response: DirectoryResponse
+        let response: TransportResponse
         do { response = try await transport.send(request) } catch { throw .transport(error) }
         guard response.status == 200 else { throw .noSite(status: response.status) }
         return response.body

@@ -1,4 +1,4 @@
-public import CanonicalCoding
+import CanonicalCoding
 
 /// What somebody's device signed when they asked to be a friend, or agreed: the request as it was sent to the directory, which keeps
 /// it for the other person. The checkpoint in its body is under that signature, so nobody on the way can take it out or change it.

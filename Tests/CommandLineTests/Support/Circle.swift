@@ -1,6 +1,7 @@
 import DeviceIdentity
 import Foundation
 import KeyTransparency
+import PinnedHTTP
 import SecretSharing
 import SignetAPI
 import SignetClient
@@ -154,7 +155,7 @@ struct Circle: Sendable {
         let secrets = try keystore.open(with: SecretBytes(copying: Program.passphrase.utf8))
         let profile = try home.profile()
         let store = try SQLiteStore.open(at: home.storePath, of: profile.trust.policy.logs.first?.name)
-        let transport = NIOTransport(to: try DirectoryAddress(profile.url), through: try profile.connector { _ in })
+        let transport = NIOTransport(to: try ServerAddress(profile.url), through: try profile.connector { _ in })
         let client = try Client(
             of: profile, over: transport, remembering: store,
             owner: .init(

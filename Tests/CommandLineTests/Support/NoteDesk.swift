@@ -2,6 +2,7 @@ import Foundation
 import KeyTransparency
 import NoteLog
 import NotesClient
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting

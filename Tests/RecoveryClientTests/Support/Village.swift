@@ -6,6 +6,7 @@ import HTTPTypes
 import KeyDirectory
 import KeyTransparency
 import Logging
+import PinnedHTTP
 import RecoveryStore
 import SignetAPI
 import SignetClient
@@ -100,9 +101,9 @@ final class Village: Sendable {
         try await directory.republish()
     }
 
-    func answer(_ request: DirectoryRequest) async throws -> DirectoryResponse {
+    func answer(_ request: TransportRequest) async throws -> TransportResponse {
         if refusesAnswers.isSet, request.path == RecoveryRoute.answer.path {
-            return DirectoryResponse(
+            return TransportResponse(
                 status: 200, mediaType: "application/octet-stream", body: [RecoveryVerdict.full.rawValue])
         }
         let destination = Destination(
@@ -115,12 +116,12 @@ final class Village: Sendable {
             ReceivedRequest(
                 destination: destination, method: request.method, path: request.path, signature: signature,
                 body: request.body, client: ClientAddress(nil)))
-        return DirectoryResponse(status: answer.status.code, mediaType: answer.mediaType, body: answer.body)
+        return TransportResponse(status: answer.status.code, mediaType: answer.mediaType, body: answer.body)
     }
 }
 
 /// Carries requests to the village; on demand the power fails at one of them, and nothing goes through any more.
-final class VillageTransport: DirectoryTransport {
+final class VillageTransport: HTTPTransport {
     private let village: Village
     private let state = Mutex<(left: Int, isLostAfter: Bool)?>(nil)
 
@@ -131,7 +132,7 @@ final class VillageTransport: DirectoryTransport {
         state.withLock { $0 = count.map { ($0, isLostAfter) } }
     }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         enum Fate { case through, lost, answerLost }
         let fate: Fate = state.withLock { state in
             guard let now = state else { return .through }

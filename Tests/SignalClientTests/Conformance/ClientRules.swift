@@ -1,4 +1,5 @@
 import CallSignalling
+import PinnedHTTP
 import STOMP
 import SignalClient
 import SignetAPI
@@ -13,7 +14,7 @@ extension ConformanceSuite {
             let stage = try await Stage.open(engine)
             let (sender, device) = (try await stage.device(), try await stage.device())
             let call = try await stage.call(sender, device)
-            let proxy = try await CutProxy(to: try DirectoryAddress(stage.profile.url).port)
+            let proxy = try await CutProxy(to: try ServerAddress(stage.profile.url).port)
             let cuttable = Stage(engine: engine, profile: TestRelay.profile(stage.profile, port: proxy.port))
             let backoff = RelayClient.Backoff(first: .milliseconds(10), longest: .milliseconds(100))
             let first = RelayClient(to: try cuttable.endpoint(sender), backoff: backoff)

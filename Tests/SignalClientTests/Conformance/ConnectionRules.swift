@@ -1,5 +1,6 @@
 import CallSignalling
 import CanonicalCoding
+import PinnedHTTP
 import STOMP
 import SignalClient
 import SignetClient

@@ -1,5 +1,6 @@
 import CallSignalling
 import Foundation
+import PinnedHTTP
 import STOMP
 import SignalClient
 import SignetAPI
@@ -63,7 +64,7 @@ struct Stage: Sendable {
         let relay = RelayEngine.rabbitMQ(
             login: Array((environment["SIGNET_RABBITMQ_LOGIN"] ?? "").utf8),
             passcode: Array((environment["SIGNET_RABBITMQ_PASSCODE"] ?? "").utf8))
-        return RelayEndpoint(relay, at: try DirectoryAddress(profile.url), through: try profile.connector())
+        return RelayEndpoint(relay, at: try ServerAddress(profile.url), through: try profile.connector())
     }
 
     /// A fresh call that these devices are in.

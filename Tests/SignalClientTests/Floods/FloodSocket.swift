@@ -4,6 +4,7 @@ import KeyTransparency
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PinnedHTTP
 import STOMP
 import SignetAPI
 import SignetClient
@@ -22,7 +23,7 @@ final class FloodSocket: Sendable {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: profile.tlsRoot, format: .der)])
         let (context, received) = (try NIOSSLContext(configuration: configuration), ReceivedBytes())
-        let address = try DirectoryAddress(profile.url)
+        let address = try ServerAddress(profile.url)
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             // Whoever reads nothing has nothing taken by their own side's buffers either.
             .channelOption(.socketOption(.so_rcvbuf), value: 16_384)

@@ -1,6 +1,7 @@
 import CallSignalling
 import Foundation
 import KeyTransparency
+import PinnedHTTP
 import STOMP
 import SignalClient
 import SignetAPI

@@ -1,5 +1,6 @@
 import KeyTransparency
 import KeyTransparencyTesting
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -8,7 +9,7 @@ import TransparencyLog
 
 /// A directory that holds all of its keys and those of its witnesses, and for one epoch shows somebody under keys of its own:
 /// they are in the log and in that epoch's index, and before and after it in no index. It answers as a server does.
-final class FlashingDirectory: DirectoryTransport {
+final class FlashingDirectory: HTTPTransport {
     /// Somebody whose keys are shown as they are.
     let bystander: PaperPerson
     /// Whose keys are flashed.
@@ -75,14 +76,14 @@ final class FlashingDirectory: DirectoryTransport {
             in: Surroundings(now: { self.now }, wait: { _ in }, randomBytes: Surroundings.system.randomBytes))
     }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard let body = try? answer(request) else {
-            return DirectoryResponse(status: 404, mediaType: nil, body: [])
+            return TransportResponse(status: 404, mediaType: nil, body: [])
         }
-        return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
+        return TransportResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
     }
 
-    private func answer(_ request: DirectoryRequest) throws -> [UInt8]? {
+    private func answer(_ request: TransportRequest) throws -> [UInt8]? {
         switch request.path {
         case Route.lookup.path: return try lookup(LookupRequest(decoding: request.body)).encoded
         case Route.history.path:

@@ -1,10 +1,11 @@
 import KeyDirectory
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import TransparencyLog
 
 /// A transport that serves a log of the test's own making, signed with the directory's keys.
-struct LogCopy: DirectoryTransport {
+struct LogCopy: HTTPTransport {
     let head: TreeHead
     let note: SignedNote
     private let files: [String: [UInt8]]
@@ -29,8 +30,8 @@ struct LogCopy: DirectoryTransport {
         self.files = files
     }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let body = files[request.path]
-        return DirectoryResponse(status: body == nil ? 404 : 200, mediaType: nil, body: body ?? [])
+        return TransportResponse(status: body == nil ? 404 : 200, mediaType: nil, body: body ?? [])
     }
 }

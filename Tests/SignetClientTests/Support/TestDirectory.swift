@@ -2,6 +2,7 @@ import Foundation
 import KeyDirectory
 import KeyTransparency
 import Logging
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import SignetServer
@@ -80,7 +81,7 @@ struct TestDirectory: Sendable {
 
     /// A client on a device of its own.
     func client(
-        _ secrets: DeviceSecrets?, over transport: (any DirectoryTransport)? = nil,
+        _ secrets: DeviceSecrets?, over transport: (any HTTPTransport)? = nil,
         remembering store: InMemoryStore = InMemoryStore(), now: (@Sendable () -> UInt64)? = nil
     ) throws -> Client<InMemoryStore> {
         let surroundings = Surroundings(
@@ -103,7 +104,7 @@ struct TestDirectory: Sendable {
 }
 
 /// A transport in front of the real one that loses or changes what the script says, request by request.
-final class ScriptedTransport: DirectoryTransport {
+final class ScriptedTransport: HTTPTransport {
     enum Act: Sendable {
         /// Passes it on.
         case pass
@@ -112,14 +113,14 @@ final class ScriptedTransport: DirectoryTransport {
         /// Passes the request on and loses the answer.
         case loseAnswer(TransportError)
         /// Answers itself.
-        case answer(DirectoryResponse)
+        case answer(TransportResponse)
     }
 
-    private let inner: any DirectoryTransport
-    private let script: @Sendable (DirectoryRequest, _ number: Int) -> Act
+    private let inner: any HTTPTransport
+    private let script: @Sendable (TransportRequest, _ number: Int) -> Act
     private let sent = Mutex<[String]>([])
 
-    init(_ inner: any DirectoryTransport, script: @escaping @Sendable (DirectoryRequest, Int) -> Act) {
+    init(_ inner: any HTTPTransport, script: @escaping @Sendable (TransportRequest, Int) -> Act) {
         self.inner = inner
         self.script = script
     }
@@ -127,7 +128,7 @@ final class ScriptedTransport: DirectoryTransport {
     /// The paths asked for so far.
     var paths: [String] { sent.withLock { $0 } }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let number = sent.withLock { paths in
             paths.append(request.path)
             return paths.count { $0 == request.path }
@@ -144,17 +145,17 @@ final class ScriptedTransport: DirectoryTransport {
 }
 
 /// A transport that lets something else happen between the answer and its delivery, once.
-final class RacingTransport: DirectoryTransport {
-    private let inner: any DirectoryTransport
+final class RacingTransport: HTTPTransport {
+    private let inner: any HTTPTransport
     private let rival: @Sendable () async -> Void
     private let hasRaced = Atomic(false)
 
-    init(_ inner: any DirectoryTransport, rival: @escaping @Sendable () async -> Void) {
+    init(_ inner: any HTTPTransport, rival: @escaping @Sendable () async -> Void) {
         self.inner = inner
         self.rival = rival
     }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let response = try await inner.send(request)
         if !hasRaced.exchange(true, ordering: .relaxed) { await rival() }
         return response
@@ -162,14 +163,14 @@ final class RacingTransport: DirectoryTransport {
 }
 
 /// A transport that changes the last byte of every file of the log whose path has a part.
-struct FlippingTransport: DirectoryTransport {
-    let inner: any DirectoryTransport
+struct FlippingTransport: HTTPTransport {
+    let inner: any HTTPTransport
     let part: String
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let response = try await inner.send(request)
         guard request.path.contains(part), let last = response.body.last else { return response }
-        return DirectoryResponse(
+        return TransportResponse(
             status: response.status, mediaType: response.mediaType,
             body: response.body.dropLast() + [last ^ 1])
     }

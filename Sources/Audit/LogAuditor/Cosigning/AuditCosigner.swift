@@ -1,3 +1,4 @@
+import PinnedHTTP
 import SignetClient
 public import TransparencyLog
 

@@ -1,5 +1,6 @@
+public import PinnedHTTP
 public import SignetAPI
-public import SignetClient
+import SignetClient
 
 /// A log behind `https://host[:port][/prefix]`, or the same with `http`: its files prove themselves.
 public struct HTTPLogSource: LogSource {
@@ -22,7 +23,7 @@ public struct HTTPLogSource: LogSource {
         let isPlain = scheme == "http://"
         var authority = String(rest[..<end])
         if isPlain && !Self.namesPort(authority) { authority += ":80" }
-        let address = try DirectoryAddress("https://" + authority)
+        let address = try ServerAddress("https://" + authority)
         if isPlain {
             transport = NIOTransport(overPlainHTTPTo: address)
         } else {
@@ -38,10 +39,10 @@ public struct HTTPLogSource: LogSource {
     ///
     /// - Throws: ``LogSourceError/transport(_:)``, ``LogSourceError/unexpectedStatus(_:)``.
     public func file(_ path: [UInt8], maximumByteCount: Int) async throws(LogSourceError) -> [UInt8]? {
-        let request = DirectoryRequest(
+        let request = TransportRequest(
             method: "GET", path: prefix + "/" + String(decoding: path, as: UTF8.self),
             limit: ResponseLimit(maximumByteCount: maximumByteCount, mediaType: nil))
-        let response: DirectoryResponse
+        let response: TransportResponse
         do { response = try await transport.send(request) } catch { throw .transport(error) }
         switch response.status {
         case 200: return response.body

@@ -1,3 +1,4 @@
+public import PinnedHTTP
 public import SignetClient
 
 /// Where an auditor reads a log: the files of C2SP tlog-tiles below some prefix. None of it is believed.

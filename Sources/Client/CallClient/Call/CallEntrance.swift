@@ -1,5 +1,6 @@
 public import CallSignalling
 import KeyTransparency
+public import PinnedHTTP
 public import SignalClient
 import SignetAPI
 public import SignetClient
@@ -90,5 +91,5 @@ extension Client {
         }
     }
 
-    private var host: String { (try? DirectoryAddress(profile.url))?.host ?? "" }
+    private var host: String { (try? ServerAddress(profile.url))?.host ?? "" }
 }

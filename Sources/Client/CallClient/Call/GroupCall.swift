@@ -4,7 +4,7 @@ import FrameCiphers
 import SFrame
 import SignetClient
 
-/// A device in a group call: drives ``CallKeys/CallParticipant`` with real time, real signals and real frames.
+/// A device in a group call: drives `CallParticipant` with real time, real signals and real frames.
 ///
 /// Security: only people of ``CallPeople`` are let in and believed. While somebody else is in the call's roster, nothing is sent.
 public actor GroupCall {

@@ -6,7 +6,7 @@ public struct ArrivedFrame: Hashable, Sendable {
     public let bytes: [UInt8]
     /// Whom the relay let in and took it from; nil if the way of frames cannot tell.
     public let carriedFor: MemberAlias?
-    /// Whether it is a ``CallKeys/KeyPacket`` for this device alone, and no frame.
+    /// Whether it is a `KeyPacket` for this device alone, and no frame.
     public let isSealed: Bool
 
     /// A frame, or something sealed.
@@ -21,7 +21,7 @@ public struct ArrivedFrame: Hashable, Sendable {
 public protocol CallFrames: Sendable {
     /// Encrypted frames that arrive. For one reader.
     var incoming: AsyncStream<ArrivedFrame> { get }
-    /// Sends an encrypted frame to all others in the call, at most ``CallSignalling/RelayPacket/maximumFrameByteCount`` bytes.
+    /// Sends an encrypted frame to all others in the call, at most `RelayPacket/maximumFrameByteCount` bytes.
     func send(_ frame: [UInt8])
     /// Sends something sealed to one other in the call, at most as many bytes.
     func send(_ packet: [UInt8], to alias: MemberAlias)

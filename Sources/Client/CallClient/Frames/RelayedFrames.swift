@@ -6,7 +6,7 @@ import Synchronization
 /// Frames through a relay, over UDP. Says hello until it is let in, and again every few seconds, so that the relay and whatever
 /// stands between know its address.
 ///
-/// A socket keeps the address that this device had when it was opened. Where nothing is heard of the relay for ``patience`` of hellos
+/// A socket keeps the address that this device had when it was opened. Where nothing is heard of the relay for `patience` of hellos
 /// in quick succession, another one is opened: the device may have come into another network. With the same ticket the relay
 /// takes it for the same member, so the call goes on without a new join.
 public final class RelayedFrames: CallFrames {

@@ -1,4 +1,4 @@
-public import CallSignalling
+import CallSignalling
 public import KeyTransparency
 
 extension GroupCall {

@@ -4,7 +4,7 @@ public import CallSignalling
 ///
 /// Signals may come twice and in any order; none is believed before it is verified.
 public protocol CallSignals: Sendable {
-    /// What arrives for this device and in its call: bytes that claim to be a ``Signal``. For one reader. It ends when nothing can
+    /// What arrives for this device and in its call: bytes that claim to be a `Signal`. For one reader. It ends when nothing can
     /// arrive any more.
     var incoming: AsyncStream<[UInt8]> { get }
     /// Hands a signal over. Returns at once; what cannot be delivered now is tried again for as long as it is of use.

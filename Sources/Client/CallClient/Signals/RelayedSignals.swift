@@ -18,7 +18,7 @@ public final class RelayedSignals: CallSignals {
     /// Opens or joins a call at the relay, and listens to it and to the device's inbox.
     ///
     /// - Parameters:
-    ///   - act: ``CallSignalling/CallAct/start(_:inviting:)`` or ``CallSignalling/CallAct/join(_:)``.
+    ///   - act: `CallAct/start(_:inviting:)` or `CallAct/join(_:)`.
     ///   - judge: judges rings of other calls meanwhile; nil to heed none.
     ///   - checkpoint: the newest that this device has verified, as a card, which goes with answers to those; empty for none.
     /// - Throws: `RelayClientError`.

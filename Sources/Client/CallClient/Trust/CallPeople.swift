@@ -12,7 +12,7 @@ public struct CallPerson: Hashable, Sendable {
 }
 
 /// The devices of the people with whom a call is to be, every key of them from a verified lookup that agrees with what was
-/// pinned. Only ``Client/peopleForCall(_:)`` makes one.
+/// pinned. Only `Client/peopleForCall(_:)` makes one.
 ///
 /// Security: whoever is not in here is not let in, is not believed, and is not sent anything.
 public struct CallPeople: Sendable {

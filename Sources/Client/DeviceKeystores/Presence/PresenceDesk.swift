@@ -34,7 +34,7 @@ public actor PresenceDesk {
 
     /// Asks the person, by name of the action, and gives the one grant that their answer is good for.
     ///
-    /// - Parameter unlocking: as ``DeviceIdentity/PresenceGate/ask(_:at:unlocking:)``.
+    /// - Parameter unlocking: as `PresenceGate/ask(_:at:unlocking:)`.
     /// - Throws: ``PresenceRefusal``.
     public func grant(
         for action: PresenceAction, unlocking: Bool = false

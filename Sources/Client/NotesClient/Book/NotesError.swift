@@ -1,5 +1,6 @@
 public import KeyTransparency
 public import NoteLog
+public import PinnedHTTP
 public import SealedNotes
 public import SignetAPI
 public import SignetClient

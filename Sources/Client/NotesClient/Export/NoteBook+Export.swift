@@ -1,6 +1,6 @@
-public import KeyTransparency
+import KeyTransparency
 import NoteLog
-public import SealedNotes
+import SealedNotes
 public import SignetClient
 
 /// What an export holds.

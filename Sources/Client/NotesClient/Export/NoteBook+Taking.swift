@@ -3,7 +3,7 @@ import Foundation
 import KeyTransparency
 import NoteLog
 import SealedNotes
-public import SignetClient
+import SignetClient
 
 /// What became of the notes of an export.
 public struct TakenNotes: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import KeyTransparency
 import NoteLog
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import VerifiableMap

@@ -1,5 +1,6 @@
 public import KeyTransparency
 public import NoteLog
+import PinnedHTTP
 import SealedNotes
 import SignetAPI
 public import SignetClient

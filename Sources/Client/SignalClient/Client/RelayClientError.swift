@@ -1,4 +1,5 @@
 public import CallSignalling
+import PinnedHTTP
 import STOMP
 public import SignetClient
 

@@ -1,4 +1,5 @@
 import KeyTransparency
+public import PinnedHTTP
 public import STOMP
 public import SignetAPI
 public import SignetClient
@@ -8,10 +9,10 @@ import TransparencyLog
 public struct RelayEndpoint: Sendable {
     /// What is spoken there.
     public let engine: RelayEngine
-    let address: DirectoryAddress
+    let address: ServerAddress
     private let connector: PinnedConnector
-    private let deadlines: NIOTransport.Deadlines
-    private let sign: @Sendable () throws(RelayClientError) -> [DirectoryRequest.Field]
+    private let deadlines: ConnectionDeadlines
+    private let sign: @Sendable () throws(RelayClientError) -> [TransportRequest.Field]
 
     /// The directory of a profile, which carries signals as well.
     ///
@@ -19,11 +20,11 @@ public struct RelayEndpoint: Sendable {
     /// - Throws: `TransportError`: the profile's address or pins cannot be right.
     public init(
         of profile: DirectoryProfile, as device: DeviceSecrets, in surroundings: Surroundings = .system,
-        deadlines: NIOTransport.Deadlines = .standard
+        deadlines: ConnectionDeadlines = .standard
     ) throws(TransportError) {
         guard let origin = profile.trust.policy.logs.first?.name.bytes else { throw .invalidAddress }
         engine = .signet
-        address = try DirectoryAddress(profile.url)
+        address = try ServerAddress(profile.url)
         connector = try profile.connector(in: surroundings)
         self.deadlines = deadlines
         let content = RequestSignature.Content(method: "GET", path: engine.path, origin: origin, body: [])
@@ -32,8 +33,8 @@ public struct RelayEndpoint: Sendable {
 
     /// Another engine, which asks for no signature.
     public init(
-        _ engine: RelayEngine, at address: DirectoryAddress, through connector: PinnedConnector,
-        deadlines: NIOTransport.Deadlines = .standard
+        _ engine: RelayEngine, at address: ServerAddress, through connector: PinnedConnector,
+        deadlines: ConnectionDeadlines = .standard
     ) {
         self.engine = engine
         self.address = address
@@ -44,7 +45,7 @@ public struct RelayEndpoint: Sendable {
 
     private static func sign(
         _ content: RequestSignature.Content, as device: DeviceSecrets, in surroundings: Surroundings
-    ) throws(RelayClientError) -> [DirectoryRequest.Field] {
+    ) throws(RelayClientError) -> [TransportRequest.Field] {
         let signature: RequestSignature
         do throws(KeystoreError) {
             signature = try RequestSignature(

@@ -1,6 +1,7 @@
 import CanonicalCoding
+public import PinnedHTTP
 public import STOMP
-public import SignetClient
+import SignetClient
 import Synchronization
 
 /// One connection to a STOMP 1.2 server, from CONNECTED to the end. It keeps the heart-beats that were agreed on, both ways.

@@ -1,5 +1,6 @@
 import Foundation
 import KeyTransparency
+import PinnedHTTP
 public import SignetAPI
 public import SignetClient
 import TransparencyLog
@@ -94,7 +95,7 @@ public struct OpenHome: Sendable {
                 // A report that cannot be kept changes nothing about the refusal.
                 _ = try? spool.add(report)
             }
-            transport = NIOTransport(to: try DirectoryAddress(profile.url), through: connector)
+            transport = NIOTransport(to: try ServerAddress(profile.url), through: connector)
         } catch { throw .address(error, url: profile.url) }
         do {
             return try Client(

@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 public import SignetAPI
 
 extension Client {

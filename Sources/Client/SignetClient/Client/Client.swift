@@ -1,4 +1,5 @@
 public import KeyTransparency
+public import PinnedHTTP
 public import SignetAPI
 import TransparencyLog
 
@@ -40,7 +41,7 @@ public struct Client<Store: ClientStore>: Sendable {
     ///
     /// - Throws: ``ClientError/misuse(_:)``: the profile's policy names no log, or logs of several origins.
     public init(
-        of profile: DirectoryProfile, over transport: any DirectoryTransport, remembering store: Store,
+        of profile: DirectoryProfile, over transport: any HTTPTransport, remembering store: Store,
         owner: Owner?, in surroundings: Surroundings = .system
     ) throws(ClientError) {
         guard let origin = profile.trust.policy.logs.first?.name,

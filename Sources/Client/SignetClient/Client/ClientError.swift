@@ -1,4 +1,5 @@
 public import KeyTransparency
+public import PinnedHTTP
 public import SignetAPI
 
 /// Why a client could not do what it was asked. The four families are ``family``.

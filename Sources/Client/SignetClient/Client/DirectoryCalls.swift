@@ -1,5 +1,6 @@
 import CanonicalCoding
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import TransparencyLog
 
@@ -11,7 +12,7 @@ import TransparencyLog
 
 /// The routes as functions. Answers are read, not believed.
 struct DirectoryCalls: Sendable {
-    let transport: any DirectoryTransport
+    let transport: any HTTPTransport
     let origin: KeyName
     let surroundings: Surroundings
 
@@ -98,7 +99,7 @@ struct DirectoryCalls: Sendable {
     /// A file of the log, at a path below its prefix; nil if there is none.
     func logFile(_ path: [UInt8], limit: ResponseLimit) async throws(ClientError) -> [UInt8]? {
         let path = Route.logPrefix + "/" + String(decoding: path, as: UTF8.self)
-        let request = DirectoryRequest(method: "GET", path: path, limit: limit)
+        let request = TransportRequest(method: "GET", path: path, limit: limit)
         let response = try await send(request, mayRepeat: true)
         return response.status == 404 ? nil : try success(response)
     }
@@ -125,16 +126,18 @@ struct DirectoryCalls: Sendable {
         mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
-        var fields = [DirectoryRequest.Field(name: "content-type", value: mediaType)]
+        var fields = [TransportRequest.Field(name: "content-type", value: mediaType)]
         if let device { fields.append(try signature(of: content, by: device)) }
-        let request = DirectoryRequest(
-            method: content.method, path: content.path, fields: fields, body: content.body, limit: limit)
+        let request = TransportRequest(
+            method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
+            // What is signed has a number that is taken once.
+            mayRepeat: mayRepeat && device == nil)
         return try success(try await send(request, mayRepeat: mayRepeat))
     }
 
     private func signature(
         of content: RequestSignature.Content, by device: DeviceSecrets
-    ) throws(ClientError) -> DirectoryRequest.Field {
+    ) throws(ClientError) -> TransportRequest.Field {
         do {
             let signature = try RequestSignature(
                 content, deviceKey: device.keys.signing,
@@ -147,8 +150,8 @@ struct DirectoryCalls: Sendable {
 
     /// Sends it, and again if the environment failed and that does no harm.
     private func send(
-        _ request: DirectoryRequest, mayRepeat: Bool
-    ) async throws(ClientError) -> DirectoryResponse {
+        _ request: TransportRequest, mayRepeat: Bool
+    ) async throws(ClientError) -> TransportResponse {
         for delay in mayRepeat ? Self.delays : [] {
             do { return try await transport.send(request) } catch {
                 guard error.family == .environment else { throw .transport(error) }
@@ -158,7 +161,7 @@ struct DirectoryCalls: Sendable {
         do { return try await transport.send(request) } catch { throw .transport(error) }
     }
 
-    private func success(_ response: DirectoryResponse) throws(ClientError) -> [UInt8] {
+    private func success(_ response: TransportResponse) throws(ClientError) -> [UInt8] {
         guard response.status != 200 else { return response.body }
         guard (400..<600).contains(response.status),
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))

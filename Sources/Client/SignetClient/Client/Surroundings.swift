@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import PinnedHTTP
 
 /// What a client takes from the world besides its directory: time and chance.
 public struct Surroundings: Sendable {
@@ -35,7 +29,7 @@ public struct Surroundings: Sendable {
 
     /// The system's clock and generator.
     public static let system = Surroundings(
-        now: { UInt64(max(0, time(nil))) },
+        now: SystemClock.now,
         wait: { try? await Task.sleep(for: $0) },
         randomBytes: { count in
             var generator = SystemRandomNumberGenerator()

@@ -1,3 +1,5 @@
+public import PinnedHTTP
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)

@@ -1,4 +1,5 @@
 public import CanonicalCoding
+public import PinnedHTTP
 
 /// Why a keystore could not be opened or sealed.
 public enum KeystoreError: Error, Hashable, Sendable {

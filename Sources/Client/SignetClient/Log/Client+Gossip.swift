@@ -1,4 +1,5 @@
 public import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 public import TransparencyLog
 

@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 import TransparencyLog
 
 /// The files of a log as the directory serves them. Only ``checkpoint(_:at:)`` verifies.

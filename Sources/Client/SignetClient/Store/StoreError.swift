@@ -1,3 +1,5 @@
+public import PinnedHTTP
+
 /// Why the client's memory of the world could not be read or written.
 public enum StoreError: Error, Hashable, Sendable {
     /// The file cannot be opened or made.

@@ -3,7 +3,7 @@ import Foundation
 package import KeyDirectory
 public import KeyTransparency
 public import Logging
-public import NoteStore
+import NoteStore
 
 #if canImport(CSodium)
     import OPAQUE

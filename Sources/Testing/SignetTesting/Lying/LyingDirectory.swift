@@ -15,12 +15,14 @@ package struct LyingDirectory: DirectoryAnswering {
     /// Whether no request for a history is answered.
     let hidesHistory: Bool
     let clock: @Sendable () -> UInt64
+    private let isLying: @Sendable () -> Bool
     private let desk = ForgersDesk()
 
     /// Puts an attack in front of an open directory.
     package init(
         _ directory: Directory, keys: DirectoryKeys, attack: Attack, with conspiracy: Conspiracy? = nil,
-        hidingHistory: Bool = false, clock: @escaping @Sendable () -> UInt64
+        hidingHistory: Bool = false, while isLying: @escaping @Sendable () -> Bool = { true },
+        clock: @escaping @Sendable () -> UInt64
     ) {
         honest = HonestDirectory(directory)
         self.directory = directory
@@ -28,6 +30,7 @@ package struct LyingDirectory: DirectoryAnswering {
         self.attack = attack
         self.conspiracy = conspiracy
         hidesHistory = hidingHistory
+        self.isLying = isLying
         self.clock = clock
     }
 
@@ -36,19 +39,21 @@ package struct LyingDirectory: DirectoryAnswering {
     /// - Parameters:
     ///   - conspiracy: guardians who take part in ``Attack/replacedAccount``.
     ///   - hidingHistory: whether no request for a history is answered.
+    ///   - isLying: asked at each request; until then every answer is honest.
     /// - Throws: whatever keeps the keys from being read.
     package init(
         _ stored: StoredDirectory, keysIn folder: String, attack: Attack, with conspiracy: Conspiracy? = nil,
-        hidingHistory: Bool = false
+        hidingHistory: Bool = false, while isLying: @escaping @Sendable () -> Bool = { true }
     ) throws {
         guard let log = stored.profile.trust.policy.logs.first else { throw StoredDirectoryError.noLog }
         self.init(
             stored.directory, keys: try DirectoryKeys.read(from: folder, origin: log.name), attack: attack,
-            with: conspiracy, hidingHistory: hidingHistory, clock: ServerClock.system.time)
+            with: conspiracy, hidingHistory: hidingHistory, while: isLying, clock: ServerClock.system.time)
     }
 
     package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
         let answer = try await directory.lookup(request)
+        guard isLying() else { return answer.encoded }
         do {
             return try await desk.lie(about: request, answer, for: self)
         } catch let error as DirectoryError {
@@ -57,8 +62,8 @@ package struct LyingDirectory: DirectoryAnswering {
     }
 
     package func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] {
-        guard !hidesHistory else { throw .refused(.unavailable) }
-        guard attack.changesHistory else { return try await honest.history(request) }
+        guard !hidesHistory || !isLying() else { throw .refused(.unavailable) }
+        guard isLying(), attack.changesHistory else { return try await honest.history(request) }
         let answer = try await directory.lookup(request.lookup)
         do { return try await desk.history(request, answer, for: self).encoded } catch {
             throw .refused(.unavailable)

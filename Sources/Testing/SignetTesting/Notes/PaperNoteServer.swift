@@ -1,7 +1,8 @@
 public import KeyTransparency
 public import NoteLog
+public import PinnedHTTP
 public import SignetAPI
-public import SignetClient
+import SignetClient
 import Synchronization
 
 /// The notes part of a server in memory, for tests of clients: it keeps the rules of `PushRules`, and can be put back to an
@@ -197,7 +198,7 @@ extension PaperNoteServer.Note {
 
 /// A device's way to a ``PaperNoteServer``, and for everything else to the real one. Before and after each request of the
 /// notes a test may have it fail: the request lost, or the answer.
-public struct PaperNoteTransport: DirectoryTransport {
+public struct PaperNoteTransport: HTTPTransport {
     /// What becomes of a request.
     public enum Fate: Hashable, Sendable {
         /// It is answered.
@@ -208,14 +209,14 @@ public struct PaperNoteTransport: DirectoryTransport {
         case answerIsLost
     }
 
-    private let inner: any DirectoryTransport
+    private let inner: any HTTPTransport
     private let server: PaperNoteServer
     private let author: Author
     private let fate: @Sendable (NoteRoute) async -> Fate
 
     /// A device's way.
     public init(
-        to server: PaperNoteServer, as author: Author, otherwise inner: any DirectoryTransport,
+        to server: PaperNoteServer, as author: Author, otherwise inner: any HTTPTransport,
         fate: @escaping @Sendable (NoteRoute) async -> Fate = { _ in .arrives }
     ) {
         self.inner = inner
@@ -225,16 +226,16 @@ public struct PaperNoteTransport: DirectoryTransport {
     }
 
     /// Answers, or passes on.
-    public func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard let route = NoteRoute.allCases.first(where: { $0.path == request.path }) else {
             return try await inner.send(request)
         }
         let fate = await fate(route)
         guard fate != .isLost else { throw .unreachable }
         guard let body = try? server.answer(route, request.body, from: author) else {
-            return DirectoryResponse(status: 500, mediaType: nil, body: [])
+            return TransportResponse(status: 500, mediaType: nil, body: [])
         }
         guard fate != .answerIsLost else { throw .closedEarly }
-        return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
+        return TransportResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
     }
 }

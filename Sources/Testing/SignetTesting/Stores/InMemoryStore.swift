@@ -1,11 +1,11 @@
-package import KeyTransparency
-package import SignetClient
-package import TransparencyLog
+public import KeyTransparency
+public import SignetClient
+public import TransparencyLog
 
 /// The client's store in memory. It can be told to fail, once, with or without having done what it was asked.
-package actor InMemoryStore: ClientStore {
+public actor InMemoryStore: ClientStore {
     /// What the next write does instead of succeeding.
-    package enum Fault: Hashable, Sendable {
+    public enum Fault: Hashable, Sendable {
         /// It fails and changes nothing.
         case beforeWriting
         /// It fails although the change is made, as after a lost confirmation.
@@ -31,51 +31,62 @@ package actor InMemoryStore: ClientStore {
     private var fault: Fault?
 
     /// An empty store.
-    package init() {}
+    public init() {}
 
     /// The evidence, without the possibility of failure.
-    package var keptEvidence: [LogContradiction] { kept }
+    public var keptEvidence: [LogContradiction] { kept }
 
     /// Makes the next write fail with ``StoreError/noSpace``.
-    package func failNextWrite(_ fault: Fault) { self.fault = fault }
+    public func failNextWrite(_ fault: Fault) { self.fault = fault }
 
-    package func pinnedPeer(_ handle: Handle) async throws(StoreError) -> PinnedPeer? { peers[handle] }
+    /// As ``SignetClient/ClientStore`` says.
+    public func pinnedPeer(_ handle: Handle) async throws(StoreError) -> PinnedPeer? { peers[handle] }
 
-    package func pinnedPeers() async throws(StoreError) -> [PinnedPeer] {
+    /// As ``SignetClient/ClientStore`` says.
+    public func pinnedPeers() async throws(StoreError) -> [PinnedPeer] {
         peers.values.sorted { $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) }
     }
 
-    package func pin(_ peer: PinnedPeer, replacing expected: PinnedPeer?) async throws(StoreError) -> Bool {
+    /// As ``SignetClient/ClientStore`` says.
+    public func pin(_ peer: PinnedPeer, replacing expected: PinnedPeer?) async throws(StoreError) -> Bool {
         guard peers[peer.handle] == expected else { return false }
         try write { peers[peer.handle] = peer }
         return true
     }
 
-    package func logView(origin: [UInt8]) async throws(StoreError) -> LogView? { views[origin] }
+    /// As ``SignetClient/ClientStore`` says.
+    public func logView(origin: [UInt8]) async throws(StoreError) -> LogView? { views[origin] }
 
-    package func advance(to view: LogView, from expected: LogView?) async throws(StoreError) -> Bool {
+    /// As ``SignetClient/ClientStore`` says.
+    public func advance(to view: LogView, from expected: LogView?) async throws(StoreError) -> Bool {
         guard views[view.origin.bytes] == expected else { return false }
         try write { views[view.origin.bytes] = view }
         return true
     }
 
-    package func keep(_ evidence: LogContradiction, at now: UInt64) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ evidence: LogContradiction, at now: UInt64) async throws(StoreError) {
         try write { if !kept.contains(evidence) { kept.append(evidence) } }
     }
 
-    package func evidence() async throws(StoreError) -> [LogContradiction] { kept }
+    /// As ``SignetClient/ClientStore`` says.
+    public func evidence() async throws(StoreError) -> [LogContradiction] { kept }
 
-    package func people() async throws(StoreError) -> [Person] {
+    /// As ``SignetClient/ClientStore`` says.
+    public func people() async throws(StoreError) -> [Person] {
         known.values.sorted { $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) }
     }
 
-    package func remember(_ person: Person) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func remember(_ person: Person) async throws(StoreError) {
         try write { known[person.handle] = person }
     }
 
-    package func ownRecord() async throws(StoreError) -> OwnRecord { own }
+    /// As ``SignetClient/ClientStore`` says.
+    public func ownRecord() async throws(StoreError) -> OwnRecord { own }
 
-    package func setOwnRecord(
+    /// As ``SignetClient/ClientStore`` says.
+    public func setOwnRecord(
         _ record: OwnRecord, replacing expected: OwnRecord
     ) async throws(StoreError) -> Bool {
         guard own == expected else { return false }
@@ -83,70 +94,91 @@ package actor InMemoryStore: ClientStore {
         return true
     }
 
-    package func comparisons() async throws(StoreError) -> [Comparison] {
+    /// As ``SignetClient/ClientStore`` says.
+    public func comparisons() async throws(StoreError) -> [Comparison] {
         compared.values.sorted { $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) }
     }
 
-    package func keep(_ comparison: Comparison) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ comparison: Comparison) async throws(StoreError) {
         try write { compared[comparison.handle] = comparison }
     }
 
-    package func metForks() async throws(StoreError) -> [ForkEvidence] { forks }
+    /// As ``SignetClient/ClientStore`` says.
+    public func metForks() async throws(StoreError) -> [ForkEvidence] { forks }
 
-    package func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError) {
         try write { if !forks.contains(fork) { forks.append(fork) } }
     }
 
-    package func metFriends() async throws(StoreError) -> Set<Handle> { friends }
+    /// As ``SignetClient/ClientStore`` says.
+    public func metFriends() async throws(StoreError) -> Set<Handle> { friends }
 
-    package func rememberMet(_ handle: Handle) async throws(StoreError) { try write { friends.insert(handle) } }
+    /// As ``SignetClient/ClientStore`` says.
+    public func rememberMet(_ handle: Handle) async throws(StoreError) { try write { friends.insert(handle) } }
 
-    package func pendingLink() async throws(StoreError) -> [UInt8]? { link }
+    /// As ``SignetClient/ClientStore`` says.
+    public func pendingLink() async throws(StoreError) -> [UInt8]? { link }
 
-    package func setPendingLink(_ card: [UInt8]?) async throws(StoreError) { try write { link = card } }
+    /// As ``SignetClient/ClientStore`` says.
+    public func setPendingLink(_ card: [UInt8]?) async throws(StoreError) { try write { link = card } }
 
-    package func lastCheck() async throws(StoreError) -> UInt64? { checkedAt }
+    /// As ``SignetClient/ClientStore`` says.
+    public func lastCheck() async throws(StoreError) -> UInt64? { checkedAt }
 
-    package func setLastCheck(_ time: UInt64) async throws(StoreError) { try write { checkedAt = time } }
+    /// As ``SignetClient/ClientStore`` says.
+    public func setLastCheck(_ time: UInt64) async throws(StoreError) { try write { checkedAt = time } }
 
-    package func shownKeys(in origin: KeyName) async throws(StoreError) -> [ShownKeys] {
+    /// As ``SignetClient/ClientStore`` says.
+    public func shownKeys(in origin: KeyName) async throws(StoreError) -> [ShownKeys] {
         (shown[origin] ?? []).sorted {
             $0.epoch.index == $1.epoch.index
                 ? $0.handle.bytes.lexicographicallyPrecedes($1.handle.bytes) : $0.epoch.index < $1.epoch.index
         }
     }
 
-    package func keep(_ keys: ShownKeys, in origin: KeyName) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ keys: ShownKeys, in origin: KeyName) async throws(StoreError) {
         try write { if !(shown[origin] ?? []).contains(where: keys.isSame) { shown[origin, default: []].append(keys) } }
     }
 
-    package func settle(_ keys: ShownKeys, in origin: KeyName) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func settle(_ keys: ShownKeys, in origin: KeyName) async throws(StoreError) {
         try write { shown[origin]?.removeAll(where: keys.isSame) }
     }
 
-    package func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? { looks[handle] }
+    /// As ``SignetClient/ClientStore`` says.
+    public func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? { looks[handle] }
 
-    package func keep(_ look: PeerLook) async throws(StoreError) { try write { looks[look.handle] = look } }
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ look: PeerLook) async throws(StoreError) { try write { looks[look.handle] = look } }
 
-    package func deviceKeys(of handle: Handle) async throws(StoreError) -> [[UInt8]: [UInt8]] {
+    /// As ``SignetClient/ClientStore`` says.
+    public func deviceKeys(of handle: Handle) async throws(StoreError) -> [[UInt8]: [UInt8]] {
         deviceKeys[handle] ?? [:]
     }
 
-    package func keep(deviceKeys keys: [[UInt8]: [UInt8]], of handle: Handle) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(deviceKeys keys: [[UInt8]: [UInt8]], of handle: Handle) async throws(StoreError) {
         try write { deviceKeys[handle] = keys }
     }
 
-    package func keep(_ logs: [FormerLog]) async throws(StoreError) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ logs: [FormerLog]) async throws(StoreError) {
         try write { self.logs += logs.filter { log in !self.logs.contains { $0.origin == log.origin } } }
     }
 
-    package func formerLogs() async throws(StoreError) -> [FormerLog] { logs }
+    /// As ``SignetClient/ClientStore`` says.
+    public func formerLogs() async throws(StoreError) -> [FormerLog] { logs }
 
-    package func formerHistory(of handle: Handle) async throws(StoreError) -> FormerHistory? {
+    /// As ``SignetClient/ClientStore`` says.
+    public func formerHistory(of handle: Handle) async throws(StoreError) -> FormerHistory? {
         peers[handle] == nil ? nil : past[handle]
     }
 
-    package func settle(
+    /// As ``SignetClient/ClientStore`` says.
+    public func settle(
         _ former: FormerHistory, pinning peer: PinnedPeer, replacing expected: PinnedPeer
     ) async throws(StoreError) -> Bool {
         guard past[former.handle] == former else { return true }
@@ -158,9 +190,11 @@ package actor InMemoryStore: ClientStore {
         return true
     }
 
-    package func formerWatch() async throws(StoreError) -> FormerWatch? { watched }
+    /// As ``SignetClient/ClientStore`` says.
+    public func formerWatch() async throws(StoreError) -> FormerWatch? { watched }
 
-    package func settle(
+    /// As ``SignetClient/ClientStore`` says.
+    public func settle(
         _ former: FormerWatch, with record: OwnRecord, replacing expected: OwnRecord
     ) async throws(StoreError) -> Bool {
         guard own == expected else { return false }
@@ -172,7 +206,8 @@ package actor InMemoryStore: ClientStore {
     }
 
     /// Does what opening a store on the disk does when the log is another one than before.
-    package func moveToLog(from origin: KeyName) {
+    /// As ``SignetClient/ClientStore`` says.
+    public func moveToLog(from origin: KeyName) {
         for (handle, peer) in peers where peer.history.count > 0 {
             past[handle] = past[handle] ?? FormerHistory(handle: handle, origin: origin, history: peer.history)
             peers[handle] = peer.extended(to: LabelHead(.empty))

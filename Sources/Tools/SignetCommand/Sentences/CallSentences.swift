@@ -1,6 +1,7 @@
 import CallClient
 import CallSignalling
 import KeyTransparency
+import PinnedHTTP
 import SignalClient
 import SignetAPI
 import SignetClient

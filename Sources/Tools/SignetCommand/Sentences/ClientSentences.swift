@@ -1,4 +1,5 @@
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 

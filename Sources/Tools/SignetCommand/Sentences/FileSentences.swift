@@ -1,3 +1,4 @@
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 

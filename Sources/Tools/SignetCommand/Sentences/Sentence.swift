@@ -1,3 +1,4 @@
+import PinnedHTTP
 import SignetClient
 
 /// What a person is told: what happened, and what to do about it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeyPinning
 import PinnedChains
+import PinnedHTTP
 import SignetClient
 
 /// `signet pins`
@@ -51,14 +52,14 @@ enum CertificateFile {
 
 /// A server as a person names it: `host`, `host:port` or `https://host:port`.
 struct ServerPlace {
-    let address: DirectoryAddress
+    let address: ServerAddress
     let name: ServerName
 
     init(_ text: String) throws {
         let prefix = "https://"
         let bare = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
         do {
-            address = try DirectoryAddress(prefix + bare)
+            address = try ServerAddress(prefix + bare)
             name = try ServerName(address.host.utf8)
         } catch {
             throw CommandFailure(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeyPinning
 import PinnedChains
+import PinnedHTTP
 import SignetClient
 
 extension Pins {

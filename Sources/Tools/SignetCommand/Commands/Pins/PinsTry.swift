@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeyPinning
 import PinnedChains
+import PinnedHTTP
 import SignetClient
 
 extension Pins {
@@ -37,12 +38,12 @@ extension Pins {
             } catch { throw CommandFailure(error.family.status, error.sentence(server.address.authority)) }
         }
 
-        private var fields: [DirectoryRequest.Field] {
+        private var fields: [TransportRequest.Field] {
             bearer.map { [.init(name: "authorization", value: "Bearer " + $0)] } ?? []
         }
 
-        private func ask(_ address: DirectoryAddress, _ connector: PinnedConnector) async throws(TransportError) {
-            let request = DirectoryRequest(
+        private func ask(_ address: ServerAddress, _ connector: PinnedConnector) async throws(TransportError) {
+            let request = TransportRequest(
                 method: "GET", path: path, fields: fields,
                 limit: ResponseLimit(maximumByteCount: 1_048_576, mediaType: nil))
             let response = try await NIOTransport(to: address, through: connector).send(request)
@@ -50,7 +51,7 @@ extension Pins {
         }
 
         private func echo(
-            _ message: String, _ address: DirectoryAddress, _ connector: PinnedConnector
+            _ message: String, _ address: ServerAddress, _ connector: PinnedConnector
         ) async throws(TransportError) {
             let socket = try await PinnedWebSocket.open(
                 address, path: path, offering: subprotocol.map { [.init($0)] } ?? [], fields: fields,

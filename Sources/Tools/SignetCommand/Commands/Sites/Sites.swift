@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyPinning
 import PinnedChains
+import PinnedHTTP
 import SignetClient
 import SitesClient
 
@@ -34,7 +35,7 @@ struct SiteOptions: ParsableArguments {
         let pins = try self.pins.map { try PinPolicyFile.read($0) }
         do throws(TransportError) {
             guard let pins else {
-                return try .withoutPins(for: place.address, trusting: anchors, in: surroundings)
+                return try .withoutPins(for: place.address, trusting: anchors, clock: surroundings.now)
             }
             return try PinnedConnector(
                 ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment, clock: surroundings.now)

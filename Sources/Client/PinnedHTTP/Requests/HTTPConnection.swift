@@ -7,10 +7,10 @@ import Synchronization
 struct HTTPConnection: Sendable {
     let channel: any Channel
     private let streams: NIOHTTP2Handler.StreamMultiplexer?
-    private let deadlines: NIOTransport.Deadlines
+    private let deadlines: ConnectionDeadlines
 
     /// Sets a pipeline up behind TLS, on its event loop.
-    init(_ channel: any Channel, _ negotiated: String?, _ deadlines: NIOTransport.Deadlines) throws {
+    init(_ channel: any Channel, _ negotiated: String?, _ deadlines: ConnectionDeadlines) throws {
         self.channel = channel
         self.deadlines = deadlines
         let pipeline = channel.pipeline.syncOperations

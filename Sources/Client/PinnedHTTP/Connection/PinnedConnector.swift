@@ -1,8 +1,9 @@
 public import KeyPinning
-import NIOCore
+public import NIOCore
 import NIOPosix
 import NIOSSL
 public import PinnedChains
+import Synchronization
 
 /// Opens every connection of a client: TLS 1.2 or 1.3 to a host that the policy knows, with a chain that one verifier
 /// finds trusted and pinned, before a byte of a request leaves.
@@ -19,8 +20,7 @@ public final class PinnedConnector: Sendable {
     let proxies: ProxySettings
     let cache: VerifiedChainCache?
     let onViolation: (@Sendable (ViolationReport) -> Void)?
-    private let webContext: NIOSSLContext
-    private let socketContext: NIOSSLContext
+    private let contexts: Mutex<[[String]: NIOSSLContext]>
 
     /// A connector.
     ///
@@ -33,7 +33,7 @@ public final class PinnedConnector: Sendable {
     public init(
         _ verifier: ChainVerifier, environment: PinPolicy.Environment = .production,
         proxies: ProxySettings = .ofProcess, cacheCapacity: Int = 64,
-        clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+        clock: @escaping @Sendable () -> UInt64 = SystemClock.now,
         onViolation: (@Sendable (ViolationReport) -> Void)? = nil
     ) throws(TransportError) {
         guard verifier.policy.environment == environment else { throw .policyForAnotherEnvironment }
@@ -42,25 +42,25 @@ public final class PinnedConnector: Sendable {
         self.proxies = proxies
         self.onViolation = onViolation
         cache = cacheCapacity > 0 ? VerifiedChainCache(capacity: cacheCapacity) : nil
-        webContext = try Self.context(["h2", "http/1.1"])
-        socketContext = try Self.context(["http/1.1"])
+        contexts = Mutex([ApplicationProtocols.requests: try Self.context(ApplicationProtocols.requests)])
     }
 
-    /// What a connection is for.
-    enum Use { case requests, webSocket }
-
-    /// Connects, and has the pipeline set up on the event loop in the moment TLS stands.
+    /// Connects, and has the pipeline set up on the event loop in the moment TLS stands and the chain was found trusted and pinned.
     ///
     /// - Parameters:
+    ///   - protocols: what is offered as the application's protocol, in order of preference (ALPN); empty to offer none.
     ///   - eventLoop: which the connection lives on.
-    ///   - configure: gets the channel and the protocol that was agreed on.
-    /// - Throws: ``TransportError``; ``TransportError/refused(_:)`` when policy, chain or pins forbid it.
-    func open<Value: Sendable>(
-        _ address: DirectoryAddress, for use: Use, on eventLoop: any EventLoop, _ deadlines: NIOTransport.Deadlines,
-        configure: @escaping @Sendable (any Channel, String?) throws -> Value
+    ///   - configure: gets the channel, in which TLS is the only handler, and the protocol that was agreed on, if any.
+    /// - Returns: what `configure` returned.
+    /// - Throws: ``TransportError``; ``TransportError/refused(_:)`` when policy, chain or pins forbid it: nothing was sent but the
+    ///   greeting of TLS.
+    public func connect<Value: Sendable>(
+        to address: ServerAddress, offering protocols: [String] = [], on eventLoop: any EventLoop,
+        deadlines: ConnectionDeadlines = .standard,
+        configure: @escaping @Sendable (_ channel: any Channel, _ negotiated: String?) throws -> Value
     ) async throws(TransportError) -> Value {
         let judge = try ConnectionJudge(self, address)
-        let context = use == .requests ? webContext : socketContext
+        let context = try context(offering: protocols)
         do {
             let promise = eventLoop.makePromise(of: Value.self)
             ClientBootstrap(group: eventLoop)
@@ -83,6 +83,14 @@ public final class PinnedConnector: Sendable {
             customVerificationCallbackWithMetadata: { certificates, promise in judge.judge(certificates, promise) })
     }
 
+    /// A context is dear, and good for every connection that offers the same.
+    private func context(offering protocols: [String]) throws(TransportError) -> NIOSSLContext {
+        if let made = contexts.withLock({ $0[protocols] }) { return made }
+        let context = try Self.context(protocols)
+        contexts.withLock { $0[protocols] = context }
+        return context
+    }
+
     /// NIOSSL's own host check stays on: it runs after ours, as a second net. No root is given to it, so that nothing
     /// is trusted should our verification ever not be asked.
     private static func context(_ protocols: [String]) throws(TransportError) -> NIOSSLContext {
@@ -93,4 +101,10 @@ public final class PinnedConnector: Sendable {
         configuration.applicationProtocols = protocols
         do { return try NIOSSLContext(configuration: configuration) } catch { throw .unknown }
     }
+}
+
+/// What is offered as the application's protocol.
+enum ApplicationProtocols {
+    static let requests = ["h2", "http/1.1"]
+    static let webSocket = ["http/1.1"]
 }

@@ -4,15 +4,15 @@ import NIOHTTP1
 /// One request on its way, and where its answer goes.
 final class Exchange: Sendable {
     struct Answer: Sendable {
-        let response: DirectoryResponse
+        let response: TransportResponse
         let isReusable: Bool
     }
 
-    let request: DirectoryRequest
+    let request: TransportRequest
     let authority: String
     let promise: EventLoopPromise<Answer>
 
-    init(_ request: DirectoryRequest, authority: String, promise: EventLoopPromise<Answer>) {
+    init(_ request: TransportRequest, authority: String, promise: EventLoopPromise<Answer>) {
         self.request = request
         self.authority = authority
         self.promise = promise
@@ -22,7 +22,9 @@ final class Exchange: Sendable {
         var headers = HTTPHeaders()
         headers.add(name: "host", value: authority)
         headers.add(name: "accept-encoding", value: "identity")
-        headers.add(name: "user-agent", value: "signet")
+        if !request.fields.contains(where: { $0.name == "user-agent" }) {
+            headers.add(name: "user-agent", value: "signet")
+        }
         if request.method == "POST" {
             headers.add(name: "content-length", value: String(request.body.count))
         }
@@ -32,7 +34,7 @@ final class Exchange: Sendable {
     }
 }
 
-/// Turns an ``Exchange`` into HTTP and its answer into a ``DirectoryResponse``, one at a time.
+/// Turns an ``Exchange`` into HTTP and its answer into a ``TransportResponse``, one at a time.
 ///
 /// Every state has a deadline; the body is counted before it is kept.
 final class ExchangeHandler: ChannelDuplexHandler {
@@ -40,14 +42,14 @@ final class ExchangeHandler: ChannelDuplexHandler {
     typealias OutboundIn = Exchange
     typealias OutboundOut = HTTPClientRequestPart
 
-    private let deadlines: NIOTransport.Deadlines
+    private let deadlines: ConnectionDeadlines
     private var exchange: Exchange?
     private var head: HTTPResponseHead?
     private var body: [UInt8] = []
     private var idleDeadline: Scheduled<Void>?
     private var responseDeadline: Scheduled<Void>?
 
-    init(_ deadlines: NIOTransport.Deadlines) { self.deadlines = deadlines }
+    init(_ deadlines: ConnectionDeadlines) { self.deadlines = deadlines }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         start(unwrapOutboundIn(data), context)
@@ -101,7 +103,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     private func finish(_ exchange: Exchange, _ context: ChannelHandlerContext) {
         guard let head else { return fail(.malformedResponse, context) }
-        let response = DirectoryResponse(
+        let response = TransportResponse(
             status: Int(head.status.code), mediaType: Self.mediaType(head.headers),
             retryAfter: head.headers.first(name: "retry-after").flatMap(UInt64.init), body: body)
         let expected = exchange.request.limit.mediaType

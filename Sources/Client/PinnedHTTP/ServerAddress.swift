@@ -1,7 +1,7 @@
 import CanonicalCoding
 
 /// Host and port of `https://host[:port]`.
-public struct DirectoryAddress: Hashable, Sendable {
+public struct ServerAddress: Hashable, Sendable {
     /// A DNS name, an IPv4 address, or an IPv6 address without brackets.
     public let host: String
     /// 443 unless named.

@@ -14,7 +14,7 @@ final class ConnectionJudge: Sendable {
     private let outcome = Mutex<Result<PinVerdict, ChainRefusal>?>(nil)
 
     /// - Throws: ``TransportError``: nobody may speak to this host now; no packet is sent.
-    init(_ connector: PinnedConnector, _ address: DirectoryAddress) throws(TransportError) {
+    init(_ connector: PinnedConnector, _ address: ServerAddress) throws(TransportError) {
         self.connector = connector
         do { host = try ServerName(address.host.utf8) } catch { throw .invalidAddress }
         port = address.port

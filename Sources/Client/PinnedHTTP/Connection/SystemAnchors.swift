@@ -1,13 +1,19 @@
 import KeyPinning
 public import PinnedChains
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension PinnedConnector {
     /// A connector to one server of which no pin is known: any path to one of the system's roots will do.
     ///
     /// Security: for files that prove themselves, such as those of a log; never for what a person sends.
     ///
     /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``: the system has no list of roots.
-    public static func trustingSystemRoots(for address: DirectoryAddress) throws(TransportError) -> PinnedConnector {
+    public static func trustingSystemRoots(for address: ServerAddress) throws(TransportError) -> PinnedConnector {
         guard let system = TrustAnchors.ofSystem() else { throw .invalidRoot }
         return try withoutPins(for: address, trusting: system.anchors)
     }
@@ -19,7 +25,8 @@ extension PinnedConnector {
     ///
     /// - Throws: ``TransportError/invalidAddress``.
     public static func withoutPins(
-        for address: DirectoryAddress, trusting anchors: TrustAnchors, in surroundings: Surroundings = .system
+        for address: ServerAddress, trusting anchors: TrustAnchors,
+        clock: @escaping @Sendable () -> UInt64 = SystemClock.now
     ) throws(TransportError) -> PinnedConnector {
         guard let host = try? ServerName(address.host.utf8) else { throw .invalidAddress }
         let policy: PinPolicy
@@ -30,7 +37,7 @@ extension PinnedConnector {
                 rules: [PinRule(for: .exactly(host), mode: .trustOnly, pins: [])])
         } catch { throw .unknown }
         return try PinnedConnector(
-            ChainVerifier(policy: policy, anchors: anchors), environment: .development, clock: surroundings.now)
+            ChainVerifier(policy: policy, anchors: anchors), environment: .development, clock: clock)
     }
 }
 
@@ -44,7 +51,7 @@ extension TrustAnchors {
             "/etc/ssl/cert.pem",
         ]
         for path in paths {
-            guard let text = try? DurableFile(path: path).read(maximumByteCount: 16_777_216),
+            guard let text = FileManager.default.contents(atPath: path).map({ Array($0) }), text.count <= 16_777_216,
                 let certificates = try? PEMBlock.certificates(in: text)
             else { continue }
             return (TrustAnchors(readable: certificates), path)

@@ -9,7 +9,7 @@ public enum ChainProbe {
     ///
     /// - Throws: ``TransportError``.
     public static func presentedChain(
-        of address: DirectoryAddress, deadlines: NIOTransport.Deadlines = .standard
+        of address: ServerAddress, deadlines: ConnectionDeadlines = .standard
     ) async throws(TransportError) -> [[UInt8]] {
         do {
             var configuration = TLSConfiguration.makeClientConfiguration()

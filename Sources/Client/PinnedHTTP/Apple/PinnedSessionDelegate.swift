@@ -25,7 +25,7 @@
         ///   - clock: seconds since 1970.
         ///   - proxy: what the device's settings name for a host.
         public init(
-            _ policy: PinPolicy, clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+            _ policy: PinPolicy, clock: @escaping @Sendable () -> UInt64 = SystemClock.now,
             proxy: @escaping @Sendable (ServerName) -> ProxyState = { ProxySettings.ofProcess.state(for: $0) }
         ) {
             self.policy = policy
@@ -61,6 +61,17 @@
                 throw policy.refusal(of: host, .untrusted)
             }
             return try policy.judge(evaluated: path, for: host, at: clock(), proxy: proxy(host))
+        }
+    }
+
+    extension URLSession {
+        /// A session of which every connection is pinned.
+        ///
+        /// - Parameter policy: what is demanded. A host that it does not know is not connected to.
+        ///
+        /// Why a connection was refused stands in the delegate's ``PinnedSessionDelegate/refusal``.
+        public convenience init(configuration: URLSessionConfiguration, pinnedBy policy: PinPolicy) {
+            self.init(configuration: configuration, delegate: PinnedSessionDelegate(policy), delegateQueue: nil)
         }
     }
 #endif

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-/// A WebSocket through a ``PinnedConnector``: what STOMP and Janus ride on.
+/// A WebSocket through a ``PinnedConnector``: what STOMP rides on.
 ///
 /// Spec: RFC 6455.
 public final class PinnedWebSocket: Sendable {
@@ -54,9 +54,9 @@ public final class PinnedWebSocket: Sendable {
     /// - Throws: ``TransportError``: ``TransportError/refused(_:)`` before any byte of the request is sent;
     ///   ``TransportError/notUpgraded(status:)``, ``TransportError/wrongSubprotocol``.
     public static func open(
-        _ address: DirectoryAddress, path: String, offering offered: [Subprotocol] = [],
-        fields: [DirectoryRequest.Field] = [], through connector: PinnedConnector,
-        deadlines: NIOTransport.Deadlines = .standard
+        _ address: ServerAddress, path: String, offering offered: [Subprotocol] = [],
+        fields: [TransportRequest.Field] = [], through connector: PinnedConnector,
+        deadlines: ConnectionDeadlines = .standard
     ) async throws(TransportError) -> PinnedWebSocket {
         var headers = HTTPHeaders([("host", address.authority), ("user-agent", "signet")])
         if !offered.isEmpty {
@@ -64,8 +64,9 @@ public final class PinnedWebSocket: Sendable {
         }
         for field in fields { headers.add(name: field.name, value: field.value) }
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
-        let upgrade = try await connector.open(
-            address, for: .webSocket, on: MultiThreadedEventLoopGroup.singleton.next(), deadlines
+        let upgrade = try await connector.connect(
+            to: address, offering: ApplicationProtocols.webSocket,
+            on: MultiThreadedEventLoopGroup.singleton.next(), deadlines: deadlines
         ) { channel, _ in
             try start(head, offered, channel, deadlines)
         }
@@ -104,7 +105,7 @@ public final class PinnedWebSocket: Sendable {
 
     /// Sends the request behind TLS, on the event loop.
     private static func start(
-        _ head: HTTPRequestHead, _ offered: [Subprotocol], _ channel: any Channel, _ deadlines: NIOTransport.Deadlines
+        _ head: HTTPRequestHead, _ offered: [Subprotocol], _ channel: any Channel, _ deadlines: ConnectionDeadlines
     ) throws -> EventLoopFuture<PinnedWebSocket> {
         let upgrader = NIOTypedWebSocketClientUpgrader<PinnedWebSocket>(
             maxFrameSize: maximumByteCount,

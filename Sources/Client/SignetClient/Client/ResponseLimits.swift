@@ -1,20 +1,9 @@
 import KeyTransparency
+public import PinnedHTTP
 public import SignetAPI
 public import TransparencyLog
 
-/// What an honest answer may be at most, so that a dishonest one is refused before it costs memory.
-public struct ResponseLimit: Hashable, Sendable {
-    /// The longest body, in bytes.
-    public let maximumByteCount: Int
-    /// The only media type of a success, lower-case, without parameters; nil when any will do.
-    public let mediaType: String?
-
-    /// A limit.
-    public init(maximumByteCount: Int, mediaType: String?) {
-        self.maximumByteCount = maximumByteCount
-        self.mediaType = mediaType
-    }
-
+extension ResponseLimit {
     /// The limit for an answer of a route.
     public init(_ route: Route) {
         switch route {
@@ -45,8 +34,6 @@ public struct ResponseLimit: Hashable, Sendable {
         }
     }
 
-    /// A refusal: one JSON object with one word.
-    public static let refusal = ResponseLimit(maximumByteCount: 4096, mediaType: "application/json")
     /// A checkpoint with all its cosignatures.
     public static let checkpoint = ResponseLimit(maximumByteCount: 65_536, mediaType: nil)
 

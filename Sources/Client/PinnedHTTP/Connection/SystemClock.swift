@@ -1,0 +1,13 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The device's clock, which decides whether a certificate or a rule has ended unless another one is given.
+public enum SystemClock {
+    /// Seconds since 1970.
+    public static let now: @Sendable () -> UInt64 = { UInt64(max(0, time(nil))) }
+}
