@@ -54,7 +54,7 @@ struct WrapTests {
             let made = try book.key.wrap(
                 to: recipient, and: checkpoint, state: book.state, sender: alice.author(), suite: suite,
                 with: alice.sign())
-            #expect(made.header.carriesCheckpoint == (count > 0))
+            #expect(made.header.form == (count > 0 ? .keyAndCheckpoint : .key))
             #expect(try WrapRecord(decoding: made.encoded) == made)
             #expect(!made.encoded.contains(checkpoint) || count < 2, "sealed")
             let opened = try NoteKey.openAll(
@@ -68,6 +68,127 @@ struct WrapTests {
         }
     }
 
+    // MARK: Keys of earlier epochs
+
+    /// Three epochs; carol, who comes in the third, gets the keys of the first two as well, by the owner's choice.
+    private func shareWithHistory(
+        _ suite: WrapSuite = .xWing, _ checkpoint: [UInt8] = [], with carol: Person
+    ) throws -> (book: Notebook, wrap: WrapRecord) {
+        var book = book
+        try book.rekey(by: alice)
+        try book.rekey(by: alice)
+        try book.step(.share(carol.handle, .reader), by: alice)
+        let wrap = try book.key.wrap(
+            to: WrapRecipient.devices(of: carol.lookup())[0], and: checkpoint, older: Array(book.keys.dropLast()),
+            state: book.state, sender: alice.author(), suite: suite, with: alice.sign())
+        return (book, wrap)
+    }
+
+    @Test(arguments: WrapSuite.allCases) func olderKeysTravelBehindTheKey(suite: WrapSuite) throws {
+        for checkpoint in [[], [UInt8](repeating: 3, count: WrapRecord.maximumCheckpointByteCount)] {
+            let (book, made) = try shareWithHistory(suite, checkpoint, with: mallory)
+            #expect(made.header.form == .keyAndOlderKeys)
+            #expect(try WrapRecord(decoding: made.encoded) == made)
+            let opened = try NoteKey.openAll(
+                made, with: mallory.agreementKeys(), control: book.control([alice]), authors: authors([alice]))
+            #expect(opened.checkpoint == checkpoint)
+            #expect((opened.older + [opened.key]).map(\.commitment) == book.keys.map(\.commitment))
+            #expect((opened.older + [opened.key]).map(\.epoch) == [1, 2, 3])
+        }
+    }
+
+    /// Whoever is not chosen gets nothing of it: not another device, and not another member, whom the server names in its place.
+    @Test func olderKeysOpenForNobodyElse() throws {
+        let (book, made) = try shareWithHistory(with: mallory)
+        let control = try book.control([alice])
+        #expect(throws: SealedNoteError.notForThisDevice) { try open(made, by: bob, [alice], control: control) }
+        let recipient = bob.author()
+        let header = WrapRecord.Header(
+            note: book.note, epoch: 3, control: book.state.head, sender: alice.author(), recipient: recipient,
+            recipientKeys: bob.devices[0].keys.hash, suite: .xWing, form: .keyAndOlderKeys)
+        let moved = try WrapRecord(
+            header, encapsulation: made.encapsulation, ciphertext: made.ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.notOpened) { try open(moved, by: bob, [alice], control: control) }
+    }
+
+    /// Who was removed, and has every key of before and everything that the server has.
+    @Test mutating func olderKeysForSomebodyHelpNobodyWhoWasRemoved() throws {
+        let bobsKeys = try bob.agreementKeys()
+        let first = book.key
+        try book.unshare(bob.handle, by: alice)
+        try book.rekey(by: alice)
+        try book.step(.share(mallory.handle, .reader), by: alice)
+        let made = try book.key.wrap(
+            to: WrapRecipient.devices(of: mallory.lookup())[0], older: Array(book.keys.dropLast()), state: book.state,
+            sender: alice.author(), with: alice.sign())
+        #expect(throws: (any Error).self) {
+            try WrapCipher.open(
+                made.encapsulation, made.ciphertext, with: bobsKeys, suite: .xWing, purpose: .noteAndOlderKeys,
+                associated: made.header.encoded)
+        }
+        // With the owner's own wrap, made for bob against the rules, the client refuses: he is no member.
+        #expect(throws: SealedNoteError.notAMember) {
+            try book.key.wrap(
+                to: WrapRecipient.devices(of: bob.lookup())[0], older: [first, book.keys[1]], state: book.state,
+                sender: alice.author(), with: alice.sign())
+        }
+    }
+
+    /// Only one of the older keys is another than the owner committed to: nothing of the wrap is taken.
+    @Test func anOlderKeyThatTheOwnerDidNotCommitToIsRefused() throws {
+        let (book, good) = try shareWithHistory(with: mallory)
+        let control = try book.control([alice])
+        func forged(_ older: [NoteKey]) throws -> WrapRecord {
+            let sealed = try WrapCipher.seal(
+                book.key.secret, older: older.map(\.secret), to: WrapRecipient.devices(of: try mallory.lookup())[0],
+                suite: .xWing, purpose: .noteAndOlderKeys, associated: good.header.encoded)
+            return try WrapRecord(
+                good.header, encapsulation: sealed.encapsulation, ciphertext: sealed.ciphertext, with: alice.sign())
+        }
+        #expect(try open(forged(Array(book.keys.dropLast())), by: mallory, [alice], control: control).epoch == 3)
+        let other = NoteKey.generate(note: book.note, epoch: 1)
+        #expect(throws: SealedNoteError.anotherOlderCommitment(epoch: 1)) {
+            try open(forged([other, book.keys[1]]), by: mallory, [alice], control: control)
+        }
+        #expect(throws: SealedNoteError.anotherOlderCommitment(epoch: 2)) {
+            try open(forged([book.keys[0], other]), by: mallory, [alice], control: control)
+        }
+        #expect(throws: SealedNoteError.notOfThisNote) {
+            try open(forged([other, book.keys[0], book.keys[1]]), by: mallory, [alice], control: control)
+        }
+    }
+
+    @Test func olderKeysAreThoseRightBefore() throws {
+        let (book, _) = try shareWithHistory(with: mallory)
+        let recipient = WrapRecipient.devices(of: try mallory.lookup())[0]
+        let other = NoteKey.generate(note: book.note, epoch: 2)
+        for older in [[book.keys[0]], [book.keys[1], book.keys[0]], [other], book.keys] {
+            #expect(throws: SealedNoteError.anotherKey) {
+                try book.key.wrap(
+                    to: recipient, older: older, state: book.state, sender: alice.author(), with: alice.sign())
+            }
+        }
+        _ = try book.key.wrap(
+            to: recipient, older: [book.keys[1]], state: book.state, sender: alice.author(), with: alice.sign())
+    }
+
+    /// One spelling: a wrap without older keys is of the first or second form, and the form is part of what is sealed.
+    @Test func aWrapOfTheThirdFormHasOlderKeys() throws {
+        let (book, made) = try shareWithHistory(with: mallory)
+        let short = Array(made.ciphertext.prefix(WrapRecord.ciphertextByteCount + 2 + 31))
+        #expect(throws: NoteRecordError.invalidField) {
+            try WrapRecord(made.header, encapsulation: made.encapsulation, ciphertext: short, with: alice.sign())
+        }
+        let header = WrapRecord.Header(
+            note: book.note, epoch: 3, control: book.state.head, sender: alice.author(), recipient: mallory.author(),
+            recipientKeys: mallory.devices[0].keys.hash, suite: .xWing, form: .keyAndCheckpoint)
+        let renamed = try WrapRecord(
+            header, encapsulation: made.encapsulation, ciphertext: made.ciphertext, with: alice.sign())
+        #expect(throws: SealedNoteError.notOpened) {
+            try open(renamed, by: mallory, [alice], control: book.control([alice]))
+        }
+    }
+
     /// One spelling: a wrap without a checkpoint is of the first form.
     @Test func aWrapOfTheSecondFormHasACheckpoint() throws {
         let made = try wrap()
@@ -75,7 +196,7 @@ struct WrapTests {
         let second = WrapRecord.Header(
             note: header.note, epoch: header.epoch, control: header.control, sender: header.sender,
             recipient: header.recipient, recipientKeys: header.recipientKeys, suite: header.suite,
-            carriesCheckpoint: true)
+            form: .keyAndCheckpoint)
         #expect(throws: NoteRecordError.invalidField) {
             try WrapRecord(
                 second, encapsulation: made.encapsulation, ciphertext: made.ciphertext, with: alice.sign())

@@ -18,6 +18,7 @@ struct NoteDesk {
 
     init(
         _ town: Town, _ home: String, _ server: PaperNoteServer, deathAfter limit: DeathClock = DeathClock(),
+        bounds: FeedBounds = .standard, lie: LyingTransport.Answer? = nil,
         turn: @escaping @Sendable (NoteRoute) async -> Void = { _ in }
     ) async throws {
         let folder = HomeFolder(path: town[home].path())
@@ -34,12 +35,13 @@ struct NoteDesk {
         let surroundings = Surroundings(
             now: Surroundings.system.now, wait: { _ in }, randomBytes: Surroundings.system.randomBytes)
         client = try Client(
-            of: profile, over: transport, remembering: trustStore,
+            of: profile, over: lie.map { LyingTransport(transport, $0) } ?? transport, remembering: trustStore,
             owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing, identityKey: secrets.identityKey),
             in: surroundings)
         store = try NotesStore.open(at: folder.path + "/notes.sqlite") { () throws(StoreError) in try limit.write() }
         book = try await NoteBook(
-            client, secrets: secrets, store: store, in: surroundings, isUnlocking: false, headsInLog: .notThere)
+            client, secrets: secrets, store: store, in: surroundings, isUnlocking: false, headsInLog: .notThere,
+            bounds: bounds)
     }
 
     /// Each keystore is opened once.
@@ -62,9 +64,10 @@ struct NoteDesk {
     /// Opens a book, uses it, and closes it.
     static func with<Value: Sendable>(
         _ town: Town, _ home: String, _ server: PaperNoteServer, deathAfter limit: DeathClock = DeathClock(),
+        bounds: FeedBounds = .standard, lie: LyingTransport.Answer? = nil,
         _ body: (NoteBook<SQLiteStore>) async throws -> Value
     ) async throws -> Value {
-        let desk = try await NoteDesk(town, home, server, deathAfter: limit)
+        let desk = try await NoteDesk(town, home, server, deathAfter: limit, bounds: bounds, lie: lie)
         do {
             let value = try await body(desk.book)
             try desk.close()
@@ -73,6 +76,24 @@ struct NoteDesk {
             try desk.close()
             throw error
         }
+    }
+}
+
+/// A way to a server that answers some routes of the notes as it likes.
+struct LyingTransport: DirectoryTransport {
+    /// The answer to a request of a route of the notes, or of another one (nil); nil for the true answer.
+    typealias Answer = @Sendable (NoteRoute?, [UInt8]) -> [UInt8]?
+
+    private let inner: any DirectoryTransport
+    private let answer: Answer
+
+    init(_ inner: any DirectoryTransport, _ answer: @escaping Answer) { (self.inner, self.answer) = (inner, answer) }
+
+    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+        guard let body = answer(NoteRoute.allCases.first { $0.path == request.path }, request.body) else {
+            return try await inner.send(request)
+        }
+        return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
     }
 }
 

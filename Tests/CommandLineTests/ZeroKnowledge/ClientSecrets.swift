@@ -22,7 +22,7 @@ struct OpenedHome {
         keystore = try Keystore(decoding: folder.keystore.read(maximumByteCount: 1 << 16))
         device = try keystore.open(with: Self.passphrase)
         let store = try NotesStore.open(at: home.path() + "/notes.sqlite")
-        let (wraps, files) = try store.read { tables in
+        let (wraps, files) = try store.read(nil) { tables in
             (try tables.accountKeys(), try tables.notes().map { try tables.file(of: $0) })
         }
         try store.close()

@@ -92,6 +92,7 @@ extension NoteBook {
             let answer: AccountHeadsAnswer = try await calls.call(
                 .accountHeads, AccountHeadsRequest(after: after))
             heads += answer.heads
+            guard heads.count <= bounds.heads else { throw .endlessFeed }
             if let notes = answer.notes { return (heads, notes) }
             guard let last = answer.heads.last, last.number > after else {
                 guard known == nil, heads.isEmpty else { throw .serverWentBack }

@@ -68,7 +68,8 @@ struct NoteOpener: Sendable {
             note: file.note, control: control, readable: readable, revisions: revisions,
             sentRevisionCount: file.accepted.revisions.count, children: children, leftOut: leftOut,
             keys: keys,
-            document: revisions.head.map { document($0, keys) }, isPending: !whole.outbox.isEmpty,
+            document: revisions.head.map { document($0, keys, refusal(of: file, readable, keys)) },
+            isPending: !whole.outbox.isEmpty,
             fault: fault ?? file.standingFault, sentHead: file.sentHead, departed: file.departed(control))
     }
 
@@ -122,15 +123,37 @@ struct NoteOpener: Sendable {
             guard let account = accounts[wrap.accountEpoch] else { continue }
             keys[wrap.epoch] = try? wrap.open(with: account, control: control)
         }
-        for wrap in file.wraps where keys[wrap.header.epoch] == nil {
-            keys[wrap.header.epoch] = try? NoteKey.open(
-                wrap, with: device, control: control, authors: KnownAuthors([]))
+        for wrap in file.wraps where wrap.mayBringMore(than: keys) {
+            let opened = try? NoteKey.openAll(wrap, with: device, control: control, authors: KnownAuthors([]))
+            guard let opened else { continue }
+            for key in [opened.key] + opened.older where keys[key.epoch] == nil { keys[key.epoch] = key }
         }
         return keys
     }
 
-    private func document(_ revision: VerifiedRevision, _ keys: [UInt32: NoteKey]) -> Result<NoteDocument, NoteLock> {
-        guard let key = keys[revision.record.epoch] else { return .failure(.noKey(epoch: revision.record.epoch)) }
+    /// Why a wrap that is for this device, and whose sender may send it, brought no key; nil if a key is there.
+    private func refusal(
+        of file: NoteFile, _ control: VerifiedControl, _ keys: [UInt32: NoteKey]
+    ) -> SealedNoteError? {
+        for wrap in file.wraps where keys[wrap.header.epoch] == nil && wrap.header.epoch == control.state.epoch {
+            do throws(SealedNoteError) {
+                _ = try NoteKey.open(wrap, with: device, control: control, authors: KnownAuthors([]))
+            } catch {
+                switch error {
+                case .anotherCommitment, .anotherOlderCommitment: return error
+                default: continue
+                }
+            }
+        }
+        return nil
+    }
+
+    private func document(
+        _ revision: VerifiedRevision, _ keys: [UInt32: NoteKey], _ refusal: SealedNoteError?
+    ) -> Result<NoteDocument, NoteLock> {
+        guard let key = keys[revision.record.epoch] else {
+            return .failure(refusal.map { .sealed($0) } ?? .noKey(epoch: revision.record.epoch))
+        }
         do throws(SealedNoteError) { return .success(try key.open(revision)) } catch { return .failure(.sealed(error)) }
     }
 
@@ -154,10 +177,19 @@ struct NoteOpener: Sendable {
     }
 }
 
+extension WrapRecord {
+    /// Whether it may hold a key that is not among these.
+    fileprivate func mayBringMore(than keys: [UInt32: NoteKey]) -> Bool {
+        guard keys[header.epoch] != nil else { return true }
+        return header.form == .keyAndOlderKeys && (1..<header.epoch).contains { keys[$0] == nil }
+    }
+}
+
 extension NoteFile {
     /// What is wrong without looking at anything again.
     fileprivate var standingFault: NoteLock? {
         if isGone { return .erased }
+        if isOverfull { return .overfull }
         return incoming.isEmpty ? nil : .waiting
     }
 
@@ -208,4 +240,6 @@ public enum NoteLock: Error, Hashable, Sendable {
     case erased
     /// News of it came and wait to be judged by the next sync.
     case waiting
+    /// More of it came that is not believed than a device keeps: some was dropped.
+    case overfull
 }

@@ -13,6 +13,7 @@ public actor NoteBook<Store: ClientStore> {
     let store: NotesStore
     let surroundings: Surroundings
     let author: Author
+    let seal: StoreSeal
     let device: DeviceAgreementKeys
     let calls: NoteCalls<Store>
 
@@ -25,6 +26,8 @@ public actor NoteBook<Store: ClientStore> {
     var broken: [NoteID: NoteLock] = [:]
     /// Verified keys of people, for the length of one sync.
     var keysOfPeople: [Handle: AuthorKeys] = [:]
+    /// How many people were looked up, in as long, who are neither known nor members of anything that is believed.
+    var unexpectedPeople = 0
     /// The own account, for as long.
     var own: VerifiedLookup?
     /// The epoch of somebody's verified lookup, for as long: in it the log says where notes stand.
@@ -41,6 +44,11 @@ public actor NoteBook<Store: ClientStore> {
     /// Those that are not here as the log says, or may not be.
     var doubts: [NoteID: HeadDoubt] = [:]
     let headsInLog: HeadsInLog
+    let bounds: FeedBounds
+    /// The note of which nothing is dropped, while a step is made that needs all that came of it.
+    var spared: NoteID?
+    /// Notes of which something was dropped in this sync, since it was too much.
+    var dropped: Set<NoteID> = []
     /// Checkpoints from others that were compared already.
     var metCheckpoints: Set<[UInt8]> = []
 
@@ -61,15 +69,17 @@ public actor NoteBook<Store: ClientStore> {
     /// With a server of notes that has no log: for tests.
     package init(
         _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings,
-        isUnlocking: Bool, headsInLog: HeadsInLog
+        isUnlocking: Bool, headsInLog: HeadsInLog, bounds: FeedBounds = .standard
     ) async throws(NotesError) {
         self.headsInLog = headsInLog
+        self.bounds = bounds
         self.client = client
         self.secrets = secrets
         self.store = store
         self.surroundings = surroundings
         author = Author(handle: secrets.handle, device: secrets.keys.signing)
         device = try DeviceAgreementKeys(secrets)
+        seal = try StoreSeal(secrets)
         calls = NoteCalls(client: client, secrets: secrets, surroundings: surroundings)
         guard try !read({ try $0.account().isLocked }) else {
             guard isUnlocking else { throw .isLocked }
@@ -141,14 +151,22 @@ public actor NoteBook<Store: ClientStore> {
     var opener: NoteOpener { NoteOpener(owner: author.handle, device: device, accounts: accounts) }
 
     func loadAll() throws(NotesError) {
-        for note in try read({ try $0.notes() }) { try load(note) }
+        let notes = try read { try $0.notes() }
+        // Some at a time in one transaction.
+        for start in stride(from: 0, to: notes.count, by: 100) {
+            let some = notes[start..<min(start + 100, notes.count)]
+            for file in try read({ tables in try some.map { try tables.file(of: $0) } }) { try load(file) }
+        }
     }
 
     /// Opens one note anew from the store, after what waits to be sent was brought to where the note stands.
-    func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) {
+    func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) { try load(file(of: note), fault: fault) }
+
+    private func load(_ stored: NoteFile, fault: NoteLock? = nil) throws(NotesError) {
         index = nil
+        var file = stored
+        let note = file.note
         let fault = fault ?? (withheld.contains(note) ? .withheld : doubts[note].map { .doubted($0) })
-        var file = try file(of: note)
         if try rebase(file) { file = try self.file(of: note) }
         held[note] = nil
         broken[note] = nil
@@ -161,12 +179,12 @@ public actor NoteBook<Store: ClientStore> {
     }
 
     func read<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
-        do { return try store.read(body) } catch { throw .store(error) }
+        do { return try store.read(seal, body) } catch { throw .store(error) }
     }
 
     /// One transaction.
     func write<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
-        do { return try store.write(body) } catch { throw .store(error) }
+        do { return try store.write(seal, body) } catch { throw .store(error) }
     }
 
     func freshName() throws(NotesError) -> NoteID {

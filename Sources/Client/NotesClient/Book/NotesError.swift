@@ -61,6 +61,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case doubted(HeadDoubt)
     /// A sealed export is not made, or not taken in.
     case bundle(BundleError)
+    /// The server shows page after page of what is new, and says that there is more. What came is kept; a retry goes on behind it.
+    case endlessFeed
     /// The server does not have what it showed this device before.
     case serverWentBack
     /// The server shows another history of the account than an own device.
@@ -78,7 +80,7 @@ public enum NotesError: Error, Hashable, Sendable {
         case .client(let error): error.family
         case .store(let error): error.family
         case .keepsMoving: .environment
-        case .serverWentBack, .doubted, .accountHead, .accountKey, .malformedAnswer, .contradicted: .peer
+        case .serverWentBack, .endlessFeed, .doubted, .accountHead, .accountKey, .malformedAnswer, .contradicted: .peer
         case .locked(let lock): lock.family
         case .bundle(.notRead), .bundle(.notWritten), .bundle(.notEnoughMemory): .environment
         case .noRandomness, .bundle(.notSealed): .bug
@@ -92,7 +94,7 @@ extension NoteLock {
     public var family: ErrorFamily {
         switch self {
         case .noKey, .noAccountKey, .changedKeys, .waiting: .caller
-        case .sealed, .control, .revisions, .child, .withheld, .missingFile, .doubted, .erased: .peer
+        case .sealed, .control, .revisions, .child, .withheld, .missingFile, .doubted, .erased, .overfull: .peer
         }
     }
 }

@@ -56,14 +56,29 @@ struct SearchIndex: Sendable {
     }
 
     private static func folded(_ parts: [[UInt8]]) -> [UInt8] {
-        parts.flatMap { [UInt8(ascii: "\n")] + folded($0) }
+        var all: [UInt8] = []
+        all.reserveCapacity(parts.reduce(parts.count) { $0 + $1.count })
+        for part in parts {
+            all.append(UInt8(ascii: "\n"))
+            append(part, to: &all)
+        }
+        return all
     }
 
-    private static func folded(_ text: [UInt8]) -> [UInt8] {
-        guard text.contains(where: { $0 >= 0x80 }) else {
-            return text.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    /// Passes over the bytes without a branch: there are megabytes of them.
+    private static func append(_ text: [UInt8], to all: inout [UInt8]) {
+        guard text.withUnsafeBufferPointer({ $0.reduce(0, |) }) < 0x80 else {
+            all += Array(String(decoding: text, as: UTF8.self).lowercased().utf8)
+            return
         }
-        return Array(String(decoding: text, as: UTF8.self).lowercased().utf8)
+        let start = all.count
+        all += text
+        all.withUnsafeMutableBufferPointer { bytes in
+            for index in start..<bytes.count {
+                let byte = bytes[index]
+                bytes[index] = byte | (byte &- UInt8(ascii: "A") < 26 ? 0x20 : 0)
+            }
+        }
     }
 
     private static func holds(_ text: [UInt8], _ term: WordFinder, _ atWordStart: Bool) -> Bool {

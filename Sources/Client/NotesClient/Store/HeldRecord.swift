@@ -20,9 +20,15 @@ enum HeldRecord: Sendable {
     /// The step by which a member left, and which is theirs: a device signed it that they had when it came.
     case leaving(ControlEntry)
 
-    init(_ kind: RecordKind, decoding bytes: [UInt8]) throws {
+    /// - Parameter isChecked: whether this device has checked the signature before, in these bytes.
+    init(_ kind: RecordKind, decoding bytes: [UInt8], isChecked: Bool) throws {
         self =
             switch kind {
+            case .control where isChecked: .control(try ControlEntry(uncheckedSignature: bytes))
+            case .revision where isChecked: .revision(try RevisionRecord(uncheckedSignature: bytes))
+            case .child where isChecked: .child(try ChildRecord(uncheckedSignature: bytes))
+            case .wrap where isChecked: .wrap(try WrapRecord(uncheckedSignature: bytes))
+            case .leaving where isChecked: .leaving(try ControlEntry(uncheckedSignature: bytes))
             case .control: .control(try ControlEntry(decoding: bytes))
             case .revision: .revision(try RevisionRecord(decoding: bytes))
             case .child: .child(try ChildRecord(decoding: bytes))
@@ -32,6 +38,14 @@ enum HeldRecord: Sendable {
             case .gone: .gone
             case .leaving: .leaving(try ControlEntry(decoding: bytes))
             }
+    }
+
+    /// Whether it ends with the signature of its author's device.
+    var isSigned: Bool {
+        switch self {
+        case .control, .revision, .child, .wrap, .leaving: true
+        case .ownWrap, .childList, .gone: false
+        }
     }
 
     var kind: RecordKind {
@@ -92,6 +106,8 @@ struct NoteFile: Sendable {
     var wraps: [WrapRecord] = []
     var ownWraps: [OwnWrap] = []
     var childLists: [ChildList] = []
+    /// Whether some of what came was dropped, since it was too much.
+    var isOverfull = false
     var outbox: [OutboxItem] = []
     /// The steps by which members left, as far as they are theirs.
     var leavings: [ControlEntry] = []

@@ -37,14 +37,19 @@ public final class NotesStore: Sendable {
         do { try queue.close() } catch { throw StoreError(error) }
     }
 
-    func read<Value>(_ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
-        do { return try queue.read { try body(NotesTables(db: $0)) } } catch { throw StoreError(stored: error) }
+    /// - Parameter seal: what this device has remembered of signatures; nil checks each.
+    func read<Value>(_ seal: StoreSeal?, _ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
+        do { return try queue.read { try body(NotesTables(db: $0, seal: seal)) } } catch {
+            throw StoreError(stored: error)
+        }
     }
 
     /// One transaction.
-    func write<Value>(_ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
+    func write<Value>(_ seal: StoreSeal?, _ body: (NotesTables) throws -> Value) throws(StoreError) -> Value {
         try hook()
-        do { return try queue.write { try body(NotesTables(db: $0)) } } catch { throw StoreError(stored: error) }
+        do { return try queue.write { try body(NotesTables(db: $0, seal: seal)) } } catch {
+            throw StoreError(stored: error)
+        }
     }
 }
 
@@ -63,8 +68,9 @@ extension StoreError {
 enum NotesSchema {
     /// Marks the file as ours: "SGNN".
     private static let applicationID = 0x5347_4E4E
-    /// 2: records of a leaving, which a program of before would take for damage.
-    private static let version = 2
+    /// 2: records of a leaving, which a program of before would take for damage. 3: keys and lists are marked once they are
+    /// believed, and beside records stands that their signature was checked.
+    private static let version = 3
 
     static func open(_ path: String) throws -> DatabaseQueue {
         var options = DurableDatabase.Options()
@@ -80,14 +86,24 @@ enum NotesSchema {
         let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         switch (application, found) {
         case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
-            try db.execute(sql: tables + later)
+            try db.execute(sql: tables + third + later)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         // Tables that came later; who does not know them does without.
-        case (applicationID, 1...version): try db.execute(sql: later + "PRAGMA user_version = \(version)")
+        case (applicationID, 1...version):
+            // What a program of before kept, it used: it counts as believed.
+            if found < 3 { try db.execute(sql: third) }
+            try db.execute(sql: later + "PRAGMA user_version = \(version)")
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
         }
     }
+
+    private static let third = """
+        UPDATE record SET is_accepted = 1 WHERE kind IN (4, 5, 6, 7);
+        ALTER TABLE record ADD COLUMN code BLOB; -- StoreSeal: this device has checked the signature
+        ALTER TABLE outbox ADD COLUMN code BLOB;
+
+        """
 
     private static let later = """
         CREATE TABLE IF NOT EXISTS refuted (
@@ -99,6 +115,8 @@ enum NotesSchema {
         CREATE TABLE IF NOT EXISTS removal (
             device BLOB PRIMARY KEY NOT NULL, account_epoch INTEGER NOT NULL, keeps_keys INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS record_unbelieved ON record (note) WHERE is_accepted <> 1;
+        CREATE TABLE IF NOT EXISTS overfull (note BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS own_device (device BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;
         """
 
@@ -110,7 +128,9 @@ enum NotesSchema {
         CREATE TABLE account_key (epoch INTEGER PRIMARY KEY NOT NULL, wrap BLOB NOT NULL) STRICT;
         CREATE TABLE record (
             note BLOB NOT NULL, kind INTEGER NOT NULL, number INTEGER NOT NULL, hash BLOB NOT NULL,
-            bytes BLOB NOT NULL, is_accepted INTEGER NOT NULL, UNIQUE (note, kind, number, hash)
+            bytes BLOB NOT NULL,
+            is_accepted INTEGER NOT NULL, -- 0: not, or not yet; 1: believed; 2: counts nowhere, which is settled
+            UNIQUE (note, kind, number, hash)
         ) STRICT;
         CREATE TABLE outbox (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT, note BLOB NOT NULL, kind INTEGER NOT NULL,

@@ -12,6 +12,7 @@ import SignetClient
 /// The tables within one transaction.
 struct NotesTables {
     let db: Database
+    let seal: StoreSeal?
 
     // MARK: The account
 
@@ -91,21 +92,20 @@ struct NotesTables {
     /// Notes of which something came that was not accepted, or not yet.
     func notesWithNews() throws -> [NoteID] {
         let judged = [RecordKind.control, .revision, .child].map { String($0.rawValue) }.joined(separator: ", ")
-        let sql = "SELECT DISTINCT note FROM record WHERE is_accepted = 0 AND kind IN (\(judged))"
+        let sql = "SELECT DISTINCT note FROM record WHERE is_accepted <> 1 AND is_accepted = 0 AND kind IN (\(judged))"
         return try Data.fetchAll(db, sql: sql).map { try Self.note($0) }
     }
 
     func file(of note: NoteID) throws -> NoteFile {
         var file = NoteFile(note: note)
-        let rows = try Row.fetchCursor(
-            db, sql: "SELECT kind, bytes, is_accepted FROM record WHERE note = ? ORDER BY kind, number",
-            arguments: [Data(note.bytes)])
+        let sql = "SELECT kind, bytes, is_accepted, code FROM record WHERE note = ? ORDER BY kind, number"
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [Data(note.bytes)])
         while let row = try rows.next() {
-            guard let kind = RecordKind(rawValue: row["kind"]) else { throw StoreError.damaged }
-            let record = try HeldRecord(kind, decoding: Array(row["bytes"] as Data))
-            file.add(record, isAccepted: row["is_accepted"])
+            let record = try record(row)
+            file.add(record, isAccepted: row["is_accepted"] != 0)
         }
         file.outbox = try outbox(of: note)
+        file.isOverfull = try isOverfull(note)
         return file
     }
 
@@ -118,20 +118,105 @@ struct NotesTables {
             ])
         guard isAside == nil else { return }
         try db.execute(
-            sql: "INSERT OR IGNORE INTO record VALUES (?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR IGNORE INTO record VALUES (?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 Data(note.bytes), record.kind.rawValue, Int64(bitPattern: record.number),
-                Data(RecordHash(of: record.encoded).bytes), Data(record.encoded), isAccepted,
+                Data(RecordHash(of: record.encoded).bytes), Data(record.encoded), isAccepted, code(of: record),
             ])
         if isAccepted { try accept(record, of: note) }
     }
 
     func accept(_ record: HeldRecord, of note: NoteID) throws {
         try db.execute(
-            sql: "UPDATE record SET is_accepted = 1 WHERE note = ? AND kind = ? AND number = ? AND hash = ?",
+            sql: "UPDATE record SET is_accepted = 1, code = ? WHERE note = ? AND kind = ? AND number = ? AND hash = ?",
+            arguments: [
+                code(of: record), Data(note.bytes), record.kind.rawValue, Int64(bitPattern: record.number),
+                Data(RecordHash(of: record.encoded).bytes),
+            ])
+    }
+
+    // MARK: What is not believed
+
+    /// Keeps a record that is not believed and needs no judging any more. It stays among what is too much.
+    func settle(_ record: HeldRecord, of note: NoteID) throws {
+        try keep(record, of: note)
+        try db.execute(
+            sql: """
+                UPDATE record SET is_accepted = 2
+                WHERE note = ? AND kind = ? AND number = ? AND hash = ? AND is_accepted = 0
+                """,
             arguments: [
                 Data(note.bytes), record.kind.rawValue, Int64(bitPattern: record.number),
                 Data(RecordHash(of: record.encoded).bytes),
+            ])
+    }
+
+    /// Bytes of each note that are not believed: notes of which something is come first, then the others, as they came.
+    func unbelievedByteCounts() throws -> [(NoteID, Int)] {
+        let sql = """
+            SELECT note, SUM(length(bytes) + \(FeedBounds.recordByteCount)),
+                EXISTS (SELECT 1 FROM record known WHERE known.note = record.note AND kind = 1 AND is_accepted = 1)
+            FROM record WHERE is_accepted <> 1 GROUP BY note ORDER BY 3 DESC, MIN(rowid)
+            """
+        return try Row.fetchAll(db, sql: sql).map { (try Self.note($0[0]), $0[1]) }
+    }
+
+    /// Keys, lists and words of the server's about a note that nothing has confirmed yet.
+    func unsettled(of note: NoteID) throws -> [HeldRecord] {
+        let sql = "SELECT kind, bytes, code FROM record WHERE note = ? AND is_accepted = 0 AND kind IN (4, 5, 6, 7)"
+        return try Row.fetchAll(db, sql: sql, arguments: [Data(note.bytes)]).map(record)
+    }
+
+    /// A record whose signature is checked unless this device did that before.
+    private func record(_ row: Row) throws -> HeldRecord {
+        guard let kind = RecordKind(rawValue: row["kind"]) else { throw StoreError.damaged }
+        let bytes = Array(row["bytes"] as Data)
+        let isChecked = (row["code"] as Data?).map { seal?.isCode(Array($0), of: bytes, kind) ?? false } ?? false
+        return try HeldRecord(kind, decoding: bytes, isChecked: isChecked)
+    }
+
+    /// nil where no signature was checked.
+    private func code(of record: HeldRecord) -> Data? {
+        record.isSigned ? seal.map { Data($0.code(of: record.encoded, record.kind)) } : nil
+    }
+
+    /// Drops what of a note is not believed behind the first so many bytes, in the order in which it came, and remembers that unless
+    /// nothing is left of the note.
+    ///
+    /// - Returns: whether something is left.
+    func dropUnbelieved(of note: NoteID, behind byteCount: Int) throws -> Bool {
+        let sql = "SELECT rowid, length(bytes) FROM record WHERE note = ? AND is_accepted <> 1 ORDER BY rowid"
+        var left = byteCount
+        for row in try Row.fetchAll(db, sql: sql, arguments: [Data(note.bytes)]) {
+            left -= row[1] + FeedBounds.recordByteCount
+            guard left < 0 else { continue }
+            try db.execute(sql: "DELETE FROM record WHERE rowid = ?", arguments: [row[0] as Int64])
+        }
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO overfull SELECT note FROM record WHERE note = ? LIMIT 1",
+            arguments: [Data(note.bytes)])
+        return try isOverfull(note)
+    }
+
+    private func isOverfull(_ note: NoteID) throws -> Bool {
+        let sql = "SELECT 1 FROM overfull WHERE note = ?"
+        return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(note.bytes)]) != nil
+    }
+
+    /// All that was dropped is fetched again.
+    func forgetOverfull() throws { try db.execute(sql: "DELETE FROM overfull") }
+
+    /// Bytes that were set aside.
+    func refutedByteCount() throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT SUM(length(bytes) + \(FeedBounds.recordByteCount)) FROM refuted") ?? 0
+    }
+
+    /// Takes a record out of what is judged and does not keep it.
+    func drop(_ record: HeldRecord, of note: NoteID) throws {
+        try db.execute(
+            sql: "DELETE FROM record WHERE note = ? AND kind = ? AND hash = ? AND is_accepted = 0",
+            arguments: [
+                Data(note.bytes), record.kind.rawValue, Data(RecordHash(of: record.encoded).bytes),
             ])
     }
 
@@ -141,9 +226,7 @@ struct NotesTables {
         try db.execute(
             sql: "INSERT OR IGNORE INTO refuted VALUES (?, ?, ?, ?)",
             arguments: [Data(note.bytes), record.kind.rawValue, hash, Data(record.encoded)])
-        try db.execute(
-            sql: "DELETE FROM record WHERE note = ? AND kind = ? AND hash = ? AND is_accepted = 0",
-            arguments: [Data(note.bytes), record.kind.rawValue, hash])
+        try drop(record, of: note)
     }
 
     // MARK: What the log does not say yet
@@ -171,20 +254,20 @@ struct NotesTables {
 
     /// Everything that waits to be sent, the oldest first.
     func outbox() throws -> [OutboxItem] {
-        try Row.fetchAll(db, sql: "SELECT * FROM outbox ORDER BY sequence").map(Self.item)
+        try Row.fetchAll(db, sql: "SELECT * FROM outbox ORDER BY sequence").map(item)
     }
 
     private func outbox(of note: NoteID) throws -> [OutboxItem] {
-        try Row.fetchAll(
-            db, sql: "SELECT * FROM outbox WHERE note = ? ORDER BY sequence", arguments: [Data(note.bytes)]
-        ).map(Self.item)
+        let sql = "SELECT * FROM outbox WHERE note = ? ORDER BY sequence"
+        return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [Data(note.bytes)]).map(item)
     }
 
     func enqueue(_ record: HeldRecord, of note: NoteID, ownWrap: OwnWrap? = nil) throws {
         try db.execute(
-            sql: "INSERT INTO outbox (note, kind, bytes, own_wrap) VALUES (?, ?, ?, ?)",
+            sql: "INSERT INTO outbox (note, kind, bytes, own_wrap, code) VALUES (?, ?, ?, ?, ?)",
             arguments: [
                 Data(note.bytes), record.kind.rawValue, Data(record.encoded), ownWrap.map { Data($0.encoded) },
+                code(of: record),
             ])
     }
 
@@ -192,11 +275,9 @@ struct NotesTables {
         try db.execute(sql: "DELETE FROM outbox WHERE sequence = ?", arguments: [item.sequence])
     }
 
-    private static func item(_ row: Row) throws -> OutboxItem {
-        guard let kind = RecordKind(rawValue: row["kind"]) else { throw StoreError.damaged }
-        return OutboxItem(
-            sequence: row["sequence"], note: try note(row["note"]),
-            record: try HeldRecord(kind, decoding: Array(row["bytes"] as Data)),
+    private func item(_ row: Row) throws -> OutboxItem {
+        OutboxItem(
+            sequence: row["sequence"], note: try Self.note(row["note"]), record: try record(row),
             ownWrap: try (row["own_wrap"] as Data?).map { try OwnWrap(decoding: Array($0)) })
     }
 

@@ -16,9 +16,11 @@ extension NoteBook {
         var met: [Handle: MetCheckpoint] = [:]
         for note in notes.sorted() {
             guard let control = held[note]?.readable else { continue }
-            for wrap in try file(of: note).wraps where wrap.header.carriesCheckpoint {
+            for wrap in try file(of: note).wraps where wrap.header.form != .key {
                 let opened = try? NoteKey.openAll(wrap, with: device, control: control, authors: KnownAuthors([]))
-                guard let checkpoint = opened?.checkpoint, metCheckpoints.insert(checkpoint).inserted else { continue }
+                guard let checkpoint = opened?.checkpoint, !checkpoint.isEmpty,
+                    metCheckpoints.insert(checkpoint).inserted
+                else { continue }
                 let found: MetCheckpoint
                 do { found = try await client.meet(checkpoint) } catch { throw .client(error) }
                 let sender = wrap.header.sender.handle

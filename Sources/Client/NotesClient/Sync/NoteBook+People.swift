@@ -42,17 +42,29 @@ extension NoteBook {
     }
 
     /// The keys by which records of these people are judged; of somebody who has none, none.
-    func authors(_ handles: Set<Handle>) async throws(NotesError) -> KnownAuthors {
+    ///
+    /// - Parameter expected: who is or was a member by what is believed. They and people the user knows are always looked up; of others
+    ///   a server may name any number, and no more than ``FeedBounds/people`` are in one sync.
+    func authors(_ handles: Set<Handle>, expecting expected: Set<Handle>) async throws(NotesError) -> KnownAuthors {
         var keys: [AuthorKeys] = []
-        for handle in handles { if let found = try await authorKeys(handle) { keys.append(found) } }
+        for handle in handles {
+            if let found = try await authorKeys(handle, isExpected: expected.contains(handle)) { keys.append(found) }
+        }
         return KnownAuthors(keys)
     }
 
-    private func authorKeys(_ handle: Handle) async throws(NotesError) -> AuthorKeys? {
+    private func authorKeys(_ handle: Handle, isExpected: Bool) async throws(NotesError) -> AuthorKeys? {
         if let known = keysOfPeople[handle] { return known }
+        if !isExpected, try await pinnedPeer(handle) == nil {
+            guard unexpectedPeople < bounds.people else { return nil }
+            unexpectedPeople += 1  // up to the bound
+        }
         let answer: LookupAnswer
         do { answer = try await client.lookup(handle) } catch { throw .client(error) }
-        guard case .registered(let verdict) = answer else { return nil }
+        guard case .registered(let verdict) = answer else {
+            keysOfPeople[handle] = AuthorKeys(pinned: [], of: handle)
+            return nil
+        }
         let found: AuthorKeys
         switch verdict.outcome {
         case .matched, .firstPinned, .accepted, .stranger: found = keys(verdict.lookup)
@@ -88,7 +100,10 @@ extension NoteBook {
     }
 
     /// Forgets the answers of an earlier sync.
-    func forgetPeople() { (own, keysOfPeople, changedPeople, compared, newestEpoch) = (nil, [:], [], [], nil) }
+    func forgetPeople() {
+        (own, keysOfPeople, changedPeople, compared, newestEpoch) = (nil, [:], [], [], nil)
+        unexpectedPeople = 0
+    }
 
     private func verdict(_ handle: Handle) async throws(NotesError) -> LookupVerdict {
         do { return try await client.lookup(handle).verdict } catch { throw .client(error) }

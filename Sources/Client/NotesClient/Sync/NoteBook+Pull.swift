@@ -5,30 +5,48 @@ import SignetAPI
 import SignetClient
 
 extension NoteBook {
-    /// Fetches what is new, and judges it. What is not accepted is kept, and tried again with every pull.
+    /// Fetches what is new, and judges it. What is not accepted is kept, as far as ``FeedBounds`` goes, and tried again with every pull.
     ///
     /// - Returns: the notes of which something came.
+    /// - Throws: ``NotesError/endlessFeed``: what came is kept, and the next pull goes on behind it.
     @discardableResult
     func pull() async throws(NotesError) -> Set<NoteID> {
-        var touched: Set<NoteID> = []
-        while true {
+        var (touched, unjudged): (Set<NoteID>, Set<NoteID>) = ([], [])
+        var (unjudgedBytes, isAnew) = (0, false)
+        for _ in 0..<bounds.pages {
             let cursor = try read { try $0.account() }.cursor
             let answer: FeedAnswer = try await calls.call(.pull, FeedRequest(cursor: cursor))
             switch answer {
             case .serverWentBack: throw .serverWentBack
             case .resyncRequired:
-                guard cursor > 0 else { throw .malformedAnswer }
+                guard cursor > 0, !isAnew else { throw .malformedAnswer }
+                isAnew = true
                 try setCursor(0)
             case .page(let page):
-                touched.formUnion(try keep(page))
-                guard page.next < page.newest else {
-                    let unjudged = try read { try $0.notesWithNews() }
-                    for note in touched.union(unjudged).sorted() { try await judge(note) }
-                    return touched
-                }
-                guard page.next > cursor else { throw .malformedAnswer }
+                let (notes, byteCount) = try keep(page)
+                unjudged.formUnion(notes)
+                touched.formUnion(notes)
+                unjudgedBytes += byteCount
+                let isLast = page.next >= page.newest
+                guard isLast || (page.next > cursor && !page.entries.isEmpty) else { throw .malformedAnswer }
+                guard isLast || unjudgedBytes > bounds.unjudgedBytes else { continue }
+                let isDue = try await judge(unjudged)
+                (unjudged, unjudgedBytes) = ([], 0)
+                guard isLast else { continue }
+                // What was dropped before may be believed now.
+                guard isDue, !isAnew else { return touched }
+                isAnew = true
+                try fetchAnew()
             }
         }
+        _ = try await judge(unjudged)
+        throw .endlessFeed
+    }
+
+    /// Has the next pull read the feed from its beginning: it brings again what was dropped.
+    func fetchAnew() throws(NotesError) {
+        try write { try $0.forgetOverfull() }
+        try setCursor(0)
     }
 
     private func setCursor(_ cursor: UInt64) throws(NotesError) {
@@ -40,27 +58,46 @@ extension NoteBook {
     }
 
     /// Keeps a page and the cursor behind it in one transaction.
-    private func keep(_ page: FeedPage) throws(NotesError) -> Set<NoteID> {
-        try write { tables in
-            var touched: Set<NoteID> = []
+    private func keep(_ page: FeedPage) throws(NotesError) -> (notes: Set<NoteID>, byteCount: Int) {
+        let author = author
+        return try write { tables in
+            var (touched, byteCount): (Set<NoteID>, Int) = ([], 0)
             for entry in page.entries {
-                for (note, record) in HeldRecord.records(of: entry.item) {
+                for (note, record) in HeldRecord.records(of: entry.item, for: author) {
                     try tables.keep(record, of: note)
                     touched.insert(note)
+                    byteCount += record.encoded.count + FeedBounds.recordByteCount
                 }
             }
             var account = try tables.account()
             account.cursor = page.next
             try tables.set(account)
-            return touched
+            return (touched, byteCount)
         }
     }
 
-    private func judge(_ note: NoteID) async throws(NotesError) {
+    /// Judges these notes and all of which something waits, and drops what is too much.
+    ///
+    /// - Returns: whether something was believed of a note of which some was dropped.
+    private func judge(_ notes: Set<NoteID>) async throws(NotesError) -> Bool {
+        var isDue = false
+        for note in notes.union(try read { try $0.notesWithNews() }).sorted() {
+            if try await judge(note) { isDue = true }
+            try settleKeys(of: note)
+        }
+        dropped.formUnion(try dropWhatIsTooMuch())
+        return isDue
+    }
+
+    private func judge(_ note: NoteID) async throws(NotesError) -> Bool {
         let file = try file(of: note)
-        guard !file.incoming.isEmpty else { return try load(note) }
-        let authors = try await authors(file.newAuthors)
+        guard !file.incoming.isEmpty else {
+            try load(note)
+            return false
+        }
+        let authors = try await authors(file.newAuthors, expecting: file.believedPeople)
         let verdict = opener.verdict(on: file, authors: authors)
+        let bounds = bounds
         try write { tables in
             for record in verdict.accepted {
                 try tables.accept(record, of: note)
@@ -69,9 +106,15 @@ extension NoteBook {
                 }
                 try tables.keep(.leaving(entry), of: note, isAccepted: true)
             }
-            for record in verdict.refuted { try tables.setAside(record, of: note) }
+            for record in verdict.settled { try tables.settle(record, of: note) }
+            var room = verdict.refuted.isEmpty ? 0 : bounds.refutedBytes - (try tables.refutedByteCount())
+            for record in verdict.refuted {
+                room -= record.encoded.count + FeedBounds.recordByteCount
+                if room >= 0 { try tables.setAside(record, of: note) } else { try tables.drop(record, of: note) }
+            }
         }
         try load(note, fault: verdict.fault.map { reason($0, among: file.newAuthors) })
+        return file.isOverfull && !verdict.accepted.isEmpty
     }
 
     /// A change that the user has not accepted explains a missing authority.
@@ -87,6 +130,8 @@ extension NoteBook {
 /// What of a note's news holds.
 struct NewsVerdict {
     var accepted: [HeldRecord] = []
+    /// What counts nowhere, as the owner's word has it.
+    var settled: [HeldRecord] = []
     /// What cannot hold any more: nobody with a right to it signed it, and another record has its place.
     var refuted: [HeldRecord] = []
     /// Why the rest does not; nil if there is no rest.
@@ -183,7 +228,7 @@ extension NoteOpener {
             } catch {
                 // That the owner left it out is settled: it is kept, and counts nowhere.
                 if error == .lateForItsEpoch {
-                    verdict.accepted.append(.child(child))
+                    verdict.settled.append(.child(child))
                 } else {
                     verdict.fault = .child(error)
                 }
@@ -193,6 +238,17 @@ extension NoteOpener {
 }
 
 extension NoteFile {
+    /// Who has or had the note, by what is believed.
+    fileprivate var believedPeople: Set<Handle> {
+        let named = accepted.control.compactMap { entry -> Handle? in
+            switch entry.action {
+            case .share(let handle, _), .unshare(let handle, _), .transfer(let handle): handle
+            case .create, .rekey, .delete, .leave: nil
+            }
+        }
+        return Set(named + accepted.control.map(\.author.handle))
+    }
+
     /// Whose keys the news are judged by.
     var newAuthors: Set<Handle> {
         let authors =
@@ -202,15 +258,16 @@ extension NoteFile {
 }
 
 extension HeldRecord {
-    /// What an item of the feed is about, and what is kept of it.
-    static func records(of item: FeedItem) -> [(NoteID, HeldRecord)] {
+    /// What an item of the feed is about, and what this device keeps of it.
+    static func records(of item: FeedItem, for author: Author) -> [(NoteID, HeldRecord)] {
         switch item {
         case .control(let entry, let children):
             [(entry.note, .control(entry))] + (children.map { [(entry.note, .childList($0))] } ?? [])
         case .left(let entry): [(entry.note, .control(entry))]
         case .revision(let revision): [(revision.note, .revision(revision))]
         case .child(let child): [(child.note, .child(child))]
-        case .wrap(let wrap): [(wrap.header.note, .wrap(wrap))]
+        // Those for the account's other devices open nothing here.
+        case .wrap(let wrap): wrap.header.recipient == author ? [(wrap.header.note, .wrap(wrap))] : []
         // One that cannot be read opens nothing: it is as if it were missing.
         case .ownWrap(let note, _, let bytes): (try? OwnWrap(decoding: bytes)).map { [(note, .ownWrap($0))] } ?? []
         case .gone(let note): [(note, .gone)]

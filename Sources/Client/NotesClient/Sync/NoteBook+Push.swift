@@ -100,7 +100,7 @@ extension NoteBook {
             // If it does not fit here, it comes back as news.
             guard file.follows(item.record) else { return }
             try tables.keep(item.record, of: item.note, isAccepted: true)
-            if let wrap = item.ownWrap { try tables.keep(.ownWrap(wrap), of: item.note) }
+            if let wrap = item.ownWrap { try tables.keep(.ownWrap(wrap), of: item.note, isAccepted: true) }
         }
     }
 }

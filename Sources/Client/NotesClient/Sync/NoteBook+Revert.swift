@@ -14,6 +14,8 @@ extension NoteBook {
     @discardableResult
     public func revert(_ note: NoteID) async throws(NotesError) -> [Author] {
         forgetPeople()
+        try spare(note)
+        defer { spared = nil }
         for _ in 0..<8 {
             try await pull()
             var file = try file(of: note)

@@ -13,15 +13,23 @@ extension NoteBook {
     /// is new; if the note is shared already, where the log says that it stands; the step. The next ``sync()`` signs the
     /// account's head.
     ///
-    /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen; ``NotesError/notAccepted(by:)``.
-    public func share(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
-        do { try await shareOnce(note, with: handle, as: role) } catch {
+    /// - Parameter withHistory: whether they get the keys of earlier epochs, too, as far back as this device has them without a gap, and
+    ///   so read revisions and comments from before the last key. Who reads those cannot be made to forget them. Their program has to be as new
+    ///   as this one.
+    /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen; ``NotesError/notAccepted(by:)``;
+    ///   ``NotesError/locked(_:)``: the history is wanted, and this device cannot open it.
+    public func share(
+        _ note: NoteID, with handle: Handle, as role: NoteRole, withHistory: Bool = false
+    ) async throws(NotesError) {
+        do { try await shareOnce(note, with: handle, as: role, withHistory: withHistory) } catch {
             // The rules are kept, or there would be no step: this is the server's word on who accepted whom.
             throw error == .refused(.forbidden) ? .notAccepted(by: handle) : error
         }
     }
 
-    private func shareOnce(_ note: NoteID, with handle: Handle, as role: NoteRole) async throws(NotesError) {
+    private func shareOnce(
+        _ note: NoteID, with handle: Handle, as role: NoteRole, withHistory: Bool
+    ) async throws(NotesError) {
         forgetPeople()
         let client = client
         async let answer = client.answer(about: handle)
@@ -37,9 +45,9 @@ extension NoteBook {
             }
             let (entry, state) = try self.entry(.share(handle, role), after: held)
             let key = try self.currentKey(of: held)
-            return (
-                ControlPush(entry: entry, wraps: try self.wraps(of: key, to: recipients, and: checkpoint, state)), []
-            )
+            let older = withHistory ? try held.olderKeys : []
+            let wraps = try self.wraps(of: key, to: recipients, and: checkpoint, older: older, state)
+            return (ControlPush(entry: entry, wraps: wraps), [])
         }
     }
 
@@ -99,6 +107,8 @@ extension NoteBook {
             known[handle] = try await recipients(handle)
         }
         let checkpoint = await ownCheckpoint()
+        try spare(note)
+        defer { spared = nil }
         try await step(note) { held throws(NotesError) in
             try self.rekeying(held, without: removed, to: known, and: checkpoint)
         }
@@ -171,17 +181,21 @@ extension NoteBook {
                 try checkMayLeave(held)
             }
             let (push, more) = try make(held)
-            if try await isApplied(.control(push)) { return try accept(push.entry, more) }
+            if try await isApplied(.control(push)) { return try accept(push, more) }
         }
         throw .keepsMoving
     }
 
-    private func accept(_ entry: ControlEntry, _ more: [HeldRecord]) throws(NotesError) {
+    private func accept(_ push: ControlPush, _ more: [HeldRecord]) throws(NotesError) {
+        let entry = push.entry
         try write { tables in
             try tables.keep(.control(entry), of: entry.note, isAccepted: true)
             for record in more {
-                try tables.keep(
-                    record, of: entry.note, isAccepted: [.revision, .child, .leaving].contains(record.kind))
+                if case .child(let child) = record, push.leftOut.children.contains(child.hash) {
+                    try tables.settle(record, of: entry.note)
+                    continue
+                }
+                try tables.keep(record, of: entry.note, isAccepted: true)
             }
         }
         try load(entry.note)
@@ -202,21 +216,34 @@ extension NoteBook {
     }
 
     private func wraps(
-        of key: NoteKey, to recipients: [WrapRecipient], and checkpoint: [UInt8], _ state: ControlState
+        of key: NoteKey, to recipients: [WrapRecipient], and checkpoint: [UInt8], older: [NoteKey],
+        _ state: ControlState
     ) throws(NotesError) -> [WrapRecord] {
-        do { return try seal(key, to: recipients, and: checkpoint, state) } catch { throw .sealed(error) }
+        do { return try seal(key, to: recipients, and: checkpoint, older: older, state) } catch { throw .sealed(error) }
     }
 
     private func seal(
-        _ key: NoteKey, to recipients: [WrapRecipient], and checkpoint: [UInt8], _ state: ControlState
+        _ key: NoteKey, to recipients: [WrapRecipient], and checkpoint: [UInt8], older: [NoteKey] = [],
+        _ state: ControlState
     ) throws(SealedNoteError) -> [WrapRecord] {
         try recipients.map { recipient throws(SealedNoteError) in
-            try key.wrap(to: recipient, and: checkpoint, state: state, sender: author, with: secrets.sign)
+            try key.wrap(
+                to: recipient, and: checkpoint, older: older, state: state, sender: author, with: secrets.sign)
         }
     }
 }
 
 extension HeldNote {
+    /// The keys of the epochs right before, the oldest first, as far back as they are here without a gap; none in the first epoch.
+    fileprivate var olderKeys: [NoteKey] {
+        get throws(NotesError) {
+            let epochs = 1..<control.state.epoch
+            let run = epochs.reversed().prefix { keys[$0] != nil }.prefix(WrapRecord.maximumOlderKeyCount)
+            guard let last = epochs.last, run.isEmpty else { return run.reversed().compactMap { keys[$0] } }
+            throw .locked(.noKey(epoch: last))
+        }
+    }
+
     fileprivate func opened(_ revision: VerifiedRevision) throws(SealedNoteError) -> NoteDocument {
         guard let key = keys[revision.record.epoch] else { throw .anotherKey }
         return try key.open(revision)

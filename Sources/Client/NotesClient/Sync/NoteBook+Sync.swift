@@ -23,14 +23,20 @@ public struct SyncReport: Hashable, Sendable {
     public let rekeyed: Set<NoteID>
     /// Those that were due another key and did not get it, and why. The next sync tries again.
     public let notRekeyed: [NoteID: NotesError]
+    /// Notes of which more came that is not believed than a device keeps: the rest of that was dropped. ``NoteBook/sync(anew:)``
+    /// brings it again.
+    public let dropped: Set<NoteID>
 }
 
 extension NoteBook {
     /// Fetches what is new, verifies and joins it, sends what waits, and compares notes with the own devices.
     ///
+    /// - Parameter isAnew: whether all that the server has is fetched once more, for what was dropped (``SyncReport/dropped``).
     /// - Throws: ``NotesError``. Whatever was done until then stays done.
-    public func sync() async throws(NotesError) -> SyncReport {
+    public func sync(anew isAnew: Bool = false) async throws(NotesError) -> SyncReport {
         forgetPeople()
+        dropped = []
+        if isAnew { try fetchAnew() }
         let removals = try await removalsToSettle()
         let before = Set(held.keys)
         let believed = devicesOfBefore
@@ -58,7 +64,7 @@ extension NoteBook {
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
         return SyncReport(
             received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met, doubts: doubts,
-            rekeyed: rekeyed, notRekeyed: notRekeyed)
+            rekeyed: rekeyed, notRekeyed: notRekeyed, dropped: dropped)
     }
 
     /// Waits until something is new for this account, or the server has waited long enough.
@@ -128,6 +134,8 @@ extension NoteBook {
         guard let batch = try? OwnWrapChanges(changes.map(\.0)) else { return }
         let answer: OwnWrapOutcomes = try await calls.call(.ownWraps, batch)
         let applied = zip(changes, answer.outcomes).filter { $0.1 == .applied }.map(\.0)
-        try write { tables in for (_, wrap) in applied { try tables.keep(.ownWrap(wrap), of: wrap.note) } }
+        try write { tables in
+            for (_, wrap) in applied { try tables.keep(.ownWrap(wrap), of: wrap.note, isAccepted: true) }
+        }
     }
 }

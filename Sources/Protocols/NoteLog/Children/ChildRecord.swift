@@ -54,6 +54,14 @@ public struct ChildRecord: Hashable, Sendable {
     ///
     /// - Throws: ``NoteRecordError``.
     public init(decoding bytes: [UInt8]) throws(NoteRecordError) {
+        try self.init(uncheckedSignature: bytes)
+        try SignedRecord.check(bytes, by: author.device)
+    }
+
+    /// Reads a child whose signature the caller has checked before, in these very bytes. Checks the form.
+    ///
+    /// - Throws: ``NoteRecordError``.
+    package init(uncheckedSignature bytes: [UInt8]) throws(NoteRecordError) {
         var reader = try SignedRecord.reader(bytes, format: Self.format, limit: Self.maximumByteCount)
         do {
             note = try reader.noteID()
@@ -65,7 +73,6 @@ public struct ChildRecord: Hashable, Sendable {
             try reader.end()
         } catch { throw NoteRecordError(error) }
         encoded = bytes
-        try SignedRecord.check(bytes, by: author.device)
     }
 }
 

@@ -11,6 +11,37 @@ public enum WrapSuite: UInt8, Hashable, Sendable, CaseIterable {
     public var encapsulationByteCount: Int { self == .xWing ? 1120 : 65 }
 }
 
+/// What is sealed in a wrap.
+public enum WrapForm: Hashable, Sendable, CaseIterable {
+    /// The key alone.
+    case key
+    /// Behind the key the sender's checkpoint.
+    case keyAndCheckpoint
+    /// Behind the key the length of the sender's checkpoint (u16) and the checkpoint, which may be empty; then keys of the epochs right
+    /// before, 32 bytes each, the oldest first.
+    case keyAndOlderKeys
+
+    /// How many bytes the ciphertext may have, with its tag.
+    fileprivate var byteCounts: ClosedRange<Int> {
+        let (key, checkpoint) = (WrapRecord.ciphertextByteCount, WrapRecord.maximumCheckpointByteCount)
+        return switch self {
+        case .key: key...key
+        case .keyAndCheckpoint: key + 1...key + checkpoint
+        case .keyAndOlderKeys: key + 2 + 32...key + 2 + checkpoint + 32 * WrapRecord.maximumOlderKeyCount
+        }
+    }
+
+    fileprivate var format: StaticString {
+        switch self {
+        case .key: "signet-note-wrap/v1\n"
+        case .keyAndCheckpoint: "signet-note-wrap/v2\n"
+        case .keyAndOlderKeys: "signet-note-wrap/v3\n"
+        }
+    }
+
+    fileprivate var maximumByteCount: Int { self == .keyAndOlderKeys ? WrapRecord.maximumByteCount : 3072 }
+}
+
 /// A note's key, encrypted to one device of one person and signed by the sender's device.
 ///
 /// Wire form: `signet-note-wrap/v1` LF; 16 note; u32 epoch; 32 hash of the control entry it belongs to; sender; recipient
@@ -18,10 +49,12 @@ public enum WrapSuite: UInt8, Hashable, Sendable, CaseIterable {
 /// tag; 64 signature by the sender's device. Everything up to the suite is the associated data of the encryption.
 ///
 /// With the sender's newest checkpoint of the directory's log sealed behind the key, the first line is `signet-note-wrap/v2`,
-/// and a u16 length stands before the ciphertext.
+/// and a u16 length stands before the ciphertext. With keys of earlier epochs, too, it is `signet-note-wrap/v3`.
 public struct WrapRecord: Hashable, Sendable {
-    /// No wrap is longer, in bytes.
-    public static let maximumByteCount = 3072
+    /// No wrap is longer, in bytes; without keys of earlier epochs 3072.
+    public static let maximumByteCount = 3072 + 32 * maximumOlderKeyCount
+    /// The most keys of earlier epochs that are sealed behind the key.
+    public static let maximumOlderKeyCount = 1024
     /// Key and tag.
     public static let ciphertextByteCount = 48
     /// The longest checkpoint that is sealed behind the key, in bytes.
@@ -43,13 +76,13 @@ public struct WrapRecord: Hashable, Sendable {
         public let recipientKeys: [UInt8]
         /// How.
         public let suite: WrapSuite
-        /// Whether the sender's checkpoint is sealed behind the key.
-        public let carriesCheckpoint: Bool
+        /// What is sealed.
+        public let form: WrapForm
 
         /// What a wrap is about.
         public init(
             note: NoteID, epoch: UInt32, control: RecordHash, sender: Author, recipient: Author,
-            recipientKeys: [UInt8], suite: WrapSuite, carriesCheckpoint: Bool = false
+            recipientKeys: [UInt8], suite: WrapSuite, form: WrapForm = .key
         ) {
             self.note = note
             self.epoch = epoch
@@ -58,13 +91,13 @@ public struct WrapRecord: Hashable, Sendable {
             self.recipient = recipient
             self.recipientKeys = recipientKeys
             self.suite = suite
-            self.carriesCheckpoint = carriesCheckpoint
+            self.form = form
         }
 
         /// The associated data of the encryption.
         public var encoded: [UInt8] {
             var writer = ByteWriter()
-            writer.write(WrapRecord.format(carriesCheckpoint))
+            writer.write(form.format)
             writer.write(note.bytes)
             writer.write(epoch)
             writer.write(control.bytes)
@@ -79,8 +112,8 @@ public struct WrapRecord: Hashable, Sendable {
             [sender.device, recipient.device, recipientKeys].allSatisfy { $0.count == 32 }
         }
 
-        fileprivate init(from reader: inout ByteReader, carriesCheckpoint: Bool) throws {
-            self.carriesCheckpoint = carriesCheckpoint
+        fileprivate init(from reader: inout ByteReader, form: WrapForm) throws {
+            self.form = form
             note = try reader.noteID()
             epoch = try reader.uint32()
             control = try reader.recordHash()
@@ -101,10 +134,6 @@ public struct WrapRecord: Hashable, Sendable {
     /// The wire form.
     public let encoded: [UInt8]
 
-    static func format(_ carriesCheckpoint: Bool) -> StaticString {
-        carriesCheckpoint ? "signet-note-wrap/v2\n" : "signet-note-wrap/v1\n"
-    }
-
     /// Signs a wrap. The signature is not checked, for there may be thousands in one step: whoever reads a wrap checks
     /// it, the server first.
     ///
@@ -115,7 +144,7 @@ public struct WrapRecord: Hashable, Sendable {
         _ header: Header, encapsulation: [UInt8], ciphertext: [UInt8], with sign: ([UInt8]) throws -> [UInt8]
     ) throws(NoteRecordError) {
         guard header.hasFixedLengths, encapsulation.count == header.suite.encapsulationByteCount,
-            Self.isLength(ciphertext.count, header)
+            header.form.byteCounts.contains(ciphertext.count)
         else { throw .invalidField }
         self.header = header
         self.encapsulation = encapsulation
@@ -123,33 +152,33 @@ public struct WrapRecord: Hashable, Sendable {
         var writer = ByteWriter()
         writer.write(header.encoded)
         writer.write(encapsulation)
-        if header.carriesCheckpoint { writer.write(UInt16(truncatingIfNeeded: ciphertext.count)) }
+        if header.form != .key { writer.write(UInt16(truncatingIfNeeded: ciphertext.count)) }
         writer.write(ciphertext)
-        encoded = try SignedRecord.sign(writer.bytes, limit: Self.maximumByteCount, with: sign)
-    }
-
-    /// A key alone, or a key and a checkpoint that is not empty.
-    private static func isLength(_ count: Int, _ header: Header) -> Bool {
-        guard header.carriesCheckpoint else { return count == ciphertextByteCount }
-        return (ciphertextByteCount + 1...ciphertextByteCount + maximumCheckpointByteCount).contains(count)
+        encoded = try SignedRecord.sign(writer.bytes, limit: header.form.maximumByteCount, with: sign)
     }
 
     /// Reads a wrap and checks form and signature.
     ///
     /// - Throws: ``NoteRecordError``.
     public init(decoding bytes: [UInt8]) throws(NoteRecordError) {
-        let carriesCheckpoint = Self.format(true).withUTF8Buffer { bytes.starts(with: $0) }
-        var reader = try SignedRecord.reader(
-            bytes, format: Self.format(carriesCheckpoint), limit: Self.maximumByteCount)
+        try self.init(uncheckedSignature: bytes)
+        try SignedRecord.check(bytes, by: header.sender.device)
+    }
+
+    /// Reads a wrap whose signature the caller has checked before, in these very bytes. Checks the form.
+    ///
+    /// - Throws: ``NoteRecordError``.
+    package init(uncheckedSignature bytes: [UInt8]) throws(NoteRecordError) {
+        let form = WrapForm.allCases.first { $0.format.withUTF8Buffer { bytes.starts(with: $0) } } ?? .key
+        var reader = try SignedRecord.reader(bytes, format: form.format, limit: form.maximumByteCount)
         do {
-            header = try Header(from: &reader, carriesCheckpoint: carriesCheckpoint)
+            header = try Header(from: &reader, form: form)
             encapsulation = Array(try reader.bytes(header.suite.encapsulationByteCount))
-            let count = carriesCheckpoint ? Int(try reader.uint16()) : Self.ciphertextByteCount
+            let count = form == .key ? Self.ciphertextByteCount : Int(try reader.uint16())
             ciphertext = Array(try reader.bytes(count))
-            guard Self.isLength(count, header) else { throw NoteRecordError.invalidField }
+            guard form.byteCounts.contains(count) else { throw NoteRecordError.invalidField }
             try reader.end()
         } catch { throw NoteRecordError(error) }
         encoded = bytes
-        try SignedRecord.check(bytes, by: header.sender.device)
     }
 }

@@ -61,6 +61,8 @@ public enum SealedNoteError: Error, Hashable, Sendable {
     case noAuthority
     /// The wrap opened to a key that is not the one the owner committed to.
     case anotherCommitment
+    /// A key of an earlier epoch that came with it is not the one the owner committed to.
+    case anotherOlderCommitment(epoch: UInt32)
     /// A key that nothing can be encrypted to.
     case unusableKey
 }

@@ -199,6 +199,13 @@ enum NotesPage {
             Output.error("\(Paint.error.bad("trouble:")) \(note.hexadecimal.prefix(8)): \(doubt.sentence.what)")
             Output.error("         \(doubt.sentence.remedy)")
         }
+        if let first = report.dropped.min() {
+            let sentence = NoteLock.overfull.sentence
+            let names =
+                Moment.count(UInt64(report.dropped.count), "note") + ", the first \(first.hexadecimal.prefix(8))"
+            Output.error("\(Paint.error.bad("trouble:")) \(names): \(sentence.what)")
+            Output.error("         \(sentence.remedy)")
+        }
         for (handle, met) in report.met.sorted(by: { $0.key.description < $1.key.description }) {
             switch met {
             case .fork(_): throw CommandFailure.forkMet(handle.description)

@@ -104,6 +104,11 @@ extension NotesError {
         case .keepsMoving: PushProblem.keepsMoving.sentence
         case .doubted(let doubt): doubt.sentence
         case .bundle(let error): error.sentence
+        case .endlessFeed:
+            Sentence(
+                "The server showed page after page of news, and says that there are more.",
+                "What came is kept, and the next 'signet notes sync' goes on behind it. If it does not end, ask whoever runs the server."
+            )
         case .serverWentBack:
             Sentence(
                 "The server does not have what it showed this device before.",
@@ -136,6 +141,9 @@ extension NoteLock {
                 "Its key has not come to this device.",
                 "Run 'signet notes sync' on another device of yours, then here; or ask its owner to rekey it.")
         case .noAccountKey: NotesError.noAccountKey.sentence
+        case .sealed(.anotherCommitment), .sealed(.anotherOlderCommitment):
+            Sentence(
+                "A key that its owner sent is none that the note has or had.", "It was not taken. Ask its owner.")
         case .sealed:
             Sentence(
                 "It does not open: it was changed, or its author's signet is at fault.", "It is kept. Ask its author.")
@@ -173,6 +181,11 @@ extension NoteLock {
                 "The server says that its owner erased it.", "Nobody has signed that. What you had of it is still here."
             )
         case .waiting: Sentence("News of it came, and wait.", "Run 'signet notes sync'.")
+        case .overfull:
+            Sentence(
+                "More of it came that is not believed than this device keeps, and the rest was dropped.",
+                "'signet notes sync --anew' fetches it again; if somebody's devices changed, 'signet people trust' them first. "
+                    + "If it stays, ask whoever runs the server.")
         }
     }
 }

@@ -30,21 +30,29 @@ extension Notes {
     struct Share: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Share a note with somebody, to read or to write.",
-            discussion: "Its key is encrypted to their devices, as the directory's log proves them.")
+            discussion: """
+                Its key is encrypted to their devices, as the directory's log proves them. They read what was written since the note got \
+                its last key; with --with-history also what was written before, as far back as this device can read it. Their signet \
+                has to be as new as yours for that.
+                """)
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "Their handle.") var handle: String
         @Flag(help: "They may also change it.") var write = false
+        @Flag(help: "They may also read what was written under earlier keys.") var withHistory = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
             let words = write ? "may read and change" : "may read"
-            try await step(note, home, output, { "\(handle) \(words) \($0.heading)." }, with: handle, isSyncing: false)
-            {
+            let older = withHistory ? ", and what it said before" : ""
+            try await step(
+                note, home, output, { "\(handle) \(words) \($0.heading)\(older)." }, with: handle, isSyncing: false
+            ) {
                 book, note throws(NotesError) in
-                try await book.share(note, with: handle, as: write ? .writer : .reader)
+                try await book.share(
+                    note, with: handle, as: write ? .writer : .reader, withHistory: withHistory)
             }
         }
     }
@@ -214,16 +222,24 @@ extension Notes {
     /// `signet notes sync`
     struct Sync: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send what waits, and fetch and verify what is new.")
+            abstract: "Send what waits, and fetch and verify what is new.",
+            discussion: """
+                Of what is not believed this device keeps 8 MiB of a note and 64 MiB in all, and names the notes of which it dropped \
+                more. Once you believe it, because you accepted somebody's devices, --anew fetches it.
+                """)
 
         @Flag(help: "Go on, and fetch what is new as soon as it is there.") var follow = false
+        @Flag(help: "Fetch all that the server has once more: what this device had dropped, too.") var anew = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             var notes = try await NotesSession(home)
+            var isAnew = anew
             repeat {
-                let report = try await notes.run { book throws(NotesError) in try await book.sync() }
+                let report = try await notes.run { [isAnew] book throws(NotesError) in try await book.sync(anew: isAnew)
+                }
+                isAnew = false
                 try await say(report, notes)
                 if follow {
                     while try await !Self.waited(&notes) {}
@@ -248,6 +264,7 @@ extension Notes {
             output.emit(
                 [
                     "copies": .array(report.copies.sorted().map { .string($0.hexadecimal) }),
+                    "dropped": .array(report.dropped.sorted().map { .string($0.hexadecimal) }),
                     "received": .array(news.map(\.json)), "sent": .number(UInt64(report.sentCount)),
                     "waiting": .number(UInt64(report.refused.count)),
                 ],
