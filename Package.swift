@@ -330,9 +330,10 @@ let runtimeTargets: [Target] = [
     .target(
         name: "Signet",
         dependencies: [
-            "KeyTransparency", "TransparencyLog", "NoteLog", "SealedNotes", "SealedMessages", "SignetAPI",
-            "PinnedHTTP", "SignetClient",
-            "NotesClient",
+            "KeyTransparency", "TransparencyLog", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes",
+            "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "PinnedHTTP", "SignetClient", "DeviceKeystores",
+            "NotesClient", "SitesClient",
+            "RecoveryClient",
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
     .target(
@@ -371,6 +372,12 @@ let runtimeTargets: [Target] = [
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
         path: "Sources/Client/CallClient", swiftSettings: strict),
+    .target(
+        name: "SignetCalls",
+        dependencies: [
+            "KeyTransparency", "CallSignalling", "SignetClient", "SignalClient", "CallClient", "Signet",
+        ],
+        path: "Sources/Client/SignetCalls", swiftSettings: strict),
     .target(
         name: "RecoveryClient",
         dependencies: [
@@ -471,9 +478,8 @@ let runtimeTargets: [Target] = [
         name: "SignetCommand",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "PinnedHTTP", "SignetClient",
-            "NotesClient",
-            "Signet",
+            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "PinnedHTTP", "SignetClient", "NotesClient",
+            "Signet", "SignetCalls",
             "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
@@ -536,8 +542,8 @@ let runtimeTargets: [Target] = [
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
             "DeviceKeystores",
             "SignetTesting", "KeyTransparencyTesting",
-            "NoteLog", "NotesClient", "SealedMessages", "Signet", "ConnectionLimits",
-            "PinScenarios", crypto, logging, sqlite,
+            "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
+            "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
@@ -622,9 +628,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency", "SignetAPI", "SignalBroker",
             "SignalClient", "CallClient",
-            "PinnedHTTP", "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd",
-            crypto,
-            logging,
+            "PinnedHTTP", "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd", "FrameRelay",
+            "Signet", "SignetCalls", crypto, logging,
         ] + nio,
         swiftSettings: strict),
     .testTarget(
@@ -675,7 +680,8 @@ let runtimeProducts: [Product] = [
     .library(name: "Signet", targets: ["Signet"]),
     .library(name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "KeyTransparency"]),
     .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
-    .library(name: "SignetCalls", targets: ["CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
+    .library(
+        name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
     .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),

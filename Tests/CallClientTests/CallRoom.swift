@@ -49,7 +49,7 @@ final class CallRoom: Sendable {
             signals: RoomSignals(room: self, device: identity.device, incoming: stream(\.signals, identity.device)),
             frames: RoomFrames(room: self, device: identity.device, incoming: stream(\.frames, identity.device)),
             gossip: gossip, check: check)
-        return RoomDevice(call: call, identity: identity, log: NoticeLog(call.notices))
+        return RoomDevice(call: call, identity: identity, log: NoticeLog(call.notices, call.sound))
     }
 
     /// The first starts, the others join, and everybody knows everybody.
@@ -79,10 +79,7 @@ final class CallRoom: Sendable {
             }
         }
         defer { speech.cancel() }
-        let heard = await listener.log.first {
-            if case .heard(let frame, speaker.identity.device) = $0 { frame.sound } else { nil }
-        }
-        return heard == [1, 2, 3]
+        return await listener.log.sound(of: speaker.identity.device) == [1, 2, 3]
     }
 
     private func stream<Element: Sendable>(
@@ -145,13 +142,15 @@ struct RoomDevice {
 /// All that a call reports, for whoever waits for something in it.
 final class NoticeLog: Sendable {
     private let notices = Mutex<[CallNotice]>([])
-    private let reader: Mutex<Task<Void, Never>?> = Mutex(nil)
+    private let sounds = Mutex<[HeardFrame]>([])
+    private let readers: Mutex<[Task<Void, Never>]> = Mutex([])
 
-    init(_ stream: AsyncStream<CallNotice>) {
-        let task = Task { [weak self] in
-            for await notice in stream { self?.notices.withLock { $0.append(notice) } }
-        }
-        reader.withLock { $0 = task }
+    init(_ stream: AsyncStream<CallNotice>, _ sound: AsyncStream<HeardFrame>) {
+        let tasks = [
+            Task { [weak self] in for await notice in stream { self?.notices.withLock { $0.append(notice) } } },
+            Task { [weak self] in for await frame in sound { self?.sounds.withLock { $0.append(frame) } } },
+        ]
+        readers.withLock { $0 = tasks }
     }
 
     var lastCode: [UInt8]? {
@@ -160,8 +159,19 @@ final class NoticeLog: Sendable {
 
     /// The first of which `read` makes something, sooner or later.
     func first<Value: Sendable>(_ read: @Sendable (CallNotice) -> Value?) async -> Value? {
+        await first { notices.withLock { $0.lazy.compactMap(read).first } }
+    }
+
+    /// The same of what is heard from somebody.
+    func sound(of device: CallDevice, where isMeant: @Sendable ([UInt8]) -> Bool = { _ in true }) async -> [UInt8]? {
+        await first {
+            sounds.withLock { $0.first { $0.sender == device && isMeant($0.frame.sound) }?.frame.sound }
+        }
+    }
+
+    private func first<Value: Sendable>(_ find: () -> Value?) async -> Value? {
         while !Task.isCancelled {
-            let found = notices.withLock { notices in notices.lazy.compactMap(read).first }
+            let found = find()
             if let found { return found }
             try? await Task.sleep(for: .milliseconds(10))
         }

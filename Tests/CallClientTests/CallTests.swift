@@ -81,7 +81,7 @@ struct CallTests {
         #expect(await devices[0].call.tally.isForked)
         #expect(await !devices[1].call.tally.isForked)
         let before = await devices[0].call.tally
-        await devices[0].call.send([1])
+        #expect(await devices[0].call.send([1]) == .withheld(.forked))
         let after = await devices[0].call.tally
         #expect(after.sent == before.sent && after.withheld == before.withheld + 1)
         for device in devices { await device.call.leave() }
@@ -114,10 +114,39 @@ struct CallTests {
             if case .members(_, let strangers) = $0, !strangers.isEmpty { strangers } else { nil }
         }
         #expect(strangers == [devices[2].identity.device])
-        await devices[1].call.send([1])
+        #expect(await devices[1].call.send([1]) == .withheld(.stranger))
         let tally = await devices[1].call.tally
         #expect(tally.sent == sent && tally.withheld == 1)
         for device in devices { await device.call.leave() }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func everyFrameIsSaidToBeSent_orWhyNot() async throws {
+        let room = CallRoom()
+        let devices = [try room.enter(0, knowing: 0..<2), try room.enter(1, knowing: 0..<2)]
+        #expect(await devices[0].call.send([1]) == .withheld(.noKey), "the call has not begun")
+        try await room.begin(devices)
+        #expect(await room.hears(devices[1], devices[0]))
+        guard case .sent(let number) = await devices[0].call.send([1]) else { throw Missing() }
+        #expect(await devices[0].call.send([1]) == .sent(number: number + 1))
+        #expect(await devices[0].call.send([UInt8](repeating: 1, count: 2000)) == .withheld(.tooLong))
+        for device in devices { await device.call.leave() }
+    }
+
+    private struct Missing: Error {}
+
+    /// What anybody can cause as often as they like pushes no warning out of the notices.
+    @Test func aNoticeThatAnybodyCanCauseIsToldOnceASecond() throws {
+        var pace = NoticePace()
+        let member = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
+        let knocks = [1000, 1999, 2000].map { pace.takes(.stranger, of: nil, at: $0) }
+        #expect(knocks == [true, false, true])
+        let junk = [
+            pace.takes(.dropped(.notAuthentic), of: member, at: 1000),
+            pace.takes(.dropped(.expired), of: member, at: 1000),
+            pace.takes(.dropped(.notAuthentic), of: member, at: 1500),
+            pace.takes(.dropped(.notAuthentic), of: nil, at: 1500),
+        ]
+        #expect(junk == [true, true, false, true], "each kind, of each member")
     }
 
     @Test func soundReadsBack() {

@@ -30,10 +30,7 @@ struct ForgeryTests {
             if case .denied(1, let sender, let holders) = $0 { Named(sender: sender, holders: holders) } else { nil }
         }
         #expect(named == Named(sender: victim, holders: [devices[2].identity.device]))
-        let heard = await devices[1].log.first {
-            if case .heard(let frame, victim) = $0, frame.sound == [6, 6, 6] { true } else { nil }
-        }
-        #expect(heard == true)
+        #expect(await devices[1].log.sound(of: victim) { $0 == [6, 6, 6] } != nil)
         let tallies = [await devices[1].call.tally, await devices[2].call.tally]
         #expect(tallies[0].members[victim]?.denied == 1 && tallies[1].members[victim]?.denied ?? 0 == 0)
         for device in devices { await device.call.leave() }
@@ -73,9 +70,7 @@ struct ForgeryTests {
         let victim = devices[0].identity.device
         #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 500))
         await devices[0].call.send([4])
-        let sound = await devices[1].log.first {
-            if case .heard(let frame, victim) = $0, frame.sound != [1, 2, 3] { frame.sound } else { nil }
-        }
+        let sound = await devices[1].log.sound(of: victim) { $0 != [1, 2, 3] }
         #expect(sound == [4])
         for device in devices { await device.call.leave() }
     }

@@ -1,78 +1,16 @@
-import ConnectionLimits
 import Foundation
-import HTTPTypes
-import HummingbirdCore
 import KeyTransparency
-import Logging
-import NIOCore
-import NIOPosix
 import NotesClient
 import PinnedHTTP
-import ServiceLifecycle
 import SignetAPI
 import SignetClient
 import Testing
-import TransparencyLog
 
 @testable import Signet
 @testable import SignetServer
 
 /// The directory mounted in a server that somebody else wrote, over real connections.
 @Suite struct MountedTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    /// An app's own server, with the directory beside its own page.
-    private static func withApp(
-        limits: ServerLimits = ServerLimits(),
-        _ body: @Sendable @escaping (_ profile: DirectoryProfile, _ folder: String) async throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            let data = DataDirectory(path: folder + "/data")
-            let setup = DirectorySetup(
-                origin: try KeyName("example.org/app".utf8), url: "https://localhost",
-                tls: .own(hosts: [try #require(ServerHost("localhost"))]), logger: quiet)
-            _ = try await setup.make(data, at: Surroundings.system.now())
-            var configuration = HTTPSServer.Configuration()
-            configuration.limits = limits
-            let service = try await SignetService.open(data, configuration: configuration, logger: quiet)
-            let (ports, port) = AsyncStream.makeStream(of: Int.self)
-            let server = Server(
-                childChannelSetup: SecureChannel(
-                    tls: try ServerTLS(service.identity), limits: ServerLimits(),
-                    ledger: ConnectionLedger(total: 100, perAddress: 100), metrics: ServerMetrics()
-                ) { request, writer, channel in
-                    let answer = try await service.respond(
-                        to: request.head, body: request.body, from: channel.remoteAddress)
-                    if let answer {
-                        try await writer.write(
-                            response: HTTPResponse(status: answer.status, headerFields: answer.headers),
-                            body: answer.body)
-                    } else {
-                        try await writer.write(
-                            response: HTTPResponse(status: .init(code: 418), headerFields: [.contentLength: "0"]),
-                            body: ResponseBody())
-                    }
-                },
-                configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
-                onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)
-            let services: [any Service] = [service, server]
-            let group = ServiceGroup(
-                configuration: ServiceGroupConfiguration(services: services.map { .init(service: $0) }, logger: quiet))
-            let running = Task { try await group.run() }
-            for await number in ports {
-                let profile = service.profile
-                try await body(
-                    DirectoryProfile(
-                        url: "https://localhost:\(number)", tlsRoot: profile.tlsRoot, pins: profile.pins,
-                        trust: profile.trust), folder)
-                break
-            }
-            await group.triggerGracefulShutdown()
-            try await running.value
-        }
-    }
-
     private static func answer(
         _ profile: DirectoryProfile, _ method: String, _ path: String
     ) async throws -> TransportResponse {
@@ -82,7 +20,7 @@ import TransparencyLog
     }
 
     @Test func accountsMessagesAndNotesWorkInAServerThatSomebodyElseWrote() async throws {
-        try await Self.withApp { profile, folder in
+        try await MountedDirectory.run { profile, folder in
             let passphrase = SecretBytes(copying: "a passphrase that nobody guesses: heron, kettle".utf8)
             let alice = try await Account.create(
                 Handle("alice@example.org"), at: profile, in: HomeFolder(path: folder + "/alice"),
@@ -111,7 +49,7 @@ import TransparencyLog
 
     /// The file has one book at a time, and an app does not know what else of it uses the notes first.
     @Test func notesAreOpenedOnceForAllWhoUseThemAtOneTime() async throws {
-        try await Self.withApp { profile, folder in
+        try await MountedDirectory.run { profile, folder in
             let alice = try await Account.create(
                 Handle("alice@example.org"), at: profile, in: HomeFolder(path: folder + "/alice"),
                 passphrase: SecretBytes(copying: "a passphrase that nobody guesses: heron, kettle".utf8))
@@ -133,7 +71,7 @@ import TransparencyLog
 
     /// The book in use stays open under whoever uses it; the next use has one that asks by the new file.
     @Test func notesAreOpenedAgainUnderAnotherDirectoryFileOnceNobodyUsesThem() async throws {
-        try await Self.withApp { profile, folder in
+        try await MountedDirectory.run { profile, folder in
             let home = HomeFolder(path: folder + "/alice")
             let alice = try await Account.create(
                 Handle("alice@example.org"), at: profile, in: home,
@@ -157,7 +95,7 @@ import TransparencyLog
     }
 
     @Test func whatIsNotTheDirectorysIsTheApps() async throws {
-        try await Self.withApp { profile, _ in
+        try await MountedDirectory.run { profile, _ in
             for path in ["/", "/hello", "/health", "/metrics", "/v1/nothing", "/signals"] {
                 let status = try await Self.answer(profile, "GET", path).status
                 #expect(status == 418, "\(path)")
@@ -173,7 +111,7 @@ import TransparencyLog
     @Test func theLimitsOfRequestsHoldInTheAppsServer() async throws {
         var limits = ServerLimits()
         limits.addressRate = RequestRate(perSecond: 1, burst: 3)
-        try await Self.withApp(limits: limits) { profile, _ in
+        try await MountedDirectory.run(limits: limits) { profile, _ in
             var statuses: [Int] = []
             for _ in 0..<5 { statuses.append(try await Self.answer(profile, "GET", "/log/checkpoint").status) }
             #expect(statuses.prefix(3).allSatisfy { $0 == 200 } && statuses.contains(429))

@@ -1,9 +1,17 @@
-// An app imports Signet alone, and has the names that its functions take and return.
+// An app imports Signet alone, and has the names that its functions take and return. Of a module that has a name twice with another one,
+// such as `Keystore`, those names alone that an app needs.
+@_exported public import DeviceKeystores
 @_exported public import KeyTransparency
 @_exported public import NoteLog
 @_exported public import NotesClient
 @_exported public import PinnedHTTP
+@_exported public import RecoveryClient
 @_exported public import SealedMessages
 @_exported public import SealedNotes
 @_exported public import SignetAPI
 @_exported public import SignetClient
+@_exported public import SitesClient
+@_exported public import SocialRecovery
+
+@_exported public import enum DeviceIdentity.PresenceAction
+@_exported public import struct DeviceIdentity.VerifiedHost

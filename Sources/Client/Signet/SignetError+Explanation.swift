@@ -1,4 +1,8 @@
+import DeviceIdentity
+import DeviceKeystores
+import RecoveryClient
 import SignetClient
+import SitesClient
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -13,7 +17,7 @@ public struct Explanation: Hashable, Sendable {
     /// What to do about it; one or two sentences.
     public let remedy: String
 
-    init(_ what: String, _ remedy: String) {
+    package init(_ what: String, _ remedy: String) {
         self.what = what
         self.remedy = remedy
     }
@@ -29,6 +33,7 @@ extension SignetError: CustomStringConvertible {
         case .noAccount: Explanation("There is no account on this device.", "Create one, or link this device to one.")
         case .isBeingMade:
             Explanation("An account is being made here by another program.", "Try again when it has ended.")
+        case .isBusy: Explanation("Another program is at work in this account.", "Try again when it has ended.")
         case .isTaken(_, .sameAccount): Explanation("The account exists already.", "Open it.")
         case .isTaken: Explanation("This place holds another account.", "Choose another place.")
         case .file(let fault, _):
@@ -60,6 +65,27 @@ extension SignetError: CustomStringConvertible {
                 "Ask whoever runs it before you go on.")
         case .handleTaken, .handleTakenAndKept:
             Explanation("The directory says that the handle is taken, and does not prove it.", "Choose another handle.")
+        case .presence(let refusal): refusal.explanation
+        case .removedDevice:
+            Explanation(
+                "This device was removed from the account.",
+                "If that was not you, somebody else has your identity: tell your contacts.")
+        case .otherCard:
+            Explanation(
+                "This card is not the one that your new device made.",
+                "Nothing was linked. Carry the card over once more, in a way that nobody can get between.")
+        case .otherAccount:
+            Explanation(
+                "The account that the directory shows this device is not the one that your other device has.",
+                "Nothing was accepted. Type the digits once more; if they differ again, do not use this directory.")
+        case .recovery(.client(let error)): error.explanation
+        case .recovery(let error):
+            Explanation("The step with guardians was not taken (\(error.name)).", error.remedy)
+        case .sites(let error): Explanation("Nothing was done at the site (\(error.name)).", error.remedy)
+        case .siteKeys(.keystore(.wrongPassphraseOrDamaged), _):
+            Explanation("The passphrase does not open the keys to your sites.", "Restore their file from a backup.")
+        case .siteKeys:
+            Explanation("The file of the keys to your sites cannot be used.", "Check the disk, or restore it.")
         case .stranger: Explanation("This is nobody whom you added.", "Add them first.")
         case .changed:
             Explanation(
@@ -101,6 +127,56 @@ extension ClientError {
                 "Nothing was sent or believed. Ask whoever runs the directory.")
         case .caller: Explanation("This cannot be done (\(self)).", "Check what was asked for.")
         case .bug: Explanation("A mistake in Signet (\(self)).", "Please report it.")
+        }
+    }
+}
+
+extension PresenceRefusal {
+    fileprivate var explanation: Explanation {
+        switch self {
+        case .wait: Explanation("There were too many wrong passphrases.", "Wait, then try again.")
+        case .locked: Explanation("Your keys are locked.", "Unlock them first.")
+        case .unanswered(.failed): Explanation("The passphrase is wrong.", "Try again.")
+        case .unanswered(.tooLate): Explanation("The question stood for too long.", "Try again.")
+        case .unanswered(.declined), .unanswered(.notAsked):
+            Explanation("You have not approved of this.", "Nothing was done.")
+        }
+    }
+}
+
+extension RecoveryClientError {
+    /// Whose fault it is.
+    var family: ErrorFamily {
+        switch self {
+        case .client(let error): error.family
+        case .file, .tooEarly, .boxFull: .environment
+        case .malformedAnswer, .journal, .guardedThingsLost, .guardedThingsUnreadable: .peer
+        case .start, .request, .account: .bug
+        default: .caller
+        }
+    }
+
+    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+
+    fileprivate var remedy: String {
+        switch family {
+        case .environment: "Try again later."
+        case .peer: "Look at your guardians: what is lost is stored again if this device has it."
+        case .caller: "Look at your guardians, and at who asks them."
+        case .bug: "Please report it."
+        }
+    }
+}
+
+extension SitesError {
+    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+
+    fileprivate var remedy: String {
+        switch family {
+        case .environment: "Check the network and try again."
+        case .peer: "Ask whoever runs the site. Nothing was changed here."
+        case .caller: "Look at the list of your sites."
+        case .bug: "Please report it."
         }
     }
 }

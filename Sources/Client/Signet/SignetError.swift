@@ -1,9 +1,12 @@
+public import DeviceKeystores
 public import KeyTransparency
 public import NotesClient
 public import PinnedHTTP
+public import RecoveryClient
 public import SealedMessages
 import SignetAPI
 public import SignetClient
+public import SitesClient
 
 /// Why an account could not be opened, or not do what it was asked.
 ///
@@ -16,6 +19,8 @@ public enum SignetError: Error, Hashable, Sendable {
     case noAccount(folder: String)
     /// Another process makes an account in the folder. A retry may help.
     case isBeingMade(folder: String)
+    /// Another program has been at work in the folder for twenty seconds. A retry may help.
+    case isBusy(folder: String)
     /// The folder holds an account, or a device, that is not the one asked for.
     case isTaken(folder: String, by: TakenFolder)
     /// A file cannot be read or written.
@@ -36,6 +41,11 @@ public enum SignetError: Error, Hashable, Sendable {
     /// The passphrase would be guessed too soon.
     case weakPassphrase(SecretWeakness)
 
+    // MARK: The user
+
+    /// The user did not approve of it: the passphrase was wrong, or not given, or the approval was of something else.
+    case presence(PresenceRefusal)
+
     // MARK: The directory
 
     /// Asking the directory, or judging its answer, failed.
@@ -48,6 +58,21 @@ public enum SignetError: Error, Hashable, Sendable {
     case handleTaken(keystore: String, directory: String)
     /// The same, and the new keys could not be put aside.
     case handleTakenAndKept(FileFault, keystore: String)
+
+    // MARK: Devices, guardians and sites
+
+    /// The account does not list this device any more: it was removed.
+    case removedDevice
+    /// The digits are not those of the card: somebody changed it on the way, or they were mistyped.
+    case otherCard
+    /// The directory shows this new device another account than the user's other device has, or the digits were mistyped.
+    case otherAccount
+    /// A step with guardians.
+    case recovery(RecoveryClientError)
+    /// A site.
+    case sites(SitesError)
+    /// The file of the keys to sites cannot be used.
+    case siteKeys(SealedFileFault, path: String)
 
     // MARK: People and messages
 
@@ -86,10 +111,12 @@ public enum SignetError: Error, Hashable, Sendable {
     public var family: ErrorFamily {
         switch self {
         case .noAccount, .isTaken, .profile, .address, .stranger, .changed, .quorumWeakened, .evidenceHeld,
-            .weakPassphrase:
+            .weakPassphrase, .presence, .removedDevice, .otherCard, .otherAccount:
             .caller
-        case .isBeingMade, .file: .environment
-        case .directoryFile, .keystore, .memoryLost: .caller
+        case .isBeingMade, .isBusy, .file: .environment
+        case .directoryFile, .keystore, .memoryLost, .siteKeys: .caller
+        case .recovery(let error): error.family
+        case .sites(let error): error.family
         case .store(let error, _): error.family
         case .client(let error): error.family
         case .handleTaken, .handleTakenAndKept, .contradicted: .peer

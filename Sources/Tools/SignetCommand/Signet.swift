@@ -23,7 +23,8 @@ struct Signet: AsyncParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            Account.self, Identity.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self, Proof.self,
+            AccountCommand.self, Identity.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self,
+            Proof.self,
             Log.self,
             Audit.self,
             Gossip.self,

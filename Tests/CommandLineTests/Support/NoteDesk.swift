@@ -80,20 +80,20 @@ struct NoteDesk {
 }
 
 /// A way to a server that answers some routes of the notes as it likes.
-struct LyingTransport: DirectoryTransport {
+struct LyingTransport: HTTPTransport {
     /// The answer to a request of a route of the notes, or of another one (nil); nil for the true answer.
     typealias Answer = @Sendable (NoteRoute?, [UInt8]) -> [UInt8]?
 
-    private let inner: any DirectoryTransport
+    private let inner: any HTTPTransport
     private let answer: Answer
 
-    init(_ inner: any DirectoryTransport, _ answer: @escaping Answer) { (self.inner, self.answer) = (inner, answer) }
+    init(_ inner: any HTTPTransport, _ answer: @escaping Answer) { (self.inner, self.answer) = (inner, answer) }
 
-    func send(_ request: DirectoryRequest) async throws(TransportError) -> DirectoryResponse {
+    func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard let body = answer(NoteRoute.allCases.first { $0.path == request.path }, request.body) else {
             return try await inner.send(request)
         }
-        return DirectoryResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
+        return TransportResponse(status: 200, mediaType: Route.nativeMediaType, body: body)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import FrameRelay
 import KeyDirectory
 import KeyTransparency
 import Logging
@@ -56,8 +57,11 @@ struct TestRelay: Sendable {
         configuration.limits.addressRate = .unlimited
         configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
+        let calls = CallAnswering(
+            hub, relay: try await RelayServer.start(host: configuration.host, port: 0))
         let server = try HTTPSServer(
-            stored.directory, signals: hub, identity: stored.identity, configuration: configuration, logger: silent)
+            answering: HonestDirectory(stored.directory), and: [calls], signals: hub, identity: stored.identity,
+            configuration: configuration, logger: silent)
         let (ports, report) = AsyncStream.makeStream(of: Int.self)
         let serving = Task { try await server.run(stoppingOnSignals: false) { report.yield($0) } }
         for await port in ports {
@@ -71,6 +75,7 @@ struct TestRelay: Sendable {
         }
         serving.cancel()
         _ = await serving.result
+        await calls.close()
         await stored.directory.close()
     }
 

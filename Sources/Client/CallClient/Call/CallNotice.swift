@@ -9,8 +9,6 @@ public enum CallNotice: Sendable {
     case members([CallDevice], strangers: [CallDevice])
     /// Everybody who is in the call as it is now sees these thirty digits, until somebody comes or goes, or another is host.
     case code([UInt8])
-    /// Sound, from somebody.
-    case heard(AudioFrame, from: CallDevice)
     /// A frame of this member was meant for this device and could not be opened.
     case failed(FrameDropReason, of: CallDevice?)
     /// A frame in the name of one member came from another, as the relay says, and was not opened. Each pair is told once a second at most.

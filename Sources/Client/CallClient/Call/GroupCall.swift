@@ -10,8 +10,11 @@ import SignetClient
 public actor GroupCall {
     /// Which call.
     public nonisolated let callID: CallID
-    /// What happens, for one reader. Who does not read misses the oldest.
+    /// What happens, for one reader. It has no sound in it, and nobody else makes it grow quickly: a player that is slow, or a stranger who
+    /// knocks all the time, pushes no warning out.
     public nonisolated let notices: AsyncStream<CallNotice>
+    /// What is heard, for one reader. Who does not read for a few seconds misses the oldest.
+    public nonisolated let sound: AsyncStream<HeardFrame>
     /// What came of it so far.
     public private(set) var tally = CallTally()
 
@@ -27,6 +30,8 @@ public actor GroupCall {
     /// Whose checkpoint was compared: one for each device, so that nobody can keep this one busy.
     private var met: Set<CallDevice> = []
     private let report: AsyncStream<CallNotice>.Continuation
+    private let deliver: AsyncStream<HeardFrame>.Continuation
+    private var pace = NoticePace()
     var participant: CallParticipant
     private var strangers: [CallDevice] { members.filter { !isKnown($0) } }
     private var soundCount: UInt32 = 0
@@ -67,6 +72,7 @@ public actor GroupCall {
         self.clock = clock
         self.gossip = gossip
         (notices, report) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
+        (sound, deliver) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
         participant = CallParticipant(
             callID: callID, device: identity.device, generator: SystemRandomNumberGenerator(),
             suites: CallSuites { key, suite throws(FrameCipherError) in try suite.makeQuickCipher(key: key) })
@@ -95,6 +101,7 @@ public actor GroupCall {
         await signals.close()
         await frames.close()
         report.finish()
+        deliver.finish()
     }
 
     /// Makes fresh keys now, if this device is the host.
@@ -116,16 +123,29 @@ public actor GroupCall {
     }
 
     /// Sends a piece of sound, or nothing at all: never in the clear.
-    public func send(_ sound: [UInt8]) {
-        guard strangers.isEmpty, !tally.isForked,
-            let frame = try? participant.seal(AudioFrame(number: soundCount, sound: sound).encoded, .audio)
-        else {
+    ///
+    /// - Returns: what became of it.
+    @discardableResult
+    public func send(_ sound: [UInt8]) -> SendOutcome {
+        let frame: [UInt8]
+        do throws(WithheldReason) { frame = try sealed(sound) } catch {
             tally.withheld += 1
-            return
+            return .withheld(error)
         }
-        soundCount &+= 1
+        defer { soundCount &+= 1 }
         tally.sent += 1
         frames.send(frame)
+        return .sent(number: soundCount)
+    }
+
+    private func sealed(_ sound: [UInt8]) throws(WithheldReason) -> [UInt8] {
+        guard strangers.isEmpty else { throw .stranger }
+        guard !tally.isForked else { throw .forked }
+        guard let frame = try? participant.seal(AudioFrame(number: soundCount, sound: sound).encoded, .audio) else {
+            throw .noKey
+        }
+        guard frame.count <= RelayPacket.maximumFrameByteCount else { throw .tooLong }
+        return frame
     }
 
     /// Whether this device makes the keys.
@@ -179,7 +199,9 @@ public actor GroupCall {
         guard let signal = try? Signal(decoding: bytes), signal.content.sender != identity.device else { return }
         guard let verified = try? signal.verify(for: identity.device, in: callID), isKnown(signal.content.sender) else {
             tally.refusals += 1
-            if case .join = signal.content.body { report.yield(.stranger(signal.content.sender)) }
+            if case .join = signal.content.body, pace.takes(.stranger, of: nil, at: clock.now) {
+                report.yield(.stranger(signal.content.sender))
+            }
             return
         }
         meet(verified.content.checkpoint, from: signal.content.sender)
@@ -243,7 +265,7 @@ public actor GroupCall {
             report.yield(.recovered(milliseconds: milliseconds))
         case .refused(let refusal, let device):
             tally.refusals += 1
-            report.yield(.refused(refusal, from: device))
+            if pace.takes(.refused, of: device, at: clock.now) { report.yield(.refused(refusal, from: device)) }
         case .outside(let reason): report.yield(.outside(reason))
         case .keyFrameNeeded: break
         }
@@ -306,7 +328,7 @@ public actor GroupCall {
         guard isKnown(frame.sender), let sound = AudioFrame(decoding: frame.plaintext) else { return }
         tally.members[frame.sender, default: MemberTally()]
             .hear(sound.number, generation: frame.generation, step: frame.step, waited: frame.waited)
-        report.yield(.heard(sound, from: frame.sender))
+        deliver.yield(HeardFrame(sound, from: frame.sender))
     }
 
     private func noteUnconfirmed(_ count: Int, of device: CallDevice) {
@@ -329,6 +351,7 @@ public actor GroupCall {
         let forger = frame.carriedFor.flatMap { alias in
             members.first { MemberAlias(of: $0, in: callID) == alias }
         }
+        guard forger != nil || pace.takes(.dropped(frame.reason), of: device, at: clock.now) else { return }
         report.yield(forger.map { .forged(inTheNameOf: device, by: $0) } ?? .failed(frame.reason, of: device))
     }
 }

@@ -1,4 +1,35 @@
+import CallKeys
 import CallSignalling
+
+/// Notices that anybody can cause as often as they like: each kind is told once a second at most for each member, and once for all who are
+/// none. The counts are in ``CallTally``.
+struct NoticePace {
+    enum Kind: Hashable {
+        case stranger
+        case refused
+        case dropped(FrameDropReason)
+    }
+
+    private struct Key: Hashable {
+        let kind: Kind
+        let device: CallDevice?
+    }
+
+    /// In milliseconds.
+    private static let pause: UInt64 = 1000
+
+    private var told: [Key: UInt64] = [:]
+
+    /// Counts a notice; false if it is one too many.
+    ///
+    /// - Parameter device: whose it is, if it is a member's.
+    mutating func takes(_ kind: Kind, of device: CallDevice?, at now: UInt64) -> Bool {
+        let key = Key(kind: kind, device: device)
+        guard told[key].map({ now >= $0 + Self.pause }) ?? true else { return false }
+        told[key] = now
+        return true
+    }
+}
 
 /// Frames of each member that are counted, and told of from fifty on, each ten seconds at most: a few are lost, doubled or late on any
 /// network.

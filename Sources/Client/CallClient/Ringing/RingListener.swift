@@ -34,6 +34,9 @@ public actor RingListener {
         ]
     }
 
+    /// What rings, the oldest first.
+    public var ringing: [IncomingCall] { get async { await judge.ringing } }
+
     /// Answers a call that rings, which it does no more. Who accepts then enters the call, having closed this.
     public func answer(_ answer: RingAnswer.Answer, to call: IncomingCall) async {
         await judge.stop(call)

@@ -12,6 +12,16 @@ extension Account {
     public func notes<Value: Sendable>(
         _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
     ) async throws(SignetError) -> Value {
+        try await storedNotes { book throws(NotesError) in
+            try await self.begin(book)
+            return try await body(book)
+        }
+    }
+
+    /// The same, without a key to write with where there is none yet.
+    func storedNotes<Value: Sendable>(
+        _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
+    ) async throws(SignetError) -> Value {
         notesUseCount += 1
         defer { notesUseCount -= 1 }
         let first: ClientError
@@ -22,6 +32,29 @@ extension Account {
         guard let moved = try await home.caughtUp(after: first) else { throw .notes(.client(first)) }
         move(to: moved)
         do throws(NotesError) { return try await body(try await book(isRefused: true)) } catch { throw .notes(error) }
+    }
+
+    /// The account's key to notes is fetched, or made, before the first use: nothing could be written without it. Without a network the
+    /// notes that are here can be read. Whoever comes meanwhile waits for it.
+    private func begin(_ book: NoteBook<SQLiteStore>) async throws(NotesError) {
+        let beginning: Task<NotesError?, Never>
+        if let notesBeginning, notesBeginning.of == ObjectIdentifier(book) {
+            beginning = notesBeginning.task
+        } else {
+            beginning = Task { await Self.begin(book) }
+            notesBeginning = (ObjectIdentifier(book), beginning)
+        }
+        guard let error = await beginning.value else { return }
+        if notesBeginning?.task == beginning { notesBeginning = nil }
+        throw error
+    }
+
+    private static func begin(_ book: NoteBook<SQLiteStore>) async -> NotesError? {
+        guard await !book.hasAccountKey else { return nil }
+        do throws(NotesError) { _ = try await book.sync() } catch {
+            return error.family == .environment ? nil : error
+        }
+        return nil
     }
 
     /// One book at a time has the file: whoever comes while it is being opened waits for it. Under another directory file it is opened
@@ -44,7 +77,7 @@ extension Account {
             await before?.value.close()
             return await OpenNotes.open(at: path, client, secrets, in: surroundings)
         }
-        (openNotes, profileOfNotes) = (opening, home.profile)
+        (openNotes, profileOfNotes, notesBeginning) = (opening, home.profile, nil)
         return opening
     }
 
@@ -75,19 +108,11 @@ struct OpenNotes: Sendable {
         do { store = try NotesStore.open(at: path) } catch { return .failure(.store(error)) }
         do throws(NotesError) {
             let book = try await NoteBook(client, secrets: secrets, store: store, in: surroundings)
-            try await begin(book)
             return .success(OpenNotes(book: book, store: store))
         } catch {
             try? store.close()
             return .failure(error)
         }
-    }
-
-    /// The account's key to notes is fetched, or made, before the first use: nothing could be written without it. Without a network the
-    /// notes that are here can be read.
-    private static func begin(_ book: NoteBook<SQLiteStore>) async throws(NotesError) {
-        guard await !book.hasAccountKey else { return }
-        do { _ = try await book.sync() } catch  where error.family == .environment {}
     }
 }
 

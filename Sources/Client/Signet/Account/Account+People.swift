@@ -84,6 +84,13 @@ extension Account {
         known[handle].flatMap { surroundings.now() < $0.time + Self.freshness ? $0.contact : nil }
     }
 
+    /// What has changed of somebody, or of the user's own account; nil if it is as it was accepted.
+    package func keyChange(of handle: Handle) async throws(SignetError) -> KeyChange? {
+        let verdict = try await verdict(handle)
+        guard case .changed(let change) = verdict.outcome else { return nil }
+        return KeyChange(verdict, change)
+    }
+
     func verdict(_ handle: Handle) async throws(SignetError) -> LookupVerdict {
         try await run { client throws(ClientError) in try await client.lookup(handle).verdict }
     }

@@ -18,7 +18,7 @@ public actor Account {
     /// What the account is in. Another value after a change of the directory's keys.
     public private(set) var home: OpenHome
 
-    nonisolated let secrets: DeviceSecrets
+    package nonisolated let secrets: DeviceSecrets
     let device: DeviceAgreementKeys
     let surroundings: Surroundings
     /// People whose keys were verified a moment ago.
@@ -27,10 +27,12 @@ public actor Account {
     var openNotes: Task<Result<OpenNotes, NotesError>, Never>?
     /// The directory file under which they were opened.
     var profileOfNotes: DirectoryProfile?
+    /// Fetches or makes the key with which the book is written.
+    var notesBeginning: (of: ObjectIdentifier, task: Task<NotesError?, Never>)?
     /// How many calls use them now.
     var notesUseCount = 0
     private let report: AsyncStream<AccountEvent>.Continuation
-    private var watch: Task<Void, Never>?
+    private var watching: Task<Void, Never>?
 
     /// Opens an account that is there.
     ///
@@ -53,27 +55,37 @@ public actor Account {
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
         surroundings: Surroundings = .system
     ) async throws(SignetError) -> Account {
-        let beginning: AccountBeginning
+        let beginning = try begin(handle, profile, folder, withIdentity: true, passphrase, surroundings)
+        _ = try await beginning.register()
+        return try await Account(try beginning.home.reopened(), beginning.secrets)
+    }
+
+    static func begin(
+        _ handle: Handle, _ profile: DirectoryProfile, _ folder: HomeFolder, withIdentity: Bool,
+        _ passphrase: SecretBytes, _ surroundings: Surroundings
+    ) throws(SignetError) -> AccountBeginning {
         do {
-            beginning = try AccountBeginning(of: handle, at: profile, in: folder, surroundings: surroundings) { isNew in
+            return try AccountBeginning(
+                of: handle, at: profile, in: folder, withIdentity: withIdentity, surroundings: surroundings
+            ) { isNew in
                 if isNew, let weakness = SecretWeakness.first(of: passphrase, knowing: [handle.description]) {
                     throw SignetError.weakPassphrase(weakness)
                 }
                 return passphrase
             }
         } catch let error as SignetError { throw error } catch { throw .client(.keystore(.keysDoNotFit)) }
-        _ = try await beginning.register()
-        return try await Account(try beginning.home.reopened(), beginning.secrets)
     }
 
-    init(_ home: OpenHome, _ secrets: DeviceSecrets) async throws(SignetError) {
+    /// - Parameter isWatching: whether the log is looked at while the account is open; else whoever opens it calls ``look()``.
+    package init(_ home: OpenHome, _ secrets: DeviceSecrets, isWatching: Bool = true) async throws(SignetError) {
         self.home = home
         self.secrets = secrets
         surroundings = home.surroundings
         handle = secrets.handle
         do { device = try DeviceAgreementKeys(secrets) } catch { throw .notes(error) }
         (events, report) = AsyncStream.makeStream()
-        watch = Task { [weak self, surroundings] in
+        guard isWatching else { return }
+        watching = Task { [weak self, surroundings] in
             while !Task.isCancelled {
                 await self?.look()
                 await surroundings.wait(.seconds(3600))
@@ -82,13 +94,13 @@ public actor Account {
     }
 
     deinit {
-        watch?.cancel()
+        watching?.cancel()
         report.finish()
     }
 
     /// Ends the watch and the events, and closes the notes.
     public func close() async {
-        watch?.cancel()
+        watching?.cancel()
         report.finish()
         await closeNotes()
     }
@@ -125,8 +137,10 @@ public actor Account {
         return value
     }
 
+    func tell(_ event: AccountEvent) { report.yield(event) }
+
     /// Goes on in a home whose directory file was replaced.
-    func move(to home: OpenHome) {
+    package func move(to home: OpenHome) {
         guard home.profile != self.home.profile else { return }
         let hasNewKeys = home.profile.trust != self.home.profile.trust
         self.home = home
@@ -141,4 +155,6 @@ public enum AccountEvent: Hashable, Sendable {
     case found(WatchFinding)
     /// The directory has new keys. Their change was in its log, cosigned by the quorum of before, and was followed.
     case directoryKeysChanged
+    /// Guardians do not guard yet what was made just now, for this reason; looking at them tries again.
+    case guardiansBehind(SignetError)
 }

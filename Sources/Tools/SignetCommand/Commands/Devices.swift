@@ -1,9 +1,7 @@
 import ArgumentParser
-import CanonicalCoding
 import DeviceIdentity
-import DeviceKeystores
 import KeyTransparency
-import SignetAPI
+import Signet
 import SignetClient
 
 /// `signet devices`
@@ -13,20 +11,20 @@ struct Devices: AsyncParsableCommand {
 }
 
 extension Devices {
-    fileprivate static func json(_ devices: [DeviceRecord], own: [UInt8]) -> JSONValue {
+    fileprivate static func json(_ devices: [OwnDevice]) -> JSONValue {
         .array(
             devices.map { device in
                 [
-                    "addedAt": .number(device.addedAt), "key": .base64(device.keys.signing),
-                    "number": .number(UInt64(device.number)), "thisDevice": .bool(device.keys.signing == own),
+                    "addedAt": .number(device.time), "key": .base64(device.signingKey),
+                    "number": .number(UInt64(device.number)), "thisDevice": .bool(device.isThisDevice),
                 ]
             })
     }
 
-    fileprivate static func text(_ devices: [DeviceRecord], own: [UInt8]) -> String {
+    fileprivate static func text(_ devices: [OwnDevice]) -> String {
         devices.map { device in
-            "  \(device.number)  added \(Moment.date(device.addedAt))"
-                + (device.keys.signing == own ? Paint.output.strong("  this device") : "")
+            "  \(device.number)  added \(Moment.date(device.time))"
+                + (device.isThisDevice ? Paint.output.strong("  this device") : "")
         }.joined(separator: "\n")
     }
 
@@ -40,19 +38,15 @@ extension Devices {
 
         func run() async throws {
             let session = try Session(home)
-            let keystore = try session.owner()
-            let verdict = try await session.run { client throws(ClientError) in
-                try await client.lookup(keystore.handle).verdict
-            }
-            let devices = verdict.lookup.state.devices
+            _ = try session.owner()
+            let account = try await session.ownAccount()
             output.emit(
                 [
-                    "devices": json(devices, own: keystore.keys.signing),
-                    "outcome": .string(verdict.outcome.name),
-                    "version": .number(verdict.version),
+                    "devices": json(account.devices), "outcome": .string(account.outcome.name),
+                    "version": .number(account.version),
                 ],
-                text(devices, own: keystore.keys.signing))
-            try OwnAccount.check(verdict, try session.owner())
+                text(account.devices))
+            try account.check(session)
         }
     }
 
@@ -74,18 +68,20 @@ extension Devices {
 
         func run() async throws {
             let session = try Session(home)
-            let card = try LinkCard.read(card, session)
-            try LinkCode.of(card).compare(
-                typed: code, "Type the twelve digits that the new device shows:", orElse: LinkCode.otherDevice)
-            let verdict = try await session.addDevice(card)
-            let own = verdict.lookup.state.devices.first { $0.keys.signing == card.device.request.keys.signing }
-            let (number, confirmation) = (own?.number ?? 0, try LinkCode.of(card, in: verdict).text)
+            let carried = try session.card(in: card)
+            let card: ComparedCard
+            do {
+                card = try carried.compared(
+                    typed: TypedDigits.given(code, "Type the twelve digits that the new device shows:"))
+            } catch let error as SignetError { throw CommandFailure(error, session: session) }
+            let linked = try await session.approved(.linkDevice) { account, approval in
+                try await account.link(card, approval)
+            }
+            let (number, confirmation) = (linked.number, linked.confirmation)
             output.emit(
                 [
-                    "confirmation": .string(confirmation),
-                    "devices": json(verdict.lookup.state.devices, own: try session.owner().keys.signing),
-                    "number": .number(UInt64(number)),
-                    "version": .number(verdict.version),
+                    "confirmation": .string(confirmation), "devices": json(linked.account.devices),
+                    "number": .number(UInt64(number)), "version": .number(linked.account.version),
                 ],
                 """
                 \(Paint.output.good("✓")) Device \(number) is in your account, and the log proves it.
@@ -109,13 +105,13 @@ extension Devices {
         func run() async throws {
             let session = try Session(home)
             let keystore = try session.owner()
-            let account = try await session.run(isWatching: false) { client throws(ClientError) in
-                try await client.accountToConfirm()
-            }
-            try LinkCode.of(account).compare(
-                typed: code, "Type the twelve digits that 'signet devices add' showed on your other device:",
-                orElse: LinkCode.otherAccount)
-            try await session.run { client throws(ClientError) in try await client.acceptCompared(account) }
+            do {
+                let account = try await session.open.accountToConfirm()
+                let home = try await account.accept(
+                    typed: TypedDigits.given(
+                        code, "Type the twelve digits that 'signet devices add' showed on your other device:"))
+                OwnAccountWatch.arm(session.moved(to: home))
+            } catch let error as SignetError { throw CommandFailure(error, session: session) }
             output.emit(
                 ["handle": .string(keystore.handle.description), "outcome": "confirmed"],
                 "\(Paint.output.good("✓")) \(keystore.handle) is your account on this device too: both devices have the same."
@@ -139,11 +135,11 @@ extension Devices {
 
         func run() async throws {
             let session = try Session(home)
-            let (verdict, rekeyedCount) = try await session.revokeDevice(number, isKeepingKeys: keys.keepKeys)
+            let (account, rekeyedCount) = try await session.revokeDevice(number, isKeepingKeys: keys.keepKeys)
             output.emit(
                 [
-                    "devices": json(verdict.lookup.state.devices, own: try session.owner().keys.signing),
-                    "rekeyed": rekeyedCount.map { .number(UInt64($0)) } ?? .null, "version": .number(verdict.version),
+                    "devices": json(account.devices),
+                    "rekeyed": rekeyedCount.map { .number(UInt64($0)) } ?? .null, "version": .number(account.version),
                 ],
                 "\(Paint.output.good("✓")) Device \(number) is no longer yours, and the log proves it."
                     + RevocationOptions.words(rekeyedCount))

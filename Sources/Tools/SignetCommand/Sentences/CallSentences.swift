@@ -4,9 +4,20 @@ import KeyTransparency
 import PinnedHTTP
 import SignalClient
 import SignetAPI
+import SignetCalls
 import SignetClient
 
 extension CommandFailure {
+    /// Why there is no call.
+    init(_ error: CallFailure, session: Session) {
+        switch error {
+        case .changed(let change): self.init(CallTrustError.changed(change.handle), session: session)
+        case .trust(let error): self.init(error, session: session)
+        case .entry(let error): self.init(error, session: session)
+        case .account(let error): self.init(error, session: session)
+        }
+    }
+
     /// Why there is no call with these people.
     init(_ error: CallTrustError, session: Session) {
         switch error {

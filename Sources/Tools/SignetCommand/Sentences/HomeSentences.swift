@@ -1,3 +1,4 @@
+import DeviceKeystores
 import Signet
 import SignetClient
 
@@ -13,6 +14,10 @@ extension CommandFailure {
             self.init(
                 .usage, "Another signet is making an account in \(folder).",
                 "Wait until it has ended; 'signet account show' then shows its account. Nothing was changed.")
+        case .isBusy(let folder):
+            self.init(
+                .environment, "Another signet has been at work in \(folder) for twenty seconds.",
+                "Wait until it has ended, and give the command again. Nothing was changed.")
         case .isTaken(let folder, let holder): self.init(.usage, holder.sentence(folder))
         case .file(let fault, let path): self.init(fault, path: path)
         case .directoryFile(let error, let path): self.init(error, path: path)
@@ -36,7 +41,25 @@ extension CommandFailure {
                 .needsDecision, "The directory has changed its keys, and you hold evidence against it.",
                 "Look at it with 'signet evidence list', and ask whoever runs the directory; 'signet directory update --accept' goes on."
             )
-        case .client, .handleTaken, .handleTakenAndKept, .stranger, .changed, .contradicted, .message, .notes:
+        case .presence(let refusal): self.init(refusal)
+        case .removedDevice:
+            self.init(
+                .needsDecision, "This device was removed from the account.",
+                "If that was you, delete its home folder. If not, somebody else has your identity: tell your friends.")
+        case .otherCard:
+            self.init(
+                .notProven, "This card is not the one that your new device made.",
+                "Nothing was linked. Carry the card over once more, in a way that nobody can get between.")
+        case .otherAccount:
+            self.init(
+                .notProven,
+                "ALARM: the account that the directory shows this device is not the one that your other device has.",
+                "Nothing was accepted. Type the digits once more; if they differ again, do not use this directory. "
+                    + "If the account has changed since, 'signet devices add' with the same card shows its new digits.")
+        case .siteKeys(let fault, let path): self.init(fault, path: path)
+        case .sites(let error): self.init(error.family.status, error.sentence("a site of yours"))
+        case .contradicted(_, let contradiction): self.init(.notProven, contradiction.sentence)
+        case .client, .handleTaken, .handleTakenAndKept, .stranger, .changed, .message, .notes, .recovery:
             // These come of what a session does, which knows whose account and directory they are about.
             self.init(.bug, "The home folder could not be opened: \(error.family).", Self.bugRemedy)
         }
@@ -44,11 +67,12 @@ extension CommandFailure {
 
     /// What came of something that was done in a session.
     init(_ error: SignetError, session: Session) {
-        guard case .client(let error) = error else {
-            self.init(error)
-            return
+        switch error {
+        case .client(let error): self.init(error, session: session)
+        case .notes(let error): self.init(error, session: session)
+        case .recovery(let error): self.init(error, session: session)
+        default: self.init(error)
         }
-        self.init(error, session: session)
     }
 
     /// What came of registering.

@@ -102,7 +102,7 @@ struct Session {
     }
 
     /// The session in a home that may have new keys of the directory, which is said.
-    private func moved(to home: OpenHome) -> Session {
+    func moved(to home: OpenHome) -> Session {
         if home.profile != profile {
             Output.error("The directory has new keys. Their change was in its log, cosigned by the quorum of before.")
         }

@@ -121,7 +121,7 @@ struct CallPage: Sendable {
         case .met(.noProof, let device):
             Paint.output.warning("  the directory does not prove that \(name(device)) and you see one log")
         case .met(.oneHistory, _), .met(.otherLog, _), .met(.notCompared, _): nil
-        case .heard, .refused, .outside(.left): nil
+        case .refused, .outside(.left): nil
         }
     }
 

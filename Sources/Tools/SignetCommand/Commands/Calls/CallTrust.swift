@@ -1,5 +1,7 @@
 import CallClient
 import KeyTransparency
+import Signet
+import SignetCalls
 import SignetClient
 
 #if canImport(Glibc)
@@ -17,12 +19,15 @@ extension Session {
     /// Spec: eCall Key Transparency guide, "Call Initiation (Trust Overrides)".
     ///
     /// - Throws: `CommandFailure`: there is no call, and nobody has been told of one.
-    func peopleForCall(_ handles: [Handle]) async throws -> CallPeople {
+    func peopleForCall(_ handles: [Handle], _ account: Account) async throws -> CallPeople {
         // Each may be asked about once more than there are people: the own account is looked up too.
         for _ in 0...handles.count + 1 {
-            do { return try await client.peopleForCall(handles) } catch {
-                guard case .changed(let handle) = error else { throw CommandFailure(error, session: self) }
-                try await decide(about: handle)
+            do throws(CallFailure) { return try await account.peopleForCall(handles) } catch {
+                switch error {
+                case .changed(let change): try await decide(about: change, account)
+                case .trust(.changed): continue
+                default: throw CommandFailure(error, session: self)
+                }
             }
         }
         throw CommandFailure(
@@ -30,9 +35,8 @@ extension Session {
     }
 
     /// Shows what has changed and what it may mean, and asks. What is accepted is what was shown and nothing later.
-    private func decide(about handle: Handle) async throws {
-        let verdict = try await run { client throws(ClientError) in try await client.lookup(handle).verdict }
-        guard case .changed(let change) = verdict.outcome else { return }
+    private func decide(about found: KeyChange, _ account: Account) async throws {
+        let (handle, change) = (found.handle, found.change)
         guard isatty(STDIN_FILENO) == 1 else { throw CommandFailure(CallTrustError.changed(handle), session: self) }
         Output.error("\(Paint.error.strong("Identity keys changed.")) \(handle): \(change.words).")
         if change.identityKeyChanged, let before = try await comparison(with: handle).comparison {
@@ -40,7 +44,7 @@ extension Session {
         }
         Output.error(
             Paint.error.warning(
-                "Somebody may be listening: if these keys are not \(verdict.isOwn ? "yours" : "theirs"), whoever has them hears this call."
+                "Somebody may be listening: if these keys are not \(handle == account.handle ? "yours" : "theirs"), whoever has them hears this call."
             ))
         Output.error("Type 'end' to end the call, or 'accept' to accept and continue:")
         var answers = TypedLines.standard.lines().makeAsyncIterator()
@@ -49,8 +53,6 @@ extension Session {
                 .needsDecision, "The call was ended; nobody heard of it, and nothing was accepted.",
                 "Ask \(handle) in another way whether this was them.")
         }
-        _ = try await run { client throws(ClientError) in
-            try await client.trust(handle, accepting: verdict.stateHash)
-        }
+        do { _ = try await account.accept(found) } catch { throw CommandFailure(error, session: self) }
     }
 }

@@ -2,6 +2,8 @@ import ArgumentParser
 import CallClient
 import CallSignalling
 import KeyTransparency
+import Signet
+import SignetCalls
 import SignetClient
 
 extension Call {
@@ -40,15 +42,17 @@ extension Call {
             }
             defer { withExtendedLifetime(mark) {} }
             let page = RingPage(options.output, onRing.map(RingHook.init))
-            repeat {
-                let accepted = try await WaitingDevice(session, secrets, page, isOnce: once).wait()
-                if let accepted { try await enter(accepted, session, secrets) }
-            } while !once && !Output.isUnread
+            try await session.with(secrets) { account in
+                repeat {
+                    let accepted = try await WaitingDevice(session, account, page, isOnce: once).wait()
+                    if let accepted { try await enter(accepted, session, account) }
+                } while !once && !Output.isUnread
+            }
         }
 
-        private func enter(_ call: IncomingCall, _ session: Session, _ secrets: DeviceSecrets) async throws {
+        private func enter(_ call: IncomingCall, _ session: Session, _ account: Account) async throws {
             do {
-                try await RunningCall(options).run(.join(call.ring.callID), with: call.people, session, secrets)
+                try await RunningCall(options).run(.join(call.ring.callID), with: call.people, session, account)
             } catch let failure as CommandFailure where !once {
                 failure.report(asJSON: options.output.json)
             }
@@ -59,13 +63,13 @@ extension Call {
 /// A device that waits until somebody rings and the person accepts.
 struct WaitingDevice {
     private let session: Session
-    private let secrets: DeviceSecrets
+    private let account: Account
     private let page: RingPage
     private let isOnce: Bool
 
-    init(_ session: Session, _ secrets: DeviceSecrets, _ page: RingPage, isOnce: Bool) {
+    init(_ session: Session, _ account: Account, _ page: RingPage, isOnce: Bool) {
         self.session = session
-        self.secrets = secrets
+        self.account = account
         self.page = page
         self.isOnce = isOnce
     }
@@ -81,13 +85,10 @@ struct WaitingDevice {
     func wait() async throws -> IncomingCall? {
         while true {
             while CallMark(session.home).isHeld { try await Task.sleep(for: .seconds(1)) }
-            let judge = try RingJudge(for: secrets, session, isBusy: false)
             let listener: RingListener
-            do { listener = try await session.client.listen(by: secrets, judging: judge) } catch {
-                throw CommandFailure(error, session: session)
-            }
+            do { listener = try await account.incomingCalls() } catch { throw CommandFailure(error, session: session) }
             page.waiting()
-            let outcome = await hear(listener, judge)
+            let outcome = await hear(listener)
             await listener.close()
             if case .end(let call) = outcome { return call }
         }
@@ -95,7 +96,7 @@ struct WaitingDevice {
 
     private enum Outcome { case end(IncomingCall?), again }
 
-    private func hear(_ listener: RingListener, _ judge: RingJudge) async -> Outcome {
+    private func hear(_ listener: RingListener) async -> Outcome {
         let (happenings, happen) = AsyncStream.makeStream(of: Happening.self)
         let tasks = [
             Task {
@@ -116,9 +117,9 @@ struct WaitingDevice {
             case .over: return .again
             case .event(let event):
                 page.show(event)
-                if isOnce, event.isEnd, await judge.ringing.isEmpty { return .end(nil) }
+                if isOnce, event.isEnd, await listener.ringing.isEmpty { return .end(nil) }
             case .typed(let line):
-                guard let order = RingOrder(line, await judge.ringing) else {
+                guard let order = RingOrder(line, await listener.ringing) else {
                     page.explain()
                     continue
                 }
@@ -156,20 +157,5 @@ struct RingOrder {
         guard let call = meant.first, meant.count == 1 || words.count == 2 else { return nil }
         self.answer = answer
         self.call = call
-    }
-}
-
-extension RingJudge {
-    /// The judge of this device's rings, with what the home folder remembers of them. A file that cannot be read has remembered nothing.
-    init(for secrets: DeviceSecrets, _ session: Session, isBusy: Bool) throws {
-        guard let identity = CallIdentity(secrets) else {
-            throw CommandFailure(.bug, "The device's key is none.", CommandFailure.bugRemedy)
-        }
-        let file = session.home.rings
-        let bytes = try? file.read(maximumByteCount: RingMemory.maximumByteCount, isSecret: false)
-        self.init(
-            for: identity, of: secrets.handle, among: session.client.ringPeople,
-            remembering: bytes.flatMap { RingMemory(decoding: $0) } ?? RingMemory(), isBusy: isBusy
-        ) { memory in try? file.replace(with: memory.encoded) }
     }
 }

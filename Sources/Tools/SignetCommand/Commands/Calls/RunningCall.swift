@@ -3,6 +3,8 @@ import CallClient
 import CallKeys
 import CallSignalling
 import KeyTransparency
+import Signet
+import SignetCalls
 import SignetClient
 
 #if canImport(Glibc)
@@ -34,12 +36,13 @@ struct RunningCall {
     func run(_ entry: Entry, with handles: [Handle]) async throws {
         _ = try options.takeOutlet()
         let session = try Session(options.home)
-        let secrets = try session.secrets()
-        try await run(entry, with: handles, session, secrets)
+        try await session.with(try session.secrets()) { account in
+            try await run(entry, with: handles, session, account)
+        }
     }
 
     /// Takes part until the call is over.
-    func run(_ entry: Entry, with handles: [Handle], _ session: Session, _ secrets: DeviceSecrets) async throws {
+    func run(_ entry: Entry, with handles: [Handle], _ session: Session, _ account: Account) async throws {
         let outlet = try options.takeOutlet()
         let source = try SoundSource(options.source)
         let recorder = try options.record.map { try SoundRecorder(folder: $0) }
@@ -48,16 +51,16 @@ struct RunningCall {
                 .usage, "A call is running in \(session.home.path).", "End it with 'signet call leave'.")
         }
         defer { withExtendedLifetime(mark) {} }
-        let people = try await session.peopleForCall(handles)
+        let people = try await session.peopleForCall(handles, account)
         var compared: [Handle: ComparisonState] = [:]
         for handle in handles { compared[handle] = try await session.comparison(with: handle) }
-        let call = try await enter(entry, people, session, secrets)
+        let call = try await enter(entry, people, session, account)
         let page = CallPage(call, people, compared, options.output)
         page.showPeople()
         if entry.isStart { page.showName() }
         if case .ring = entry { page.showRinging(handles) }
         let sound = HeardSound(recorder, outlet)
-        await take(part: call, entry, as: secrets.handle, source, sound, page)
+        await take(part: call, entry, as: account.handle, source, sound, page)
         await sound.finish()
         await page.show(isOver: true)
         if await call.tally.isForked { throw CommandFailure.forkMet("somebody in the call") }
@@ -67,19 +70,12 @@ struct RunningCall {
     }
 
     private func enter(
-        _ entry: Entry, _ people: CallPeople, _ session: Session, _ secrets: DeviceSecrets
+        _ entry: Entry, _ people: CallPeople, _ session: Session, _ account: Account
     ) async throws -> GroupCall {
-        var generator = SystemRandomNumberGenerator()
-        let act: CallAct
-        if case .join(let name) = entry {
-            act = .join(name)
-        } else {
-            act = .start(CallID(using: &generator), inviting: people.devices.sorted())
+        let act: CallAct? = if case .join(let name) = entry { .join(name) } else { nil }
+        do { return try await account.enterCall(act, with: people, suffering: faults) } catch {
+            throw CommandFailure(error, session: session)
         }
-        let judge = try RingJudge(for: secrets, session, isBusy: true)
-        do {
-            return try await session.client.enter(act, with: people, by: secrets, judging: judge, suffering: faults)
-        } catch { throw CommandFailure(error, session: session) }
     }
 
     private var faults: CallFaults {
@@ -119,12 +115,13 @@ struct RunningCall {
         let watches = [
             Task { await watchForOutages() }, Task { await forge(call, page) },
             Task { if options.source != "-" { await Self.obey(call, page) } }, Task { await sound.play() },
+            Task { for await heard in call.sound { await sound.hear(heard.frame, of: heard.sender, page.people) } },
         ]
         defer { for watch in watches { watch.cancel() } }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.speak(call, source) }
             group.addTask { await Self.keepTime(call, page, rotatingEvery: rotate) }
-            group.addTask { await Self.listen(call, sound, page) }
+            group.addTask { await Self.listen(call, page) }
             group.addTask { await Self.waitForEnd(interrupts, duration) }
             // Whoever ends first, by time, interrupt or removal, ends the call.
             _ = await group.next()
@@ -166,10 +163,9 @@ struct RunningCall {
         }
     }
 
-    private static func listen(_ call: GroupCall, _ sound: HeardSound, _ page: CallPage) async {
+    private static func listen(_ call: GroupCall, _ page: CallPage) async {
         for await notice in call.notices {
             switch notice {
-            case .heard(let frame, let device): await sound.hear(frame, of: device, page.people)
             case .outside(.removed), .cutOff: return page.tell(notice)
             case .rung:
                 page.tell(notice)

@@ -3,6 +3,7 @@ import CanonicalCoding
 import DIDKey
 import DeviceIdentity
 import KeyTransparency
+import Signet
 import SignetClient
 import SitesClient
 
@@ -45,9 +46,9 @@ extension Advanced {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
-            let identities = try await session.run(.showSites, at: session.home.path) {
-                book, grant throws(SitesError) in try await book.identities(grant)
+            let session = try Session(home)
+            let identities = try await session.approved(.showSites, at: session.home.path) { account, approval in
+                try await account.siteIdentities(approval)
             }
             let rows = try identities.map { ($0.host.words, try Advanced.did(.p256, $0.publicKey)) }
             output.emit(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import DeviceIdentity
-import DeviceKeystores
 import KeyTransparency
 import QRCode
 import Signet
@@ -53,28 +52,24 @@ extension Identity {
             let session = try Session(home)
             let keystore = try session.owner()
             let custody: Custody? = keystore.identityKey == nil ? nil : .portable
-            let verdict =
-                offline
-                ? nil
-                : try await session.run { client throws(ClientError) in try await client.lookup(keystore.handle).verdict
-                }
-            output.emit(json(keystore, custody, verdict), text(keystore, custody, verdict))
-            if let verdict { try OwnAccount.check(verdict, keystore) }
+            let account = offline ? nil : try await session.ownAccount()
+            output.emit(json(keystore, custody, account), text(keystore, custody, account))
+            try account?.check(session)
         }
 
         private func json(
-            _ keystore: SignetClient.Keystore, _ custody: Custody?, _ verdict: LookupVerdict?
+            _ keystore: SignetClient.Keystore, _ custody: Custody?, _ account: OwnAccount?
         ) -> JSONValue {
             [
                 "custody": custody.map { .string($0.name) } ?? .null,
-                "devices": verdict.map { .number(UInt64($0.lookup.state.devices.count)) } ?? .null,
+                "devices": account.map { .number(UInt64($0.devices.count)) } ?? .null,
                 "handle": .string(keystore.handle.description),
-                "outcome": verdict.map { .string($0.outcome.name) } ?? .null,
+                "outcome": account.map { .string($0.outcome.name) } ?? .null,
             ]
         }
 
         private func text(
-            _ keystore: SignetClient.Keystore, _ custody: Custody?, _ verdict: LookupVerdict?
+            _ keystore: SignetClient.Keystore, _ custody: Custody?, _ account: OwnAccount?
         ) -> String {
             var lines = [Paint.output.strong(keystore.handle.description)]
             if let custody {
@@ -84,12 +79,11 @@ extension Identity {
             } else {
                 lines.append("  Your digital identity is on another device. This one speaks for it.")
             }
-            if let verdict {
-                lines.append("  The log shows it \(OwnAccount.words(verdict)).")
-                lines += verdict.lookup.state.devices.map { device in
-                    let own = device.keys.signing == keystore.keys.signing
-                    return "  device \(device.number), added \(Moment.date(device.addedAt))"
-                        + (own ? "  this device" : "")
+            if let account {
+                lines.append("  The log shows it \(account.words).")
+                lines += account.devices.map { device in
+                    "  device \(device.number), added \(Moment.date(device.time))"
+                        + (device.isThisDevice ? "  this device" : "")
                 }
             }
             return lines.joined(separator: "\n")
@@ -114,20 +108,19 @@ extension Identity {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let (made, _) = try await Account.makeCard(
+            let (made, session) = try await AccountCommand.makeCard(
                 home, try Handle.typed(handle), directory: directory, at: card)
-            let code = try LinkCode.of(made)
             output.emit(
                 [
-                    "card": .string(card), "code": .string(code.text),
-                    "handle": .string(made.device.request.handle.description),
+                    "card": .string(card), "code": .string(made.code),
+                    "handle": .string(try session.owner().handle.description),
                 ],
                 """
                 \(Paint.output.good("✓")) This device has keys of its own. Its card is in \(Paint.output.strong(card)).
                   On your other device:  signet devices add \(card)
-                  Type there:            \(Paint.output.strong(code.text))
+                  Type there:            \(Paint.output.strong(made.code))
                   Then here:             signet devices confirm
-                """ + (qr ? "\n" + (QRSymbol(made.encoded)?.shownText ?? "") : ""))
+                """ + (qr ? "\n" + (QRSymbol(made.bytes)?.shownText ?? "") : ""))
         }
     }
 

@@ -110,7 +110,7 @@ extension Notes {
                 \(Paint.output.good("✓")) \(Moment.count(UInt64(count), "note")) of yours under new keys.
                   Set your notes password anew, and print a new recovery key.
                 """)
-            await GuardedThings.follow(home, knowing: passphrase)
+            await notes.session.followGuardians(knowing: passphrase)
         }
     }
 

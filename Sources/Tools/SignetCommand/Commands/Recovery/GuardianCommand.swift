@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
+import Signet
 import SignetAPI
 import SignetClient
 import SocialRecovery
@@ -24,12 +25,8 @@ extension GuardianCommand {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.guardianSide(try session.secrets())
-            var notices: [GuardianNotice] = []
-            let requests = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.advance { notices.append($0) }
-            }
-            let duties = try await session.recovering { () throws(RecoveryClientError) in try side.duties() }
+            let found = try await session.with(try session.secrets()) { account in try await account.guarding() }
+            let (duties, requests, notices) = (found.duties, found.requests, found.notices)
             output.emit(
                 [
                     "keptFor": .array(duties.map { .string($0.owner.description) }),
@@ -73,11 +70,8 @@ extension GuardianCommand {
             }
             let session = try Session(home)
             guard let code else { return try await look(at: number, for: owner, session) }
-            let request = try await session.granted(.confirmRecovery(of: owner)) { opened, grant in
-                do throws(RecoveryClientError) {
-                    return try await session.guardianSide(opened.secrets).confirm(
-                        owner, number: number, code: Array(code.utf8), grant)
-                } catch { throw CommandFailure(error, session: session) }
+            let request = try await session.approved(.confirmRecovery(of: owner)) { account, approval in
+                try await account.confirmRecovery(of: owner, number: number, code: code, approval)
             }
             output.emit(request.json, request.screen)
         }
@@ -89,9 +83,8 @@ extension GuardianCommand {
                     .usage, "Say which request, or the code.",
                     "They read you a number first: --request NUMBER; then a code: --code \"word word word 42\".")
             }
-            let side = session.guardianSide(try session.secrets())
-            let seen = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.look(at: number, for: owner)
+            let seen = try await session.with(try session.secrets()) { account in
+                try await account.look(at: number, for: owner)
             }
             output.emit(seen.json, seen.screen)
         }
@@ -116,9 +109,8 @@ extension GuardianCommand {
         func run() async throws {
             let owner = try Handle.typed(handle)
             let session = try Session(home)
-            let side = session.guardianSide(try session.secrets())
-            try await session.recovering { () throws(RecoveryClientError) in
-                try await side.decline(owner, reporting: report)
+            try await session.with(try session.secrets()) { account in
+                try await account.declineRecovery(of: owner, isReporting: report)
             }
             output.emit(
                 ["handle": .string(owner.description), "outcome": .string(report ? "reported" : "declined")],
@@ -151,10 +143,7 @@ extension GuardianCommand {
                 throw CommandFailure(.badFile, "\(file) is no objection.", "Ask them for it again.")
             }
             let session = try Session(home)
-            let side = session.guardianSide(try session.secrets())
-            let outcome = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.take(objection)
-            }
+            let outcome = try await session.with(try session.secrets()) { account in try await account.take(objection) }
             let owner = objection.owner
             switch outcome {
             case .stopped:

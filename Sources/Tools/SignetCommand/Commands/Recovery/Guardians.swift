@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import RecoveryClient
+import Signet
 import SignetAPI
 import SignetClient
 import SocialRecovery
@@ -40,19 +41,21 @@ struct GuardianChoice: ParsableArguments {
             valueName: "handle"))
     var compared: [String] = []
 
-    /// Whom, each with what this device keeps of a comparison with them. The flags demand it, and make nothing of it.
-    func guardians(_ session: Session) async throws -> [(handle: Handle, meeting: MeetingEvidence)] {
+    /// Whom. The flags demand what this device keeps of a comparison with them, and make nothing of it.
+    func guardians(_ session: Session) async throws -> [Handle] {
         let (met, compared) = (Set(try met.map(Handle.typed)), Set(try compared.map(Handle.typed)))
-        var guardians: [(handle: Handle, meeting: MeetingEvidence)] = []
-        for handle in try handles.map(Handle.typed) {
-            let meeting = MeetingEvidence(try await session.comparison(with: handle).comparison)
+        let guardians = try handles.map(Handle.typed)
+        for handle in guardians {
+            let meeting: MeetingEvidence
+            do { meeting = try await session.open.meeting(with: handle) } catch {
+                throw CommandFailure(error, session: session)
+            }
             guard !met.contains(handle) || meeting.kind == .person else {
                 throw Self.unproven(handle, "met", " --met DAY")
             }
             guard !compared.contains(handle) || meeting.kind != .none else {
                 throw Self.unproven(handle, "compared", "")
             }
-            guardians.append((handle, meeting))
         }
         return guardians
     }
@@ -68,28 +71,17 @@ extension Guardians {
     fileprivate static func ask(
         _ choice: GuardianChoice, _ home: HomeOptions, _ output: OutputOptions, isReplacing: Bool
     ) async throws {
-        let guardians = try await choice.guardians(Session(home))
-        try await ask(home, output) { side, entries throws(RecoveryClientError) in
-            try await side.ask(
-                guardians, threshold: choice.needed, delay: choice.wait.seconds, isReplacing: isReplacing,
-                bringingBack: entries)
+        let session = try Session(home)
+        let guardians = try await choice.guardians(session)
+        let setup = try await session.approved(.setUpGuardians) { account, approval in
+            try await account.chooseGuardians(
+                guardians, threshold: choice.needed, wait: .seconds(choice.wait.seconds), isReplacing: isReplacing,
+                approval)
         }
+        say(setup, session, output)
     }
 
-    private static func ask(
-        _ home: HomeOptions, _ output: OutputOptions,
-        checking check: (OwnerSide<SQLiteStore>) async throws(RecoveryClientError) -> Void = { _ in },
-        _ body: (OwnerSide<SQLiteStore>, [JournalEntry]) async throws(RecoveryClientError) -> RecoverySetup
-    ) async throws {
-        let session = try Session(home)
-        let setup = try await session.granted(.setUpGuardians) { opened, _ in
-            let side = session.ownerSide(opened.secrets)
-            try await session.recovering { () throws(RecoveryClientError) in try await check(side) }
-            let things = try await GuardedThings(session, opened.secrets, opened.passphrase)
-            return try await session.recovering { () throws(RecoveryClientError) in
-                try await body(side, things.entries)
-            }
-        }
+    private static func say(_ setup: RecoverySetup, _ session: Session, _ output: OutputOptions) {
         let asked = setup.guardians.map(\.key.handle.description)
         let warning = warning(of: UInt64(setup.bundle.delay), session.profile.trust.freshness.maximumAge)
         output.emit(
@@ -159,11 +151,11 @@ extension Guardians {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await ask(home, output) { side throws(RecoveryClientError) in
-                try await side.checkChosenHere()
-            } _: { side, entries throws(RecoveryClientError) in
-                try await side.refresh(bringingBack: entries)
+            let session = try Session(home)
+            let setup = try await session.approved(.setUpGuardians) { account, approval in
+                try await account.refreshGuardians(approval)
             }
+            say(setup, session, output)
         }
     }
 
@@ -178,49 +170,25 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let opened = try await session.ownerKeys()
-            let (secrets, passphrase) = (opened.secrets, opened.passphrase)
-            let side = session.ownerSide(secrets)
-            let refusal = try await session.recovering { () throws(RecoveryClientError) in
-                try await Self.advance(side)
+            let found = try await session.approved(try await session.guardiansAction()) { account, approval in
+                try await account.guardians(approval)
             }
-            let (current, next, check) = try await session.recovering { () throws(RecoveryClientError) in
-                let next = try side.next()
-                return (next == nil ? try side.current() : try await Self.inForce(side), next, try side.check())
-            }
-            var things = try await GuardedThings(session, secrets, passphrase)
-            let turned = next == nil ? try await things.turn(session, secrets) : (areNotesTurned: false, sites: [])
-            let news = try await things.guarded(session, secrets)
-            guard current != nil || next != nil || news != nil else {
-                throw CommandFailure(RecoveryClientError.noGuardians, session: session)
-            }
-            let guarded = news.map { (people: $0.people, sites: things.siteCount) }
-            let due = turned.sites.map(\.words)
-            let compared = try await Self.comparisons(with: [current, next], session)
+            let (current, next, compared) = (found.current, found.next, found.comparisons)
+            let guarded = found.guarded.map { (people: $0.people, sites: found.guardedSiteCount) }
+            let due = found.sitesToTurn.map(\.words)
             output.emit(
                 Self.json(current, next, guarded, due, compared).adding([
-                    "notesTurned": .bool(turned.areNotesTurned),
-                    "refused": refusal?.nameOfRefusal.map { .string($0) } ?? .null,
+                    "notesTurned": .bool(found.areNotesTurned),
+                    "refused": found.refusal.map { .string($0.name) } ?? .null,
                 ]),
-                ([Self.text(current, next, check, guarded, compared)] + Self.turning(turned.areNotesTurned, due)
-                    + Self.mending(news) + Self.warning(refusal, session)).joined(separator: "\n"))
+                ([Self.text(current, next, found.lastCheck, guarded, compared)]
+                    + Self.turning(found.areNotesTurned, due) + Self.mending(found.guarded)
+                    + Self.warning(found.refusal, session)).joined(separator: "\n"))
         }
 
-        /// - Returns: why those whom the person asked do not take the place of those in force, although enough have answered:
-        ///   nothing that keeps them from seeing who guards.
-        private static func advance<Store>(
-            _ side: OwnerSide<Store>
-        ) async throws(RecoveryClientError) -> RecoveryClientError? {
-            do throws(RecoveryClientError) { try await side.advance() } catch {
-                guard error.nameOfRefusal != nil else { throw error }
-                return error
-            }
-            return nil
-        }
-
-        private static func warning(_ refusal: RecoveryClientError?, _ session: Session) -> [String] {
+        private static func warning(_ refusal: GuardianRefusal?, _ session: Session) -> [String] {
             guard let refusal else { return [] }
-            let sentence = CommandFailure(refusal, session: session).sentence
+            let sentence = CommandFailure(refusal.error, session: session).sentence
             return ["\(Paint.output.warning("!")) \(sentence.what)", "  \(sentence.remedy)"]
         }
 
@@ -232,17 +200,6 @@ extension Guardians {
                     "  The directory had lost what your guardians open for you, or nobody could read it."),
                 "  It is there again. Was it none of your devices? Then somebody may have one: signet devices",
             ]
-        }
-
-        /// What is kept now of a comparison with each, which is not what was kept when they were chosen.
-        private static func comparisons(
-            with setups: [RecoverySetup?], _ session: Session
-        ) async throws -> [Handle: ComparisonState] {
-            var states: [Handle: ComparisonState] = [:]
-            for guardian in setups.flatMap({ $0?.guardians ?? [] }) where states[guardian.key.handle] == nil {
-                states[guardian.key.handle] = try await session.comparison(with: guardian.key.handle)
-            }
-            return states
         }
 
         /// What parts from before open no more, what they still open, and what else was from before.
@@ -278,12 +235,6 @@ extension Guardians {
                 "needed": .number(UInt64(shown?.threshold ?? 0)),
                 "sitesToTurn": .array(due.map { .string($0) }),
             ]
-        }
-
-        /// - Returns: nil if those in force are of another device of the person's.
-        private static func inForce<Store>(_ side: OwnerSide<Store>) async throws(RecoveryClientError) -> RecoverySetup?
-        {
-            do { return try await side.inForce() } catch .guardiansElsewhere { return nil }
         }
 
         private static func text(
@@ -342,8 +293,7 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try session.secrets())
-            try await session.recovering { () throws(RecoveryClientError) in try await side.beginCheck() }
+            try await session.with(try session.secrets()) { account in try await account.checkGuardians() }
             output.emit(
                 ["outcome": "asked"],
                 "\(Paint.output.good("✓")) Asked. Each has to run 'signet guardian' once. Then, here: signet guardians rehearse"
@@ -361,11 +311,10 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try await session.ownerKeys().secrets)
-            try await session.recovering { () throws(RecoveryClientError) in try await side.advance() }
-            let check = try await session.recovering { () throws(RecoveryClientError) in try side.check() }
-            guard let standing = check?.standing else {
-                try await session.recovering { () throws(RecoveryClientError) in try await side.checkInForce() }
+            let rehearsed = try await session.approved(try await session.guardiansAction()) { account, approval in
+                try await account.rehearse(approval)
+            }
+            guard let standing = rehearsed else {
                 throw CommandFailure(.usage, "Nobody was asked yet.", "Ask them with 'signet guardians check'.")
             }
             let silent = standing.silent.map(\.description)
@@ -395,8 +344,9 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try await session.secrets(for: .setUpGuardians))
-            let setup = try await session.recovering { () throws(RecoveryClientError) in try await side.remind() }
+            let setup = try await session.approved(.setUpGuardians) { account, approval in
+                try await account.remindGuardians(approval)
+            }
             let silent = setup.guardians.filter { !$0.isKept }.map(\.key.handle.description)
             output.emit(
                 ["asked": .array(silent.map { .string($0) })],
@@ -417,8 +367,9 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try await session.secrets(for: .setUpGuardians))
-            let asked = try await session.recovering { () throws(RecoveryClientError) in try side.withdraw() }
+            let asked = try await session.approved(.setUpGuardians) { account, approval in
+                try await account.withdrawGuardians(approval)
+            }
             let names = asked.map(\.description)
             output.emit(
                 ["withdrawn": .array(names.map { .string($0) })],
@@ -444,21 +395,20 @@ extension Guardians {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try await session.secrets(for: .showPaperShare))
-            let paper = try await session.recovering { () throws(RecoveryClientError) in try await side.paper() }
-            let text = String(decoding: paper, as: UTF8.self)
+            let text = try await session.approved(.showPaperShare) { account, approval in
+                try await account.recoveryPaper(approval)
+            }
             output.emit(["paper": .string(text)], String(text.dropLast()))
         }
     }
 }
 
-extension RecoveryClientError {
-    /// Why a new set does not come into force yet, by a name that scripts may rely on; nil for any other error.
-    fileprivate var nameOfRefusal: String? {
+extension GuardianRefusal {
+    /// A name that scripts may rely on.
+    fileprivate var name: String {
         switch self {
         case .somebodyAsks: "somebody-asks"
         case .changedTooSoon: "changed-too-soon"
-        default: nil
         }
     }
 }

@@ -48,22 +48,15 @@ extension Recover {
                 throw CommandFailure(
                     .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
             }
-            let beginning = try Account.begin(home, handle, directory: directory, withIdentity: true)
+            let beginning = try AccountCommand.begin(home, handle, directory: directory, withIdentity: true)
             defer { withExtendedLifetime(beginning) {} }
             let session = Session(home, beginning.home)
-            let side = session.newDeviceSide(beginning.secrets)
-            do throws(RecoveryClientError) {
-                let progress = try await side.start(
-                    calling: Array(name.utf8), with: askKey, naming: guardians, withFormer: before)
+            do throws(SignetError) {
+                let progress = try await beginning.recover(
+                    calling: name, with: askKey, naming: guardians, withFormer: before)
                 OwnAccountWatch.arm(session)
                 output.emit(progress.json, progress.beginning(handle))
-            } catch {
-                // Nothing was asked: the folder is not bound to an account that nobody has, or that cannot be recovered now.
-                if beginning.isNew, !error.isWorthARetry, (try? side.isUnderWay) == false {
-                    try? session.home.removeUnusedKeys()
-                }
-                throw CommandFailure(error, session: session)
-            }
+            } catch { throw CommandFailure(error, session: session) }
         }
 
         private static func askKey(_ path: String) throws -> AskKey {
@@ -92,9 +85,8 @@ extension Recover {
         func run() async throws {
             let guardians = try guardian.map(Handle.typed)
             let session = try Session(home)
-            let side = session.newDeviceSide(try session.secrets())
-            let progress = try await session.recovering { () throws(RecoveryClientError) in
-                try await side.status(naming: guardians)
+            let progress = try await session.with(try session.secrets()) { account in
+                try await account.recoveryProgress(naming: guardians)
             }
             output.emit(progress.json, progress.text)
         }
@@ -111,13 +103,12 @@ extension Recover {
 
         func run() async throws {
             let session = try Session(home)
-            let opened = try await session.granted(.recoverIdentity) { opened, _ in opened }
-            let (secrets, passphrase) = (opened.secrets, opened.passphrase)
-            let side = session.newDeviceSide(secrets)
-            let things = try await session.recovering { () throws(RecoveryClientError) in try await side.finish() }
-            try await things.restoreSites(session, passphrase)
-            let notes = try await things.restoreNotes(session, secrets)
-            output.emit(Self.json(things, secrets.handle, notes), Self.text(things, secrets.handle, notes))
+            let handle = try session.owner().handle
+            let recovered = try await session.approved(.recoverIdentity) { account, approval in
+                try await account.finishRecovery(approval)
+            }
+            let (things, notes) = (recovered.things, recovered.noteCount)
+            output.emit(Self.json(things, handle, notes), Self.text(things, handle, notes))
         }
 
         private static func json(_ things: RecoveredThings, _ handle: Handle, _ notes: Int) -> JSONValue {
@@ -180,27 +171,31 @@ extension Recover {
 
         func run() async throws {
             let session = try Session(home)
-            let side = session.ownerSide(try await session.secrets(for: .cancelRecovery))
-            if let out {
-                // Before the directory is asked: it may refuse.
-                let objection = try await session.recovering { () throws(RecoveryClientError) in
-                    try await side.objection()
+            let isStopped = try await session.approved(.cancelRecovery) { account, approval in
+                if let out {
+                    // Before the directory is asked: it may refuse.
+                    try Self.write(try await account.objection(approval), to: out, session)
                 }
-                try OutputFile.write(objection.encoded, to: out, outside: session.home) {
-                    (try? GuardianObjection(decoding: $0))?.owner == objection.owner
+                do throws(SignetError) { try await account.stopRecovery(approval) } catch {
+                    guard case .recovery(let refusal) = error else { throw error }
+                    if case .nothingToStop = refusal, out != nil { return false }
+                    throw Self.refused(refusal, session, isWritten: out != nil)
                 }
+                return true
             }
-            do throws(RecoveryClientError) { _ = try await side.stopRecovery() } catch {
-                if case .nothingToStop = error, let out { return sayWritten(out) }
-                throw Self.refused(error, session, isWritten: out != nil)
-            }
-            OwnAccountWatch.arm(session)
+            if let out, !isStopped { return sayWritten(out) }
             output.emit(
                 ["outcome": "stopped"],
                 """
                 \(Paint.output.good("✓")) Stopped, and the log proves it. Nothing new can begin for a day.
                   Ask your guardians who called them, and think of replacing them: signet guardians replace
                 """)
+        }
+
+        private static func write(_ objection: GuardianObjection, to path: String, _ session: Session) throws {
+            try OutputFile.write(objection.encoded, to: path, outside: session.home) {
+                (try? GuardianObjection(decoding: $0))?.owner == objection.owner
+            }
         }
 
         /// The log shows no request: if a guardian was asked all the same, the directory keeps it from this device.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import DeviceIdentity
 import KeyPinning
-import PinnedChains
 import PinnedHTTP
+import Signet
 import SignetClient
 import SitesClient
 
@@ -23,23 +23,36 @@ struct SiteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Demand the keys of this pin policy as well.", valueName: "file")) var pins: String?
 
     /// Connects, and has the site prove its name.
-    func connect(_ place: ServerPlace, in session: SiteSession) async throws -> SiteConnection {
-        let connector = try connector(place, session.surroundings)
-        do { return try await SiteConnection.open(place.address, through: connector) } catch {
-            throw CommandFailure(error.family.status, error.sentence(place.address.authority))
+    func connect(_ place: ServerPlace, in session: Session) async throws -> SiteConnection {
+        _ = try session.owner()
+        let (anchors, pins) = (try anchors.anchors(), try pins.map { try PinPolicyFile.read($0) })
+        do { return try await session.open.site(place.address, trusting: anchors, pins: pins) } catch {
+            throw CommandFailure(error, session: session, at: place.address.authority)
         }
     }
+}
 
-    private func connector(_ place: ServerPlace, _ surroundings: Surroundings) throws -> PinnedConnector {
-        let anchors = try anchors.anchors()
-        let pins = try self.pins.map { try PinPolicyFile.read($0) }
-        do throws(TransportError) {
-            guard let pins else {
-                return try .withoutPins(for: place.address, trusting: anchors, clock: surroundings.now)
+extension Session {
+    /// Does something with the sites that know the person, once they have approved.
+    func approved<Value>(
+        _ action: PresenceAction, at place: String, _ body: (Account, consuming Approval) async throws -> Value
+    ) async throws -> Value {
+        try await approved(action) { account, approval in
+            do { return try await body(account, approval) } catch let error as SignetError {
+                throw CommandFailure(error, session: self, at: place)
             }
-            return try PinnedConnector(
-                ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment, clock: surroundings.now)
-        } catch { throw CommandFailure(error.family.status, error.sentence(place.address.authority)) }
+        }
+    }
+}
+
+extension CommandFailure {
+    /// What a site, or the list of sites, did not do.
+    init(_ error: SignetError, session: Session, at place: String) {
+        guard case .sites(let error) = error else {
+            self.init(error, session: session)
+            return
+        }
+        self.init(error.family.status, error.sentence(place))
     }
 }
 
@@ -56,11 +69,11 @@ extension Sites {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
+            let session = try Session(home)
             let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
-            try await session.run(.register(site.host), at: place) { book, grant throws(SitesError) in
-                try await book.register(at: site, grant)
+            try await session.approved(.register(site.host), at: place) { account, approval in
+                try await account.register(at: site, approval)
             }
             output.emit(
                 ["outcome": "registered", "site": .string(place)],
@@ -68,7 +81,6 @@ extension Sites {
                 \(Paint.output.good("✓")) \(Paint.output.strong(place)) knows you now, and only as itself: no other site sees the same.
                   Sign in with:  signet sites signin \(place)
                 """)
-            await GuardedThings.follow(home, knowing: session.presence.passphrase)
         }
     }
 
@@ -82,11 +94,11 @@ extension Sites {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
+            let session = try Session(home)
             let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
-            let due = try await session.run(.signIn(site.host), at: place) { book, grant throws(SitesError) in
-                try await book.signIn(at: site, grant)
+            let due = try await session.approved(.signIn(site.host), at: place) { account, approval in
+                try await account.signIn(at: site, approval)?.seconds
             }
             output.emit(
                 [
@@ -117,11 +129,11 @@ extension Sites {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
+            let session = try Session(home)
             let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
-            try await session.run(.objectAt(site.host), at: place) { book, grant throws(SitesError) in
-                try await book.object(at: site, grant)
+            try await session.approved(.objectAt(site.host), at: place) { account, approval in
+                try await account.object(at: site, approval)
             }
             output.emit(
                 ["outcome": "objected", "site": .string(place)],
@@ -137,9 +149,9 @@ extension Sites {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
-            let sites = try await session.run(.showSites, at: session.home.path) { book, grant throws(SitesError) in
-                try await book.sites(grant)
+            let session = try Session(home)
+            let sites = try await session.approved(.showSites, at: session.home.path) { account, approval in
+                try await account.sites(approval)
             }
             let lines = sites.map { site in
                 let since = site.since.map { "since \(Moment.date($0))" } ?? ""
@@ -170,7 +182,7 @@ extension Sites {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
+            let session = try Session(home)
             let place = JSONValue.printable(host)
             guard let host = try? VerifiedHost(stored: Array(host.utf8)) else {
                 throw CommandFailure(.usage, "'\(place)' is no site.", "A site looks like shop.example.")
@@ -181,8 +193,8 @@ extension Sites {
                     throw CommandFailure(.interrupted, "Nothing was forgotten.", "")
                 }
             }
-            try await session.run(.forgetSite(host), at: place) { book, grant throws(SitesError) in
-                try await book.forget(host, grant)
+            try await session.approved(.forgetSite(host), at: place) { account, approval in
+                try await account.forget(host, approval)
             }
             output.emit(
                 ["outcome": "forgotten", "site": .string(place)], "\(Paint.output.good("✓")) \(place) is forgotten.")

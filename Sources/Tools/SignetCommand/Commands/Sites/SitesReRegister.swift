@@ -1,5 +1,6 @@
 import ArgumentParser
 import DeviceIdentity
+import Signet
 import SignetClient
 import SitesClient
 
@@ -22,13 +23,13 @@ extension Sites {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let session = try SiteSession(home)
+            let session = try Session(home)
             let places = hosts.isEmpty ? try await listed(session) : hosts
             var results: [(place: String, until: UInt64?)] = []
             for place in places {
                 let site = try await site.connect(try ServerPlace(place), in: session)
-                let until = try await session.run(.reRegister(site.host), at: place) { book, grant throws(SitesError) in
-                    try await book.giveNewKeys(to: site, grant)
+                let until = try await session.approved(.reRegister(site.host), at: place) { account, approval in
+                    try await account.giveNewKeys(to: site, approval)?.seconds
                 }
                 results.append((site.host.words, until))
             }
@@ -36,13 +37,11 @@ extension Sites {
                 ["sites": .array(results.map { Self.json($0.place, $0.until) })],
                 results.isEmpty
                     ? "No site needs new keys." : results.map { Self.text($0.place, $0.until) }.joined(separator: "\n"))
-            guard !results.isEmpty else { return }
-            await GuardedThings.follow(home, knowing: session.presence.passphrase)
         }
 
-        private func listed(_ session: SiteSession) async throws -> [String] {
-            let sites = try await session.run(.showSites, at: session.home.path) { book, grant throws(SitesError) in
-                try await book.sites(grant)
+        private func listed(_ session: Session) async throws -> [String] {
+            let sites = try await session.approved(.showSites, at: session.home.path) { account, approval in
+                try await account.sites(approval)
             }
             return sites.filter { all || $0.needsNewKeys }.map(\.host.words)
         }

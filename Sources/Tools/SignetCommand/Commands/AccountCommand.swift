@@ -1,18 +1,17 @@
 import ArgumentParser
 import CanonicalCoding
-import DeviceKeystores
 import KeyTransparency
 import Signet
 import SignetAPI
 import SignetClient
 
 /// `signet account`
-struct Account: AsyncParsableCommand {
+struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Your own account.", subcommands: [Create.self, Show.self, Join.self])
+        commandName: "account", abstract: "Your own account.", subcommands: [Create.self, Show.self, Join.self])
 }
 
-extension Account {
+extension AccountCommand {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
     static func begin(
         _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
@@ -36,7 +35,7 @@ extension Account {
     /// Makes a further device's keys, and its card in a file.
     static func makeCard(
         _ options: HomeOptions, _ handle: Handle, directory: String, at path: String
-    ) async throws -> (card: LinkCard, session: Session) {
+    ) async throws -> (card: MadeCard, session: Session) {
         // Interrupted after that? The same command again may put a newer card in its place, never in that of another account's.
         let policy = try Self.profile(in: directory).trust.policy
         let isOwn = { (found: [UInt8]) in
@@ -46,10 +45,10 @@ extension Account {
         let beginning = try begin(options, handle, directory: directory, withIdentity: false)
         defer { withExtendedLifetime(beginning) {} }
         let session = Session(options, beginning.home)
-        let card = try await session.run { client throws(ClientError) in
-            try await client.linkCard(beginning.secrets)
-        }
-        do { try OutputFile.write(card.encoded, to: path, outside: session.home, replacing: isOwn) } catch let failure
+        let card: MadeCard
+        do { card = try await beginning.card() } catch { throw CommandFailure(error, session: session) }
+        OwnAccountWatch.arm(session)
+        do { try OutputFile.write(card.bytes, to: path, outside: session.home, replacing: isOwn) } catch let failure
             as CommandFailure
         {
             throw CommandFailure(
@@ -114,16 +113,15 @@ extension Account {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let (made, session) = try await makeCard(home, handle, directory: directory, at: card)
-            let code = try LinkCode.of(made)
             output.emit(
                 [
-                    "card": .string(card), "code": .string(code.text), "handle": .string(handle.description),
+                    "card": .string(card), "code": .string(made.code), "handle": .string(handle.description),
                     "home": .string(session.home.path),
                 ],
                 """
                 \(Paint.output.good("✓")) Keys made. The device card is in \(Paint.output.strong(card)); there is no secret in it.
                   On a device that holds the identity:  signet devices add \(card)
-                  Type there:                           \(Paint.output.strong(code.text))
+                  Type there:                           \(Paint.output.strong(made.code))
                   Then here:                            signet devices confirm
                 """)
         }
@@ -141,34 +139,29 @@ extension Account {
         func run() async throws {
             let session = try Session(home)
             let keystore = try session.owner()
-            let verdict =
-                offline
-                ? nil
-                : try await session.run { client throws(ClientError) in
-                    try await client.lookup(keystore.handle).verdict
-                }
-            output.emit(json(session, keystore, verdict), text(session, keystore, verdict))
-            if let verdict { try OwnAccount.check(verdict, keystore) }
+            let account = offline ? nil : try await session.ownAccount()
+            output.emit(json(session, keystore, account), text(session, keystore, account))
+            try account?.check(session)
         }
 
-        private func json(_ session: Session, _ keystore: Keystore, _ verdict: LookupVerdict?) -> JSONValue {
+        private func json(_ session: Session, _ keystore: Keystore, _ account: OwnAccount?) -> JSONValue {
             [
                 "deviceKey": .base64(keystore.keys.signing), "directory": .string(session.profile.url),
                 "handle": .string(keystore.handle.description), "home": .string(session.home.path),
                 "identityKey": keystore.identityKey.map { .base64($0) } ?? .null,
-                "outcome": verdict.map { .string($0.outcome.name) } ?? .null,
-                "version": verdict.map { .number($0.version) } ?? .null,
+                "outcome": account.map { .string($0.outcome.name) } ?? .null,
+                "version": account.map { .number($0.version) } ?? .null,
             ]
         }
 
-        private func text(_ session: Session, _ keystore: Keystore, _ verdict: LookupVerdict?) -> String {
+        private func text(_ session: Session, _ keystore: Keystore, _ account: OwnAccount?) -> String {
             var lines = [
                 Paint.output.strong(keystore.handle.description),
                 "  directory  \(session.profile.url)", "  home       \(session.home.path)",
                 "  identity   " + (keystore.identityKey == nil ? "on another device" : "on this device"),
             ]
-            if let verdict {
-                lines.append("  account    version \(verdict.version), \(OwnAccount.words(verdict))")
+            if let account {
+                lines.append("  account    version \(account.version), \(account.words)")
             }
             if output.advanced {
                 lines.append("  device key    \(JSONValue.printable(Base64.encode(keystore.keys.signing)))")
@@ -177,35 +170,6 @@ extension Account {
                 }
             }
             return lines.joined(separator: "\n")
-        }
-    }
-}
-
-/// What a lookup of the user's own account says.
-enum OwnAccount {
-    /// Raises the alarm when the account is not as this device left it.
-    static func check(_ verdict: LookupVerdict, _ keystore: Keystore) throws {
-        switch verdict.outcome {
-        case .changed(let change) where change.removed.contains { $0.signingKey == keystore.keys.signing }:
-            throw CommandFailure(
-                .needsDecision, "This device was removed from the account.",
-                "If that was you, delete its home folder. If not, somebody else has your identity: tell your friends."
-            )
-        case .changed(let change):
-            throw CommandFailure(.needsDecision, ClientError.ownAccountChanged(change).sentence(""))
-        case .contradicted(let contradiction): throw CommandFailure(.notProven, contradiction.sentence)
-        case .stranger: throw CommandFailure(.notProven, ClientMisuse.deviceNotAddedYet.sentence)
-        case .matched, .firstPinned, .accepted: return
-        }
-    }
-
-    static func words(_ verdict: LookupVerdict) -> String {
-        switch verdict.outcome {
-        case .matched, .accepted: "as you left it"
-        case .firstPinned: "seen by this device for the first time"
-        case .changed(let change): "CHANGED: \(change.words)"
-        case .contradicted: "CONTRADICTED"
-        case .stranger: "this device is not in it yet, or you have not confirmed it here"
         }
     }
 }

@@ -1,0 +1,62 @@
+public import Foundation
+import KeyTransparency
+public import SignetClient
+
+/// The user's own account, as the log proves it.
+public struct OwnAccount: Sendable {
+    /// Its devices, in rising order of number.
+    public let devices: [OwnDevice]
+    /// How many times it was changed.
+    public let version: UInt64
+    /// What it means next to what this device has accepted.
+    public let outcome: TrustOutcome
+    /// What is wrong with it, to be shown before anything else: it is not as this device left it. Nil if nothing is.
+    public let alarm: SignetError?
+
+    /// - Parameter key: this device's Ed25519 key.
+    init(_ verdict: LookupVerdict, on key: [UInt8]) {
+        devices = verdict.lookup.state.devices.map { OwnDevice($0, isThisDevice: $0.keys.signing == key) }
+        (version, outcome) = (verdict.version, verdict.outcome)
+        alarm =
+            switch verdict.outcome {
+            case .matched, .firstPinned, .accepted: nil
+            case .changed(let change) where change.removed.contains { $0.signingKey == key }: .removedDevice
+            case .changed(let change): .client(.ownAccountChanged(change))
+            case .contradicted(let contradiction): .contradicted(verdict.handle, contradiction)
+            case .stranger: .client(.misuse(.deviceNotAddedYet))
+            }
+    }
+}
+
+/// A device of the user's own account.
+public struct OwnDevice: Hashable, Sendable {
+    /// Its number in the account, by which it is removed. No other device gets it again.
+    public let number: UInt16
+    /// When it was added, by the clock of the device that added it.
+    public let addedAt: Date
+    /// Whether it is the one that this runs on.
+    public let isThisDevice: Bool
+    /// Its Ed25519 key, 32 bytes.
+    public let signingKey: [UInt8]
+
+    init(_ record: DeviceRecord, isThisDevice: Bool) {
+        number = record.number
+        addedAt = Date(timeIntervalSince1970: TimeInterval(record.addedAt))
+        self.isThisDevice = isThisDevice
+        signingKey = record.keys.signing
+    }
+}
+
+extension OpenHome {
+    /// Looks the user's own account up. A change of the directory's keys is followed on the way.
+    ///
+    /// - Returns: the account, and the home in force.
+    /// - Throws: ``SignetError``.
+    public func ownAccount() async throws(SignetError) -> (account: OwnAccount, home: OpenHome) {
+        guard let keystore else { throw .noAccount(folder: folder.path) }
+        let (verdict, home) = try await run { client throws(ClientError) in
+            try await client.lookup(keystore.handle).verdict
+        }
+        return (OwnAccount(verdict, on: keystore.keys.signing), home)
+    }
+}

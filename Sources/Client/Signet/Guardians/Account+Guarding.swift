@@ -1,0 +1,82 @@
+import DeviceIdentity
+public import KeyTransparency
+public import RecoveryClient
+import SignetClient
+public import SocialRecovery
+
+/// What the user keeps for others, and who asks them for help.
+extension Account {
+    /// Takes what people ask the user to keep, and shows who asks for their identity.
+    ///
+    /// - Throws: ``SignetError``.
+    public func guarding() async throws(SignetError) -> Guarding {
+        try await helping { side throws(RecoveryClientError) in
+            var notices: [GuardianNotice] = []
+            let requests = try await side.advance { notices.append($0) }
+            return Guarding(duties: try side.duties(), requests: requests, notices: notices)
+        }
+    }
+
+    /// Sends the user's number for the code, once somebody has read them the number of their request: the new device shows a code then.
+    ///
+    /// - Throws: ``SignetError``.
+    public func look(at number: RequestNumber, for owner: Handle) async throws(SignetError) -> GuardianRequest {
+        try await helping { side throws(RecoveryClientError) in try await side.look(at: number, for: owner) }
+    }
+
+    /// Helps somebody who read the user the right code. There is one try: a wrong code ends the request for this guardian.
+    ///
+    /// - Parameters:
+    ///   - number: of the request, if nobody has helped them yet.
+    ///   - code: three words and two digits, as they were read.
+    ///   - approval: of `.confirmRecovery(of:)` with the same handle.
+    /// - Throws: ``SignetError``.
+    public func confirmRecovery(
+        of owner: Handle, number: RequestNumber? = nil, code: String, _ approval: consuming Approval
+    ) async throws(SignetError) -> GuardianRequest {
+        try check(approval, is: .confirmRecovery(of: owner))
+        let turn = try await home.turn()
+        defer { withExtendedLifetime(turn) {} }
+        let side = GuardianSide(home.client, secrets, RecoveryFiles(in: home.folder))
+        do {
+            return try await side.confirm(owner, number: number, code: Array(code.utf8), approval.takeGrant())
+        } catch { throw .recovery(error) }
+    }
+
+    /// Does not help with a request.
+    ///
+    /// - Parameter isReporting: whether somebody pretends to be them.
+    /// - Throws: ``SignetError``.
+    public func declineRecovery(of owner: Handle, isReporting: Bool = false) async throws(SignetError) {
+        try await helping { side throws(RecoveryClientError) in
+            try await side.decline(owner, reporting: isReporting)
+        }
+    }
+
+    /// Takes an objection that somebody gave the user in another way: "this was not me". It counts even if the directory does not show
+    /// it.
+    ///
+    /// - Throws: ``SignetError``.
+    public func take(_ objection: GuardianObjection) async throws(SignetError) -> ObjectionOutcome {
+        try await helping { side throws(RecoveryClientError) in try await side.take(objection) }
+    }
+
+    private func helping<Value: Sendable>(
+        _ step: @Sendable (GuardianSide<SQLiteStore>) async throws(RecoveryClientError) -> Value
+    ) async throws(SignetError) -> Value {
+        let secrets = secrets
+        return try await recovering { home throws(RecoveryClientError) in
+            try await step(GuardianSide(home.client, secrets, RecoveryFiles(in: home.folder)))
+        }
+    }
+}
+
+/// What the user keeps for others.
+public struct Guarding: Sendable {
+    /// For whom the user keeps a part.
+    public let duties: [GuardianDuty]
+    /// Who asks for their identity.
+    public let requests: [GuardianRequest]
+    /// What else came, and what could not be done.
+    public let notices: [GuardianNotice]
+}

@@ -1,0 +1,32 @@
+import DeviceIdentity
+import DeviceKeystores
+public import SignetClient
+import SitesClient
+
+extension Account {
+    /// Does something with the sites that know the user. Their keys are in a file of their own, which the passphrase opens: the first
+    /// time it is made.
+    func sites<Value: Sendable>(
+        _ approval: borrowing Approval,
+        _ body: (SiteBook, consuming PresenceGrant) async throws(SitesError) -> Value
+    ) async throws(SignetError) -> Value {
+        let folder = home.folder
+        let keys = SealedFileKeystore(in: folder.siteKeys, cost: home.keystore?.cost ?? .standard)
+        do throws(SealedFileFault) {
+            if keys.exists {
+                try await keys.unlock(with: approval.passphrase)
+            } else {
+                try await keys.create(under: approval.passphrase)
+            }
+        } catch { throw .siteKeys(error, path: folder.siteKeys.path) }
+        let book = SiteBook(keys: keys, list: folder.siteList, clock: surroundings.now)
+        do { return try await body(book, approval.grant.again()) } catch { throw .sites(error) }
+    }
+}
+
+extension HomeFolder {
+    /// Keys for sites, sealed under the account's passphrase.
+    public var siteKeys: DurableFile { DurableFile(path: path + "/site-keys") }
+    /// The list of sites, sealed under a key in ``siteKeys``.
+    public var siteList: DurableFile { DurableFile(path: path + "/sites") }
+}

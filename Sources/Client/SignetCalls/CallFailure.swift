@@ -1,0 +1,46 @@
+public import CallClient
+import KeyTransparency
+public import Signet
+import SignetClient
+
+/// Why there is no call.
+///
+/// Security: the description names the case. It has no handle, no key and nothing of what a server sent.
+public enum CallFailure: Error, Hashable, Sendable {
+    /// Somebody's keys are not those that the user accepted: show the change, and ask. Once it is accepted, the call is tried again.
+    case changed(KeyChange)
+    /// Somebody cannot be called. Nobody has been told of a call.
+    case trust(CallTrustError)
+    /// The call was not entered.
+    case entry(CallEntryError)
+    /// The account.
+    case account(SignetError)
+}
+
+extension CallFailure: CustomStringConvertible {
+    /// What happened, and what to do about it, in one line.
+    public var description: String { "\(explanation.what) \(explanation.remedy)" }
+
+    /// For the user.
+    public var explanation: Explanation {
+        switch self {
+        case .changed(let change): SignetError.changed(change).explanation
+        case .trust(.lookup(_, let error)): SignetError.client(error).explanation
+        case .trust(.stranger(let handle)): SignetError.stranger(handle).explanation
+        case .trust(.changed):
+            Explanation("Keys change faster than they can be looked at.", "Nobody was called. Try again later.")
+        case .trust(.contradicted):
+            Explanation(
+                "The directory contradicts what it proved of this person before.",
+                "Nobody was called. Do not use this directory until its operator has explained this.")
+        case .entry(.address), .entry(.frames), .entry(.signals):
+            Explanation("The directory's relays cannot be reached.", "Check the network, and try again.")
+        case .entry(.ticket(let error)): SignetError.client(error).explanation
+        case .entry(.notInCall):
+            Explanation("There is no such call, or this device is not in it.", "Ask whoever started it.")
+        case .entry(.noRelay):
+            Explanation("The directory relays no frames of calls.", "Ask whoever runs the directory.")
+        case .account(let error): error.explanation
+        }
+    }
+}
