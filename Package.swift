@@ -331,7 +331,8 @@ let runtimeTargets: [Target] = [
         name: "Signet",
         dependencies: [
             "KeyTransparency", "TransparencyLog", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes",
-            "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "PinnedHTTP", "SignetClient", "DeviceKeystores",
+            "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "PinnedHTTP", "SignetClient",
+            "DeviceKeystores",
             "NotesClient", "SitesClient",
             "RecoveryClient",
         ],
@@ -478,7 +479,8 @@ let runtimeTargets: [Target] = [
         name: "SignetCommand",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "PinnedHTTP", "SignetClient", "NotesClient",
+            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "PinnedHTTP", "SignetClient",
+            "NotesClient",
             "Signet", "SignetCalls",
             "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
@@ -628,7 +630,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency", "SignetAPI", "SignalBroker",
             "SignalClient", "CallClient",
-            "PinnedHTTP", "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd", "FrameRelay",
+            "PinnedHTTP", "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd",
+            "FrameRelay",
             "Signet", "SignetCalls", crypto, logging,
         ] + nio,
         swiftSettings: strict),

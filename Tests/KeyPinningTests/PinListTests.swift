@@ -37,6 +37,17 @@ import Testing
              "sha256/lCppFqbkrlJ3EcVFAkeip0+44VaoJUymbnOaEUk7tEU=")
         """
 
+    /// Found by fuzzing: the work doubled with each level.
+    @Test(.timeLimit(.minutes(1))) func aDictionaryFarBelowIsFoundAtOnce() throws {
+        let inside =
+            "<dict><key>TSKPinnedDomains</key><dict><key>example.org</key><dict>"
+            + "<key>TSKPublicKeyHashes</key><array><string>r/mIkG3eEpVdm+u/ko/cwxzOMo1bk4TyHIlByibiA5E=</string></array>"
+            + "</dict></dict></dict>"
+        let depth = 57
+        let plist = String(repeating: "<dict>", count: depth) + inside + String(repeating: "</dict>", count: depth)
+        #expect(try entries(.trustKit, plist).map(\.host) == [Array("example.org".utf8)])
+    }
+
     private func entries(_ format: PinListFormat, _ text: String, host: String? = nil) throws -> [PinListEntry] {
         try PinListReader(format, host: host.map { Array($0.utf8) }).entries(in: Array(text.utf8))
     }

@@ -87,7 +87,7 @@ import Testing
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
         #expect(try await put(chunks, at: 0, by: carol) == .applied)
         let others = try unwrapped(BlobID(Draft.bytes(16)))
-        let upload = ChunkUpload(note: draft.note, blob: others, first: 0, chunks: [chunks[0]])
+        let upload = try ChunkUpload(note: draft.note, blob: others, first: 0, chunks: [chunks[0]])
         #expect(try await folder.store.put(upload, by: alice.handle) == .applied)
         try await folder.push(draft.unshare(carol, rest: [bob], by: alice), by: alice)
         let used = try folder.usedBytes(carol)
@@ -97,7 +97,8 @@ import Testing
         #expect(
             try await folder.store.drop(BlobRemoval(note: draft.note, blob: unknown), by: carol.handle) == .forbidden)
         #expect(try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: carol.handle) == .applied)
-        #expect(try folder.usedBytes(carol) < used)
+        let left = try folder.usedBytes(carol)
+        #expect(left < used)
     }
 
     @Test mutating func whoWasRemovedFetchesNothing() async throws {

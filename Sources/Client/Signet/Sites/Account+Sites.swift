@@ -2,7 +2,7 @@ public import DeviceIdentity
 public import Foundation
 public import KeyPinning
 public import PinnedChains
-public import SignetClient
+import SignetClient
 public import SitesClient
 
 /// The sites that know the user: a separate self for each. Every site gets keys of its own, by the name that its certificate proves, and

@@ -174,6 +174,10 @@ extension XMLElement {
     /// The member of this name in this dictionary or the first one below that has it.
     func plistValue(_ key: String) -> XMLElement? {
         if let own = plistMembers.first(where: { $0.0 == Array(key.utf8) }) { return own.1 }
-        return children.lazy.compactMap { $0.plistValue(key) }.first
+        // Not lazily: the first element of a lazy collection is computed twice, which doubles the work with each level.
+        for child in children {
+            if let below = child.plistValue(key) { return below }
+        }
+        return nil
     }
 }
