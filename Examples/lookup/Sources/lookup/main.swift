@@ -1,5 +1,6 @@
 import Foundation
 import KeyTransparency
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 
