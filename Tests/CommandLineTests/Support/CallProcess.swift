@@ -71,11 +71,16 @@ final class CallProcess {
         }
         errors = town.folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: errors)
-        process.standardError = try FileHandle(forWritingTo: errors)
+        let complaints = try FileHandle(forWritingTo: errors)
+        // Foundation would keep what it was given for the length of the test run.
+        defer { try? complaints.close() }
+        process.standardError = complaints
         try process.run()
         self.process = UncheckedBox(process)
         lines = Self.lines(of: UncheckedBox(pipe.fileHandleForReading)).makeAsyncIterator()
     }
+
+    deinit { try? keyboard.fileHandleForWriting.close() }
 
     private static func lines(of handle: UncheckedBox<FileHandle>) -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
@@ -88,6 +93,7 @@ final class CallProcess {
                     rest = Data(rest[(end + 1)...])
                 }
             }
+            try? handle.value.close()
             continuation.finish()
         }
         return stream

@@ -6,10 +6,12 @@ final class RunningServer: Sendable {
     let port: Int
     private let process: UncheckedBox<Process>
     private let ended: ProcessEnd
+    private let output: UncheckedBox<FileHandle>
     private let complaints: URL
 
-    private init(_ process: Process, _ ended: ProcessEnd, port: Int, complaints: URL) {
+    private init(_ process: Process, _ ended: ProcessEnd, port: Int, output: FileHandle, complaints: URL) {
         self.process = UncheckedBox(process)
+        self.output = UncheckedBox(output)
         self.ended = ended
         self.port = port
         self.complaints = complaints
@@ -41,9 +43,10 @@ final class RunningServer: Sendable {
         guard line.hasPrefix("listening "), let port else {
             process.kill()
             await ended.wait()
+            try? pipe.fileHandleForReading.close()
             throw NoServer(said: line, complaints: try String(contentsOf: complaints, encoding: .utf8))
         }
-        return RunningServer(process, ended, port: port, complaints: complaints)
+        return RunningServer(process, ended, port: port, output: pipe.fileHandleForReading, complaints: complaints)
     }
 
     var processIdentifier: Int32 { process.value.processIdentifier }
@@ -63,6 +66,7 @@ final class RunningServer: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + Program.deadline, execute: watchdog)
         await ended.wait()
         watchdog.cancel()
+        try? output.value.close()
         let errors = try String(contentsOf: complaints, encoding: .utf8)
         return Exit(status: process.value.status, output: "", errors: errors)
     }

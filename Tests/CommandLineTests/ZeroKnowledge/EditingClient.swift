@@ -5,6 +5,7 @@ import Testing
 final class EditingClient {
     private let process: Process
     private let ended: ProcessEnd
+    private let pipes: [Pipe]
 
     var processIdentifier: Int32 { process.processIdentifier }
 
@@ -19,7 +20,7 @@ final class EditingClient {
         process.standardOutput = output
         let ended = ProcessEnd(of: process)
         try process.run()
-        let client = EditingClient(process, ended)
+        let client = EditingClient(process, ended, [input, output])
         let line = await withCheckedContinuation { continuation in
             let output = UncheckedBox(output.fileHandleForReading)
             Thread.detachNewThread { continuation.resume(returning: output.value.availableData) }
@@ -28,8 +29,9 @@ final class EditingClient {
         return client
     }
 
-    private init(_ process: Process, _ ended: ProcessEnd) {
+    private init(_ process: Process, _ ended: ProcessEnd, _ pipes: [Pipe]) {
         self.process = process
+        self.pipes = pipes
         self.ended = ended
     }
 
@@ -37,5 +39,7 @@ final class EditingClient {
     func stop() async {
         process.terminate()
         await ended.wait()
+        try? pipes[0].fileHandleForWriting.close()
+        try? pipes[1].fileHandleForReading.close()
     }
 }

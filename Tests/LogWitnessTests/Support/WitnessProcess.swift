@@ -51,6 +51,8 @@ final class WitnessProcess: Sendable {
     private static func texts(of pipe: Pipe) -> AsyncStream<String> {
         let (texts, report) = AsyncStream.makeStream(of: String.self)
         let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
+        // Foundation would keep this one for the length of the test run.
+        try? pipe.fileHandleForReading.close()
         Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {

@@ -181,7 +181,7 @@ import Testing
         let process = Process()
         process.executableURL = Daemon.executable
         process.arguments = ["erase", handle, "--data", data.path]
-        process.standardOutput = Pipe()
+        process.standardOutput = FileHandle.nullDevice
         let (ends, reportEnd) = AsyncStream.makeStream(of: Int32.self)
         process.terminationHandler = { reportEnd.yield($0.terminationStatus) }
         try process.run()
