@@ -9,7 +9,10 @@ struct ReadCertificate: Sendable {
 
     /// Reads one; nil when it, or its key, is of a kind nothing can be verified with.
     init?(_ der: [UInt8]) {
-        guard Self.hasWholeSignature(der), let certificate = try? Certificate(derEncoded: der) else { return nil }
+        // Read into its parts once, for both.
+        guard let root = try? DER.parse(der), Self.hasWholeSignature(root),
+            let certificate = try? Certificate(derEncoded: root)
+        else { return nil }
         self.der = der
         self.certificate = certificate
     }
@@ -18,8 +21,8 @@ struct ReadCertificate: Sendable {
     /// ECDSA or RSA signature, so that one certificate would have several spellings.
     ///
     /// Spec: RFC 5280, section 4.1.1.3; X.690, section 8.6.2.
-    private static func hasWholeSignature(_ der: [UInt8]) -> Bool {
-        guard let root = try? DER.parse(der), case .constructed(let parts) = root.content,
+    private static func hasWholeSignature(_ root: ASN1Node) -> Bool {
+        guard case .constructed(let parts) = root.content,
             let signature = Array(parts).last.flatMap({ try? ASN1BitString(derEncoded: $0) })
         else { return false }
         return signature.paddingBits == 0
