@@ -58,7 +58,7 @@ struct ExclusionTests {
         #expect(!room.people[3].isMember && room.refusals(1).contains(.excluded))
     }
 
-    /// It says that it leads a far stronger reign, while the host is silent for a moment.
+    /// It says that it leads a far stronger tenure, while the host is silent for a moment.
     @Test func aRemovedDeviceCannotCaptureAnybody() throws {
         let room = try roomWithoutTheLast()
         room.now += 4500

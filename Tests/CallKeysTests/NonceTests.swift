@@ -76,7 +76,7 @@ struct NonceTests {
 
     private func ring(with secret: GroupSecret, _ ring: KeyRing? = nil) -> KeyRing {
         var ring = ring ?? KeyRing(suites: CallSuites(), times: CallTimes())
-        ring.install(scope, step: 0, secret: secret, members: [:], isProven: true, reign: 1, at: 0)
+        ring.install(scope, step: 0, secret: secret, members: [:], isProven: true, hostTerm: 1, at: 0)
         return ring
     }
 

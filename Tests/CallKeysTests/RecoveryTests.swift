@@ -170,7 +170,7 @@ struct RecoveryTests {
     private func frame(_ room: Room, _ epoch: Epoch, _ secret: GroupSecret, as number: Int = 2) throws -> [UInt8] {
         let scope = CallScope(callID: room.people[2].callID, term: epoch.term, generation: epoch.generation)
         var ring = KeyRing(suites: CallSuites(), times: CallTimes())
-        ring.install(scope, step: epoch.step, secret: secret, members: [:], isProven: true, reign: epoch.term, at: 0)
+        ring.install(scope, step: epoch.step, secret: secret, members: [:], isProven: true, hostTerm: epoch.term, at: 0)
         let index = try #require(room.people[2].roster?.index(of: room.people[number].device))
         return try #require(ring.sealer(index, .audio, epoch)).seal([6, 6, 6])
     }
@@ -282,7 +282,7 @@ struct RecoveryTests {
         #expect(try room.frame(1, 0))
     }
 
-    /// With the relay's help a member makes frames of the host's. They prove nothing of the reign of the next one.
+    /// With the relay's help a member makes frames of the host's. They prove nothing of the tenure of the next one.
     @Test func aFrameOfTheHostsProvesNothingOfAnotherReign() throws {
         let room = try roomWithAMissedRotation()
         let term = try #require(room.people[1].roster?.termOfSuccession(of: room.people[2].device))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CallKeys
 
-/// Each rule by which two reigns become one, and by which a key is waited for.
+/// Each rule by which two hosts become one, and by which a key is waited for.
 struct ReunionRuleTests {
     private func beat(
         _ room: Room, from sender: Int, term: UInt32, heard: UInt16 = 9, isHost: Bool = true
@@ -16,7 +16,7 @@ struct ReunionRuleTests {
                 sender: room.people[sender].device, sequence: room.now << 20, body: .heartbeat(beat), keys: []))
     }
 
-    /// Three, of whom the first reigns in the fifth term and has heard nobody for six seconds.
+    /// Three, of whom the first hosts in the fifth term and has heard nobody for six seconds.
     private func lonelyHost() throws -> Room {
         let room = try Room(3)
         room.people[0].roster = try room.people[0].roster.map {
@@ -57,7 +57,7 @@ struct ReunionRuleTests {
     }
 
     /// Two hosts that seek each other, since each was told of the other's followers when they were more: if both let the other in, each
-    /// would give up its reign for the other's, and if none did, they would stay apart.
+    /// would give up its tenure for the other's, and if none did, they would stay apart.
     @Test func ofTwoHostsThatSeekEachOtherOneLetsTheOtherIn() throws {
         for (number, letsIn) in [(6, false), (4, true)] as [(UInt32, Bool)] {
             let room = try lonelyHost()
@@ -95,7 +95,7 @@ struct ReunionRuleTests {
         #expect(isJoin && bodies.count == 1)
     }
 
-    /// Two that reign apart give the same numbers. A key of the other's opens frames and seals none.
+    /// Two that tenure apart give the same numbers. A key of the other's opens frames and seals none.
     @Test func nothingIsSentUnderAKeyOfAnotherReign() throws {
         let room = try Room(2)
         let known = try #require(room.people[1].roster)

@@ -48,19 +48,20 @@ struct ScheduleTests {
         #expect(CallKeyID(rawValue: 1 << 26) == nil)
     }
 
-    /// Two hosts that reign apart give the same numbers; a member that came from one must have the other's secrets.
+    /// Two hosts that tenure apart give the same numbers; a member that came from one must have the other's secrets.
     @Test func theSecretOfOurHostTakesThePlaceOfAnothersWithTheSameNumber() throws {
         var generator = SystemRandomNumberGenerator()
         let (first, second) = (GroupSecret(using: &generator), GroupSecret(using: &generator))
-        let cases: [(term: UInt32, reign: UInt32, isProven: Bool, winner: GroupSecret)] = [
+        let cases: [(term: UInt32, hostTerm: UInt32, isProven: Bool, winner: GroupSecret)] = [
             (2, 2, true, second), (1, 1, true, second), (2, 2, false, first), (2, 3, true, first), (3, 3, true, first),
         ]
-        for (term, reign, isProven, winner) in cases {
+        for (term, tenure, isProven, winner) in cases {
             var ring = KeyRing(suites: CallSuites(), times: CallTimes())
             let known: UInt32 = term == 2 ? 1 : term == 1 ? 2 : 3
-            ring.install(try scope(known, 5), step: 0, secret: first, members: [:], isProven: true, reign: known, at: 0)
             ring.install(
-                try scope(term, 5), step: 0, secret: second, members: [:], isProven: isProven, reign: reign, at: 0)
+                try scope(known, 5), step: 0, secret: first, members: [:], isProven: true, hostTerm: known, at: 0)
+            ring.install(
+                try scope(term, 5), step: 0, secret: second, members: [:], isProven: isProven, hostTerm: tenure, at: 0)
             #expect(ring.generations[5]?.newest.secret == winner)
         }
     }
@@ -75,17 +76,17 @@ struct ScheduleTests {
         var ring = KeyRing(suites: CallSuites(), times: CallTimes())
         func opens(_ secret: GroupSecret, in scope: CallScope) throws -> Bool {
             var sender = KeyRing(suites: CallSuites(), times: CallTimes())
-            sender.install(scope, step: 2, secret: secret, members: [:], isProven: true, reign: 1, at: 0)
+            sender.install(scope, step: 2, secret: secret, members: [:], isProven: true, hostTerm: 1, at: 0)
             let frame = try #require(sender.sealer(7, .audio, scope.epoch(2))).seal([1])
             let keyID = CallKeyID(index: 7, context: .audio, generation: scope.generation, step: 2)
             let held = HoldBuffer.Held(frame: frame, keyID: keyID, carriedFor: nil, arrivedAt: 0)
             if case .opened = ring.open(held, at: 0) { return true }
             return false
         }
-        ring.install(early, step: 2, secret: turned, members: [7: device], isProven: false, reign: 1, at: 0)
+        ring.install(early, step: 2, secret: turned, members: [7: device], isProven: false, hostTerm: 1, at: 0)
         #expect(try opens(turned, in: early))
-        ring.install(early, step: 0, secret: first, members: [7: device], isProven: true, reign: 1, at: 0)
-        ring.install(late, step: 2, secret: second, members: [7: device], isProven: true, reign: 1, at: 0)
+        ring.install(early, step: 0, secret: first, members: [7: device], isProven: true, hostTerm: 1, at: 0)
+        ring.install(late, step: 2, secret: second, members: [7: device], isProven: true, hostTerm: 1, at: 0)
         #expect(try opens(second, in: late))
     }
 

@@ -6,16 +6,16 @@ import Testing
 /// Who takes over when the host is silent, and who does not.
 struct SuccessionTests {
     private let host = 0
-    private let heir = 1
+    private let successor = 1
     private let other = 2
 
-    /// Only the heir's time goes by, and it hears those alone whom a test names.
+    /// Only the successor's time goes by, and it hears those alone whom a test names.
     private func pass(_ room: Room, _ milliseconds: UInt64, hearing heard: [Int] = []) throws {
         let end = room.now + milliseconds
         while room.now < end {
             room.now += 100
-            for sender in heard { room.step(heir, .frame(try room.people[sender].seal([1], .audio))) }
-            room.step(heir, .tick)
+            for sender in heard { room.step(successor, .frame(try room.people[sender].seal([1], .audio))) }
+            room.step(successor, .tick)
         }
     }
 
@@ -28,29 +28,29 @@ struct SuccessionTests {
         let room = try Room(3)
         try pass(room, 1000, hearing: [host, other])
         try pass(room, 5400, hearing: [other])
-        #expect(!isHost(room, heir))
+        #expect(!isHost(room, successor))
         try pass(room, 100, hearing: [other])
-        #expect(isHost(room, heir))
+        #expect(isHost(room, successor))
     }
 
     /// The host's signals stop, and its frames go on: somebody else sends them, or its signals alone are cut off.
     @Test func framesOfTheHostStandForItsSignals_forFifteenSeconds() throws {
         let room = try Room(3)
         try pass(room, 20_000, hearing: [host, other])
-        #expect(!isHost(room, heir))
+        #expect(!isHost(room, successor))
         try pass(room, 1000, hearing: [host, other])
-        #expect(isHost(room, heir))
+        #expect(isHost(room, successor))
     }
 
     @Test func framesOfAMemberKeepItInTheCall() throws {
         let room = try Room(3)
         room.isLost = { _, to in to == host }
         for _ in 0..<250 {
-            room.wait(100, without: [heir, other])
+            room.wait(100, without: [successor, other])
             room.step(host, .frame(try room.people[other].seal([1], .audio)))
         }
         #expect(room.people[host].roster?.contains(room.people[other].device) == true)
-        #expect(room.people[host].roster?.contains(room.people[heir].device) == false)
+        #expect(room.people[host].roster?.contains(room.people[successor].device) == false)
     }
 
     /// Its own connection breaks. The last frame of the other may come well after that of the host.
@@ -60,9 +60,9 @@ struct SuccessionTests {
         try pass(room, 1000, hearing: [host, other])
         try pass(room, later, hearing: [other])
         try pass(room, 19_900 - later)
-        #expect(!isHost(room, heir))
+        #expect(!isHost(room, successor))
         try pass(room, 200)
-        #expect(isHost(room, heir), "it takes the others for gone in the end")
+        #expect(isHost(room, successor), "it takes the others for gone in the end")
     }
 
     /// When the connection is back, the frames of the other come first.
@@ -75,7 +75,7 @@ struct SuccessionTests {
             try pass(room, wait, hearing: [other])
             room.step(host, .tick)  // it beats
             try pass(room, 500, hearing: [other, host])
-            #expect(!isHost(room, heir), "\(wait) ms")
+            #expect(!isHost(room, successor), "\(wait) ms")
         }
     }
 
@@ -84,7 +84,7 @@ struct SuccessionTests {
         try pass(room, 1000, hearing: [host, other])
         try pass(room, 8000)
         try pass(room, 3200, hearing: [other])
-        #expect(isHost(room, heir))
+        #expect(isHost(room, successor))
     }
 
     /// The first successor's word takes a while.
@@ -106,8 +106,8 @@ struct SuccessionTests {
         room.isLost = { draft, _ in !draft.body.isLeave }
         room.step(host, .leave)
         #expect(room.hand(late, to: other))
-        let word = try #require(room.sent.first { $0.from == heir && $0.draft.body.isRotation })
-        room.step(other, .signal(room.opened(word.draft, from: heir, for: other)))
-        #expect(room.people[other].roster?.host == room.people[heir].device)
+        let word = try #require(room.sent.first { $0.from == successor && $0.draft.body.isRotation })
+        room.step(other, .signal(room.opened(word.draft, from: successor, for: other)))
+        #expect(room.people[other].roster?.host == room.people[successor].device)
     }
 }

@@ -87,10 +87,10 @@ import TransparencyLog
     private func handOver(_ federation: Federation) async throws {
         try await federation.stop("server")
         let succeeded = try await federation.town.signetd(
-            "succeed", "--from", "server", "--data", "heir", "--origin", "example.org/next", "--bind",
+            "succeed", "--from", "server", "--data", "successor", "--origin", "example.org/next", "--bind",
             federation.address)
         expect(0, succeeded)
-        federation.data = "heir"
+        federation.data = "successor"
         try await federation.addLog(try federation.logKey())
         for name in Federation.witnesses {
             try await federation.stop(name)

@@ -6,7 +6,7 @@ import Testing
     private func succeed(
         _ town: Town, from old: String = "server", origin: String = "example.org/next"
     ) async throws -> Exit {
-        try await town.signetd("succeed", "--from", old, "--data", "heir", "--origin", origin)
+        try await town.signetd("succeed", "--from", old, "--data", "successor", "--origin", origin)
     }
 
     @Test func friendsGoOnInTheNewLogAndAChangeIsStillAChange() async throws {
@@ -17,16 +17,16 @@ import Testing
             }
             let made = try await succeed(town)
             expect(0, made)
-            #expect(made.output.contains("example.org/next") && !town.exists("heir.heir"))
+            #expect(made.output.contains("example.org/next") && !town.exists("successor.heir"))
             expect(73, try await succeed(town), "done is done")
-            let pins = try ["server", "heir"].map { name in
+            let pins = try ["server", "successor"].map { name in
                 String(decoding: try town.bytes("\(name)/directory.signet"), as: UTF8.self)
                     .split(separator: "\n").filter { $0.hasPrefix("tls-") && !$0.hasPrefix("tls-version") }
             }
             #expect(pins[0].count == 3 && pins[0] == pins[1])
-            #expect(try town.bytes("heir/tls/backup.key") == town.bytes("server/tls/backup.key"))
+            #expect(try town.bytes("successor/tls/backup.key") == town.bytes("server/tls/backup.key"))
 
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 expect(2, try await town.signet("alice", "lookup", Town.bob), "the clock's key is new")
                 expect(0, try await town.signet("alice", "directory", "update", "--accept"))
                 let found = try await town.signet("alice", "lookup", Town.bob, "--json")
@@ -54,13 +54,13 @@ import Testing
             let log = town["server/records/log"]
             try FileManager.default.moveItem(at: log, to: town["away"])
             #expect(try await succeed(town).status != 0)
-            #expect(town.exists("heir.heir") && !town.exists("heir"))
-            let draft = try town.bytes("heir.heir/directory.signet")
+            #expect(town.exists("successor.heir") && !town.exists("successor"))
+            let draft = try town.bytes("successor.heir/directory.signet")
             try FileManager.default.moveItem(at: town["away"], to: log)
             expect(73, try await succeed(town, origin: "example.org/another"))
             expect(73, try await succeed(town, origin: "example.org/signet"))
             expect(0, try await succeed(town))
-            #expect(try town.bytes("heir/directory.signet") == draft)
+            #expect(try town.bytes("successor/directory.signet") == draft)
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
                 expect(0, try await town.signet("alice", "people", "trust", Town.bob, "--yes"))
             }
             expect(0, try await succeed(town, from: "stale"))
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 let before = try town.bytes("alice/directory")
                 expect(1, try await town.signet("alice", "lookup", Town.bob))
                 expect(1, try await town.signet("alice", "directory", "update", "--accept"))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Two logs grow from one copy; the auditor has seen both. The heir of one is no better than the log it goes on from.
+    /// Two logs grow from one copy; the auditor has seen both. The successor of one is no better than the log it goes on from.
     @Test func theHeirOfAGuiltyLogIsNotFoundSound() async throws {
         try await Town.with { town in
             try FileManager.default.copyItem(at: town["server"], to: town["twin"])
@@ -103,12 +103,13 @@ import Testing
                 }
             }
             expect(0, try await succeed(town))
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 expect(0, try await town.signet("alice", "directory", "update", "--accept"))
                 for _ in 0..<2 {
-                    let heir = try await audit("auditor", "alice/directory")
-                    expect(1, heir)
-                    #expect(heir.complaint.contains("goes on from one that broke its rules"), "\(heir.complaint)")
+                    let successor = try await audit("auditor", "alice/directory")
+                    expect(1, successor)
+                    #expect(
+                        successor.complaint.contains("goes on from one that broke its rules"), "\(successor.complaint)")
                 }
                 expect(0, try await audit("another", "alice/directory"), "who knows nothing of the old log")
             }
@@ -125,7 +126,7 @@ import Testing
                 expect(0, try await audit("auditor", "server/directory.signet"))
             }
             expect(0, try await succeed(town))
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 expect(0, try await town.signet("alice", "directory", "update", "--accept"))
                 let found = try await audit("auditor", "alice/directory")
                 expect(1, found)
@@ -147,7 +148,7 @@ import Testing
                 try await town.addDeviceOfBob("watch")
             }
             expect(0, try await succeed(town))
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 let before = try town.bytes("alice/directory")
                 let update = try await town.signet("alice", "directory", "update", "--accept")
                 expect(1, update)
@@ -164,7 +165,7 @@ import Testing
                 for home in ["alice", "bob", "phone"] { expect(0, try await town.signet(home, "monitor")) }
             }
             expect(0, try await succeed(town))
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 for home in ["alice", "bob", "phone"] {
                     let update = try await town.signet(home, "directory", "update", "--accept")
                     expect(0, update)
@@ -183,7 +184,7 @@ import Testing
                 try await town.addDeviceOfBob("tablet")
             }
             expect(0, try await succeed(town))
-            try await town.serving(data: "heir") { _ in
+            try await town.serving(data: "successor") { _ in
                 for home in ["bob", "phone"] {
                     expect(0, try await town.signet(home, "directory", "update", "--accept"))
                 }
@@ -213,7 +214,7 @@ import Testing
             expect(0, try await succeed(town))
             let refused = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0")
             expect(73, refused)
-            let profile = String(decoding: try town.bytes("heir/directory.signet"), as: UTF8.self)
+            let profile = String(decoding: try town.bytes("successor/directory.signet"), as: UTF8.self)
             let key = try #require(profile.split(separator: "\n").first { $0.hasPrefix("log ") }?.dropFirst(4))
             #expect(refused.errors.contains(key) && refused.errors.contains("signetd succeed"))
             #expect(!town.exists("server/notes"), "nothing is made in a directory that has ended")
@@ -231,13 +232,13 @@ import Testing
                 for name in Circle.guardians { try await circle.run(name, "guardian") }
             }
             expect(0, try await succeed(circle.town))
-            try await circle.town.serving(.signetd, Circle.server, data: "heir") { server in
+            try await circle.town.serving(.signetd, Circle.server, data: "successor") { server in
                 for name in Circle.guardians + ["friend"] {
                     expect(0, try await circle.attempt(name, "directory", "update", "--accept"))
                 }
                 try FileManager.default.removeItem(at: circle.town["ming"])
                 try circle.makeNewDevice("new")
-                try circle.town.write(circle.town.bytes("heir/directory.signet"), to: "new/directory")
+                try circle.town.write(circle.town.bytes("successor/directory.signet"), to: "new/directory")
                 try circle.town.point(to: server.port)
                 try await circle.run(
                     "new", "recover", "start", Circle.ming, "--directory", "new/directory", "--name", "new phone")
@@ -255,7 +256,7 @@ import Testing
             }
             // Neither are two handovers the end of it: what was pinned is in the first log, the recovery in the second.
             let again = try await circle.town.signetd(
-                "succeed", "--from", "heir", "--data", "third", "--origin", "example.org/third")
+                "succeed", "--from", "successor", "--data", "third", "--origin", "example.org/third")
             expect(0, again)
             try await circle.town.serving(.signetd, Circle.server, data: "third") { _ in
                 expect(0, try await circle.attempt("friend", "directory", "update", "--accept"))

@@ -19,7 +19,7 @@ import Testing
     static func shared(
         _ town: Town, _ server: PaperNoteServer, body: String = "one\ntwo\nthree\n"
     ) async throws -> NoteID {
-        let note = try await NoteDesk.with(town, "alice", server) { book in
+        let note = try await NoteStage.with(town, "alice", server) { book in
             _ = try await book.sync()
             let note = try await book.create(title: bytes("Note"), body: bytes(body), tags: [bytes("tag")])
             try await book.share(note, with: handle(Town.bob), as: .writer)
@@ -32,7 +32,7 @@ import Testing
 
     @discardableResult
     static func sync(_ town: Town, _ home: String, _ server: PaperNoteServer) async throws -> SyncReport {
-        try await NoteDesk.with(town, home, server) { try await $0.sync() }
+        try await NoteStage.with(town, home, server) { try await $0.sync() }
     }
 
     static func facts(_ book: NoteBook<SQLiteStore>, _ note: NoteID) async throws -> NoteFacts {
@@ -44,7 +44,7 @@ import Testing
     private static func standing(
         _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID
     ) async throws -> NoteFacts.Standing {
-        try await NoteDesk.with(town, home, server) { book in try await facts(book, note).standing }
+        try await NoteStage.with(town, home, server) { book in try await facts(book, note).standing }
     }
 
     static func body(_ facts: NoteFacts) -> String? {
@@ -54,7 +54,7 @@ import Testing
     static func edit(
         _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID, _ body: String
     ) async throws {
-        try await NoteDesk.with(town, home, server) { book in try await book.edit(note) { $0.body = bytes(body) } }
+        try await NoteStage.with(town, home, server) { book in try await book.edit(note) { $0.body = bytes(body) } }
     }
 
     // MARK: Two logs
@@ -64,7 +64,7 @@ import Testing
         try await Town.with { town in
             let server = PaperNoteServer()
             try await town.serving { _ in
-                try await NoteDesk.with(town, "alice", server) { book in
+                try await NoteStage.with(town, "alice", server) { book in
                     _ = try await book.sync()
                     let note = try await book.create(title: Self.bytes("Note"), body: Self.bytes("one"))
                     try await book.share(note, with: Self.handle(Town.bob), as: .writer)
@@ -92,7 +92,7 @@ import Testing
     @Test func aNoteFromSomebodyWhoSeesTheSameLogIsQuiet() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 let note = try await book.create(title: Self.bytes("Note"), body: Self.bytes("one"))
                 try await book.share(note, with: Self.handle(Town.bob), as: .writer)
@@ -108,11 +108,11 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await Self.sync(town, "alice", server)
-            let note = try await NoteDesk.with(town, "alice", server, deathAfter: DeathClock(3)) { book in
+            let note = try await NoteStage.with(town, "alice", server, deathAfter: DeathClock(3)) { book in
                 try await book.create(title: Self.bytes("T"), body: Self.bytes("B"))
             }
             #expect(server.state.notes.isEmpty)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 let facts = try await Self.facts(book, note)
                 #expect(Self.body(facts) == "B" && facts.isPending)
                 #expect(try await Self.sent(book) == 2)
@@ -126,7 +126,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let count = 16 * NotePushes.maximumCount / 2 + 1
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 for _ in 0..<count { _ = try await book.create(title: Self.bytes("T"), body: Self.bytes("B")) }
                 let report = try await book.sync()
@@ -147,7 +147,7 @@ import Testing
             let report = try await Self.sync(town, "phone", server)
             #expect(report.copies.isEmpty)
             for home in ["bob", "phone", "alice"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     #expect(Self.body(try await Self.facts(book, note)) == "ONE\ntwo\nTHREE\n", "\(home)")
                     #expect(await book.notes().count == 1)
@@ -167,7 +167,7 @@ import Testing
             let copy = try #require(report.copies.first)
             try await Self.sync(town, "bob", server)
             for home in ["bob", "phone"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     #expect(Self.body(try await Self.facts(book, note)) == "bob\ntwo\nthree\n", "\(home)")
                     let other = try await Self.facts(book, copy)
                     #expect(Self.body(other) == "phone\ntwo\nthree\n" && other.document?.conflictOf == note, "\(home)")
@@ -181,10 +181,10 @@ import Testing
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
             try await Self.edit(town, "bob", server, note, "mine")
-            try await NoteDesk.with(town, "alice", server) { try await $0.unshare(note, from: Self.handle(Town.bob)) }
+            try await NoteStage.with(town, "alice", server) { try await $0.unshare(note, from: Self.handle(Town.bob)) }
             let report = try await Self.sync(town, "bob", server)
             let copy = try #require(report.copies.first)
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 let kept = try await book.facts(copy)
                 #expect(Self.body(kept) == "mine" && kept.standing == .owner)
                 let lost = try await book.facts(note)
@@ -198,17 +198,17 @@ import Testing
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server, body: "before")
             try await Self.edit(town, "bob", server, note, "mine")
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = await #expect(throws: NotesError.ownersStay) { try await book.leave(note) }
             }
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 try await book.comment(Self.bytes("goodbye"), on: note)
                 try await book.leave(note)
                 let facts = try await book.facts(note)
                 #expect(facts.standing == .left && Self.body(facts) == "mine")
                 await #expect(throws: NotesError.isGone) { try await book.leave(note) }
             }
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 #expect(try await book.sync().rekeyed == [note])
                 let facts = try await book.facts(note)
                 #expect(facts.members.isEmpty && facts.epoch == 2 && Self.body(facts) == "mine")
@@ -217,7 +217,7 @@ import Testing
             }
             try await Self.sync(town, "phone", server)
             #expect(try await Self.standing(town, "phone", server, note) == .left)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 try await book.share(note, with: Self.handle(Town.bob), as: .reader)
             }
             try await Self.sync(town, "bob", server)
@@ -244,7 +244,7 @@ import Testing
             }
             server.state = state
             #expect(try await Self.sync(town, "alice", server).rekeyed.isEmpty)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 let facts = try await book.facts(note)
                 #expect(facts.members.map(\.handle) == [bob] && facts.fault == nil && facts.epoch == 1)
                 try await book.edit(note) { $0.body = Self.bytes("after") }
@@ -253,7 +253,7 @@ import Testing
             try await Self.sync(town, "phone", server)
             #expect(try await Self.standing(town, "phone", server, note) == .writer)
             // The server gives bob nothing more, on that word, and alice can see why and give it to him again.
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 #expect(try await book.facts(note).left == [bob])
                 try await book.share(note, with: bob, as: .writer)
                 #expect(try await book.facts(note).left.isEmpty)
@@ -265,12 +265,12 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 try await book.comment(Self.bytes("hear, hear"), on: note)
                 try await book.star(note)
                 _ = try await book.sync()
             }
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 let facts = try await Self.facts(book, note)
                 #expect(facts.comments.map(\.text) == [Self.bytes("hear, hear")])
@@ -289,7 +289,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server, body: "before")
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 try await book.unshare(note, from: Self.handle(Town.bob))
                 try await book.edit(note) { $0.body = Self.bytes("after") }
                 try await book.comment(Self.bytes("also after"), on: note)
@@ -308,7 +308,7 @@ import Testing
             state.feeds[try Self.handle(Town.bob), default: []] += items
             server.state = state
             for home in ["bob", "phone"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     let facts = try await Self.facts(book, note)
                     #expect(Self.body(facts) == "before", "what was read is kept")
@@ -317,7 +317,7 @@ import Testing
                         await #expect(throws: NotesError.self) { try await book.document(note, revision: number) }
                     }
                 }
-                let desk = try await NoteDesk(town, home, server)
+                let desk = try await NoteStage(town, home, server)
                 for wrap in later.wraps where wrap.header.epoch == 2 {
                     #expect(wrap.header.recipient.handle != desk.secrets.handle)
                 }
@@ -331,7 +331,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await town.addDeviceOfAlice("tablet")
-            let note = try await NoteDesk.with(town, "alice", server) { book in
+            let note = try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 let note = try await book.create(title: Self.bytes("T"), body: Self.bytes("before"))
                 _ = try await book.sync()
@@ -339,14 +339,14 @@ import Testing
             }
             try await Self.sync(town, "tablet", server)
             expect(0, try await town.signet("alice", "devices", "revoke", "2", "--keep-keys"))
-            let later = try await NoteDesk.with(town, "alice", server) { book in
+            let later = try await NoteStage.with(town, "alice", server) { book in
                 #expect(try await Self.rotated(book) == 1)
                 try await book.edit(note) { $0.body = Self.bytes("after") }
                 let later = try await book.create(title: Self.bytes("New"), body: Self.bytes("after"))
                 _ = try await book.sync()
                 return later
             }
-            try await NoteDesk.with(town, "tablet", server) { book in
+            try await NoteStage.with(town, "tablet", server) { book in
                 let before = try await book.facts(note)
                 #expect(Self.body(before) == "before")
                 await #expect(throws: NotesError.self) { try await book.sync() }
@@ -360,7 +360,7 @@ import Testing
                     try await book.document(note, revision: 2)
                 }
             }
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 let facts = try await book.facts(note)
                 #expect(Self.body(facts) == "after" && facts.epoch == 2)
                 #expect(try await Self.text(book, note, 1) == "before", "older revisions open still")
@@ -372,7 +372,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 try await book.replaceAccountKey()
             }
@@ -417,7 +417,7 @@ import Testing
             var lying = server.state
             lying.feeds[bob] = feed
             server.state = lying
-            try await NoteDesk.with(town, "phone", server) { book in
+            try await NoteStage.with(town, "phone", server) { book in
                 _ = try await book.sync()
                 #expect(try await Self.facts(book, note).fault == .withheld)
             }
@@ -429,7 +429,7 @@ import Testing
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
             // Bob, who may write, signs an entry that makes him the owner.
-            let desk = try await NoteDesk(town, "bob", server)
+            let desk = try await NoteStage(town, "bob", server)
             var state = server.state
             let control = try #require(state.notes[note]?.snapshot.control)
             let secrets = desk.secrets
@@ -443,7 +443,7 @@ import Testing
             }
             server.state = state
             for home in ["alice", "phone"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     let facts = try await Self.facts(book, note)
                     #expect(facts.fault == .control(.refused(number: forged.number, .authorIsOwner)), "\(home)")
@@ -461,7 +461,7 @@ import Testing
             let note = try await Self.shared(town, server)
             try await town.addDeviceOfBob("tablet")
             let bob = try Self.handle(Town.bob)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 let mine = try await book.create(title: Self.bytes("Other"), body: [])
                 await #expect {
                     try await book.share(mine, with: bob, as: .reader)
@@ -476,7 +476,7 @@ import Testing
             }
             #expect(recipients(2) == 2, "the two devices that alice accepted")
             expect(0, try await town.signet("alice", "people", "trust", Town.bob, "--yes"))
-            try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+            try await NoteStage.with(town, "alice", server) { try await $0.rekey(note) }
             #expect(recipients(3) == 3)
         }
     }
@@ -489,7 +489,7 @@ import Testing
     ) async throws -> NoteID {
         let note = try await shared(town, server)
         for (home, text) in [("bob", "mine"), ("phone", "the thief's")] {
-            try await NoteDesk.with(town, home, server) { book in
+            try await NoteStage.with(town, home, server) { book in
                 try await book.comment(bytes(text), on: note)
                 _ = try await book.sync()
             }
@@ -503,7 +503,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.commentOfARemovedDevice(town, server)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 try await book.unshare(note, from: Self.handle(Town.bob))
                 let facts = try await book.facts(note)
                 #expect(facts.members.isEmpty && facts.epoch == 2)
@@ -521,14 +521,14 @@ import Testing
             let server = PaperNoteServer()
             let note = try await Self.commentOfARemovedDevice(town, server)
             let removed = try #require(server.state.notes[note]?.children.last?.author)
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 let facts = try await book.facts(note)
                 #expect(facts.comments.count == 2)
             }
             for epoch in UInt32(2)...3 {
-                try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+                try await NoteStage.with(town, "alice", server) { try await $0.rekey(note) }
                 for home in ["alice", "bob"] {
-                    try await NoteDesk.with(town, home, server) { book in
+                    try await NoteStage.with(town, home, server) { book in
                         _ = try await book.sync()
                         let facts = try await book.facts(note)
                         #expect(facts.epoch == epoch && facts.comments.map(\.text) == [Self.bytes("mine")], "\(home)")
@@ -539,7 +539,7 @@ import Testing
             // A device that comes later gets the comment with the word that it does not count.
             try await town.addDeviceOfAlice("tablet")
             try await Self.sync(town, "alice", server)
-            try await NoteDesk.with(town, "tablet", server) { book in
+            try await NoteStage.with(town, "tablet", server) { book in
                 _ = try await book.sync()
                 let facts = try await book.facts(note)
                 #expect(facts.comments.map(\.text) == [Self.bytes("mine")])
@@ -554,12 +554,12 @@ import Testing
             let note = try await Self.shared(town, server)
             try await town.addDeviceOfBob("tablet")
             for home in ["bob", "tablet", "bob"] { try await Self.sync(town, home, server) }
-            try await NoteDesk.with(town, "tablet", server) { book in
+            try await NoteStage.with(town, "tablet", server) { book in
                 _ = try await book.sync()
                 try await book.comment(Self.bytes("from the tablet"), on: note)
                 #expect(try await Self.sent(book) == 1)
             }
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 try await book.unshare(note, from: Self.handle(Town.bob))
                 let facts = try await book.facts(note)
                 #expect(facts.members.isEmpty && facts.comments.isEmpty)
@@ -573,7 +573,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.commentOfARemovedDevice(town, server)
-            try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+            try await NoteStage.with(town, "alice", server) { try await $0.rekey(note) }
             try await town.addDeviceOfAlice("tablet")
             expect(0, try await town.signet("tablet", "people", "add", Town.bob))
             try await Self.sync(town, "alice", server)
@@ -583,7 +583,7 @@ import Testing
                 if case .control(let entry, _?) = item { .control(entry, children: nil) } else { item }
             }
             server.state = state
-            try await NoteDesk.with(town, "tablet", server) { book in
+            try await NoteStage.with(town, "tablet", server) { book in
                 _ = try await book.sync()
                 await #expect(throws: NotesError.locked(.child(.wrongList))) { try await book.rekey(note) }
             }

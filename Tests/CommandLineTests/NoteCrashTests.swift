@@ -53,14 +53,14 @@ import Testing
 
     private static func prepare(_ town: Town, _ deed: Deed) async throws -> Prepared {
         let server = PaperNoteServer()
-        let note = try await NoteDesk.with(town, "alice", server) { book in
+        let note = try await NoteStage.with(town, "alice", server) { book in
             _ = try await book.sync()
             let note = try await book.create(title: Array("T".utf8), body: Array("one\ntwo\nthree\n".utf8))
             if deed != .share { try await book.share(note, with: handle(Town.bob), as: .writer) }
             _ = try await book.sync()
             return note
         }
-        try await NoteDesk.with(town, "bob", server) { book in
+        try await NoteStage.with(town, "bob", server) { book in
             _ = try await book.sync()
             guard deed == .merge else { return }
             try await book.edit(note) { $0.body = Array("one\ntwo\nBOB\n".utf8) }
@@ -75,7 +75,7 @@ import Testing
     ) async throws -> Bool {
         let note = prepared.note
         do {
-            try await NoteDesk.with(town, "alice-now", prepared.server, deathAfter: clock) { book in
+            try await NoteStage.with(town, "alice-now", prepared.server, deathAfter: clock) { book in
                 switch deed {
                 case .share: try await book.share(note, with: handle(Town.bob), as: .reader)
                 case .unshare: try await book.unshare(note, from: handle(Town.bob))
@@ -104,7 +104,7 @@ import Testing
         _ deed: Deed, _ town: Town, _ prepared: Prepared, isDone: Bool, _ what: String
     ) async throws -> Bool {
         let bob = try handle(Town.bob)
-        let facts = try await NoteDesk.with(town, "alice-now", prepared.server) { book in
+        let facts = try await NoteStage.with(town, "alice-now", prepared.server) { book in
             try expectOpen(prepared.note, what, await book.notes())
             _ = try await book.sync()
             try expectOpen(prepared.note, what, await book.notes())
@@ -129,11 +129,11 @@ import Testing
     private static func checkBob(
         _ town: Town, _ prepared: Prepared, isMember: Bool, _ what: String
     ) async throws {
-        let notes = try await NoteDesk.with(town, "bob-now", prepared.server) { book in
+        let notes = try await NoteStage.with(town, "bob-now", prepared.server) { book in
             _ = try await book.sync()
             return await book.notes()
         }
-        let owners = try await NoteDesk.with(town, "alice-now", prepared.server) { try await $0.facts(prepared.note) }
+        let owners = try await NoteStage.with(town, "alice-now", prepared.server) { try await $0.facts(prepared.note) }
         #expect(notes.allSatisfy { $0.fault == nil && $0.document != nil }, "\(what)")
         let standing = notes.first?.standing
         #expect((standing == .reader || standing == .writer) == isMember, "\(what)")

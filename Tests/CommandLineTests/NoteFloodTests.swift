@@ -100,14 +100,14 @@ import Testing
                 return FeedAnswer.page(FeedPage(entries: [entry], next: request.cursor + 1, newest: .max)).encoded
             }
             await #expect(throws: NotesError.endlessFeed) {
-                try await NoteDesk.with(town, "bob", server, bounds: Self.small, lie: lie) { try await $0.sync() }
+                try await NoteStage.with(town, "bob", server, bounds: Self.small, lie: lie) { try await $0.sync() }
             }
             #expect(asked.withLock(\.self) == Self.small.pages)
             // The honest server has not come as far: a device that was led on begins anew when its user says so.
             try await Book.edit(town, "alice", server, note, "after")
             try await Book.sync(town, "alice", server)
             await #expect(throws: NotesError.serverWentBack) { try await Book.sync(town, "bob", server) }
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 _ = try await book.sync(anew: true)
                 #expect(try await Book.body(book.facts(note)) == "after")
             }
@@ -133,7 +133,7 @@ import Testing
             }
             for lie in [empty, anew] {
                 await #expect(throws: NotesError.malformedAnswer) {
-                    try await NoteDesk.with(town, "bob", server, lie: lie) { _ = try await $0.sync() }
+                    try await NoteStage.with(town, "bob", server, lie: lie) { _ = try await $0.sync() }
                 }
             }
             #expect(turns.withLock(\.self) == 3)
@@ -162,7 +162,7 @@ import Testing
                 return AccountHeadsAnswer(heads: [head], notes: nil).encoded
             }
             await #expect(throws: NotesError.endlessFeed) {
-                try await NoteDesk.with(town, "bob", server, bounds: Self.small, lie: lie) { try await $0.sync() }
+                try await NoteStage.with(town, "bob", server, bounds: Self.small, lie: lie) { try await $0.sync() }
             }
         }
     }
@@ -200,9 +200,9 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "before")
-            try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+            try await NoteStage.with(town, "alice", server) { try await $0.rekey(note) }
             try await Book.sync(town, "bob", server)
-            let desk = try await NoteDesk(town, "bob", server)
+            let desk = try await NoteStage(town, "bob", server)
             let device = Author(handle: desk.secrets.handle, device: desk.secrets.keys.signing)
             try desk.close()
             let there = try #require(server.state.notes[note])
@@ -218,7 +218,7 @@ import Testing
                     if route == nil { asked.withLock { $0 += 1 } }
                     return nil
                 }
-                try await NoteDesk.with(town, "bob", server, bounds: Self.small, lie: count) { book in
+                try await NoteStage.with(town, "bob", server, bounds: Self.small, lie: count) { book in
                     let dropped = try await book.sync(anew: true).dropped
                     #expect(dropped.contains(note) && dropped.count > 100)
                     #expect(try await Book.body(book.facts(note)) == "after", "nothing that is believed is lost")
@@ -230,7 +230,7 @@ import Testing
                 #expect(kept.comments == 0, "a comment into an old epoch is not believed")
                 #expect(asked.withLock(\.self) < 40, "people who do not exist are not looked up without end")
             }
-            try await NoteDesk.with(town, "bob", server, bounds: Self.small) { book in
+            try await NoteStage.with(town, "bob", server, bounds: Self.small) { book in
                 let facts = try await book.facts(note)
                 #expect(Book.body(facts) == "after")
                 #expect(facts.fault == .overfull, "it is said also when the program starts again")
@@ -243,11 +243,11 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "before")
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 try await book.comment(Book.bytes("hm"), on: note)
                 _ = try await book.sync()
             }
-            try await NoteDesk.with(town, "alice", server) { try await $0.rekey(note) }
+            try await NoteStage.with(town, "alice", server) { try await $0.rekey(note) }
             for home in ["bob", "phone", "alice", "bob"] { try await Book.sync(town, home, server) }
             for home in ["alice", "bob", "phone"] { #expect(try Self.unbelieved(town, home).count == 0, "\(home)") }
         }
@@ -262,11 +262,11 @@ import Testing
         let note = try await Book.shared(town, server, body: "agreed")
         try await town.addDeviceOfBob("tablet")
         for home in ["bob", "tablet", "bob", "tablet"] { try await Book.sync(town, home, server) }
-        try await NoteDesk.with(town, "tablet", server) { book in
+        try await NoteStage.with(town, "tablet", server) { book in
             for _ in 0..<70 { try await write(book, note) }
             _ = try await book.sync()
         }
-        try await NoteDesk.with(town, "alice", server, bounds: small) { book in
+        try await NoteStage.with(town, "alice", server, bounds: small) { book in
             let report = try await book.sync()
             let facts = try await book.facts(note)
             #expect(report.dropped == [note] && Book.body(facts) == "agreed")
@@ -285,7 +285,7 @@ import Testing
             let server = PaperNoteServer()
             let note = try await Self.floodOfAnUnacceptedDevice(town, server, Self.edit)
             expect(0, try await town.signet("alice", "people", "trust", Town.bob, "--yes"))
-            try await NoteDesk.with(town, "alice", server, bounds: Self.small) { book in
+            try await NoteStage.with(town, "alice", server, bounds: Self.small) { book in
                 _ = try await book.sync()
                 let facts = try await book.facts(note)
                 #expect(Book.body(facts)?.count == 6 + 70 * 5 && facts.fault == nil)
@@ -297,7 +297,7 @@ import Testing
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.floodOfAnUnacceptedDevice(town, server, Self.edit)
-            try await NoteDesk.with(town, "alice", server, bounds: Self.small) { book in
+            try await NoteStage.with(town, "alice", server, bounds: Self.small) { book in
                 try await book.revert(note)
                 try await book.unshare(note, from: Book.handle(Town.bob))
                 let facts = try await book.facts(note)
@@ -312,7 +312,7 @@ import Testing
             let note = try await Self.floodOfAnUnacceptedDevice(town, server) { book, note in
                 try await book.comment(Book.bytes("on and on"), on: note)
             }
-            try await NoteDesk.with(town, "alice", server, bounds: Self.small) { book in
+            try await NoteStage.with(town, "alice", server, bounds: Self.small) { book in
                 try await book.unshare(note, from: Book.handle(Town.bob))
                 let facts = try await book.facts(note)
                 #expect(facts.members.isEmpty && facts.comments.isEmpty)

@@ -19,7 +19,7 @@ import Testing
 
     /// Revision 1 and a comment in epoch 1, 3 in epoch 2; 2 and 4 are what each key begins with, in epochs 2 and 3.
     private static func threeEpochs(_ town: Town, _ server: PaperNoteServer) async throws -> NoteID {
-        try await NoteDesk.with(town, "alice", server) { book in
+        try await NoteStage.with(town, "alice", server) { book in
             _ = try await book.sync()
             let note = try await book.create(title: Book.bytes("Note"), body: Book.bytes("one"))
             try await book.comment(Book.bytes("hm"), on: note)
@@ -35,7 +35,7 @@ import Testing
     private static func share(
         _ town: Town, _ server: PaperNoteServer, _ note: NoteID, as role: NoteRole = .reader, withHistory: Bool
     ) async throws {
-        try await NoteDesk.with(town, "alice", server) { book in
+        try await NoteStage.with(town, "alice", server) { book in
             try await book.share(note, with: Book.handle(Town.bob), as: role, withHistory: withHistory)
         }
     }
@@ -44,7 +44,7 @@ import Testing
     private static func expectOnlyTheLast(
         _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID
     ) async throws {
-        try await NoteDesk.with(town, home, server) { book in
+        try await NoteStage.with(town, home, server) { book in
             _ = try await book.sync()
             #expect(try await Book.body(book.facts(note)) == "two", "\(home)")
             for (number, epoch) in [(1, 1), (2, 2), (3, 2)] as [(UInt64, UInt32)] {
@@ -65,7 +65,7 @@ import Testing
             for home in ["bob", "phone", "bob"] { try await Self.expectOnlyTheLast(town, home, server, note) }
             try await Self.share(town, server, note, as: .writer, withHistory: true)
             for home in ["bob", "phone", "bob"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     #expect(try await Self.text(book, note, 1) == "one", "\(home)")
                     #expect(try await Self.text(book, note, 3) == "two", "\(home)")
@@ -101,7 +101,7 @@ import Testing
             let note = try await Self.threeEpochs(town, server)
             try await Self.share(town, server, note, withHistory: true)
             for home in ["bob", "phone"] { try await Book.sync(town, home, server) }
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 try await book.unshare(note, from: Book.handle(Town.bob))
                 try await book.edit(note) { $0.body = Book.bytes("after") }
                 _ = try await book.sync()
@@ -113,7 +113,7 @@ import Testing
                 + there.revisions.map { .revision($0) } + there.wraps.map { .wrap($0) }
             server.state = state
             for home in ["bob", "phone"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     #expect(try await Self.text(book, note, 1) == "one", "what he was given, he has")
                     #expect(try await Book.body(book.facts(note)) == "two")
@@ -132,8 +132,8 @@ import Testing
             let note = try await Self.threeEpochs(town, server)
             try await Self.share(town, server, note, as: .writer, withHistory: false)
             try await Book.sync(town, "bob", server)
-            try await NoteDesk.with(town, "alice", server) { try await $0.transfer(note, to: Book.handle(Town.bob)) }
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "alice", server) { try await $0.transfer(note, to: Book.handle(Town.bob)) }
+            try await NoteStage.with(town, "bob", server) { book in
                 _ = try await book.sync()
                 try await book.unshare(note, from: Book.handle(Town.alice))
                 let alice = try Book.handle(Town.alice)

@@ -19,31 +19,31 @@ extension NoteBookTests {
             let note = try await Self.shared(town, server)
             // Bob's phone revises and comments, and makes a note and a head of the account: nobody has fetched them.
             try await Self.edit(town, "phone", server, note, "by the phone")
-            let own = try await NoteDesk.with(town, "phone", server) { book in
+            let own = try await NoteStage.with(town, "phone", server) { book in
                 let own = try await book.create(title: Self.bytes("Own"), body: Self.bytes("of the phone"))
                 _ = try await book.sync()
                 return own
             }
-            let desk = try await NoteDesk(town, "bob", server)
+            let desk = try await NoteStage(town, "bob", server)
             try await desk.book.prepareRemoval(of: 2, isKeepingKeys: isKeepingKeys)
             _ = try await desk.client.revokeDevice(2, by: desk.secrets)
             try desk.close()
             let report = try await Self.sync(town, "bob", server)
             #expect(report.rekeyed == [own] && report.notRekeyed.isEmpty)
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 let (mine, shared) = try await (Self.facts(book, own), Self.facts(book, note))
                 #expect(Self.body(mine) == "of the phone" && Self.body(shared) == "by the phone")
             }
             #expect(server.state.notes[own]?.snapshot.control.epoch == 2)
             let head = try #require(server.state.heads[try Self.handle(Town.bob)]?.last?.head)
-            let left = try await NoteDesk.with(town, "bob", server) { await $0.author.device }
+            let left = try await NoteStage.with(town, "bob", server) { await $0.author.device }
             #expect(head.author.device == left, "another device of bob's has to believe the newest head")
             let again = try await Self.sync(town, "bob", server)
             #expect(again.rekeyed.isEmpty && again.notRekeyed.isEmpty)
             let version = try #require(server.state.accountKeys[try Self.handle(Town.bob)]?.version)
             #expect(version == (isKeepingKeys ? 2 : 3))
             // What it signs from now on is not believed.
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 let left = try await book.removalsToSettle()
                 #expect(left.isEmpty)
             }
@@ -55,7 +55,7 @@ extension NoteBookTests {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 try await book.prepareRemoval(of: 2, isKeepingKeys: false)
                 _ = try await book.sync()
                 #expect(await book.account?.epoch == 1)
@@ -69,7 +69,7 @@ extension NoteBookTests {
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
             // Alice shares another one, and the phone is the first that sees it.
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 let note = try await book.create(title: Self.bytes("Other"), body: [])
                 try await book.share(note, with: Self.handle(Town.bob), as: .reader)
             }
@@ -77,7 +77,7 @@ extension NoteBookTests {
             try await Self.sync(town, "bob", server)
             let handle = try Self.handle(Town.bob)
             let phone = try #require(server.state.heads[handle]?.last)
-            let desk = try await NoteDesk(town, "bob", server)
+            let desk = try await NoteStage(town, "bob", server)
             _ = try await desk.client.revokeDevice(2, by: desk.secrets)
             try #require(phone.head.author.device != desk.secrets.keys.signing)
             _ = try await desk.book.sync()
@@ -95,12 +95,12 @@ extension NoteBookTests {
         try await town.addDeviceOfBob("tablet")
         expect(0, try await town.signet("phone", "people", "trust", Town.bob, "--yes"))
         for home in ["bob", "tablet"] { try await sync(town, home, server) }
-        let own = try await NoteDesk.with(town, "phone", server) { book in
+        let own = try await NoteStage.with(town, "phone", server) { book in
             let own = try await book.create(title: bytes("Own"), body: bytes("of the phone"))
             _ = try await book.sync()
             return own
         }
-        let desk = try await NoteDesk(town, "bob", server)
+        let desk = try await NoteStage(town, "bob", server)
         _ = try await desk.client.revokeDevice(2, by: desk.secrets)
         try desk.close()
         expect(0, try await town.signet("tablet", "people", "trust", Town.bob, "--yes"))
@@ -115,7 +115,7 @@ extension NoteBookTests {
                 let report = try await Self.sync(town, "tablet", server)
                 #expect(report.notRekeyed.isEmpty && report.doubts.isEmpty)
             }
-            let desk = try await NoteDesk(town, "tablet", server)
+            let desk = try await NoteStage(town, "tablet", server)
             #expect(try await Self.body(Self.facts(desk.book, own)) == "of the phone")
             #expect(await desk.book.account?.epoch == 1, "who removed the device says whether it was lost")
             let head = try #require(server.state.heads[try Self.handle(Town.bob)]?.last?.head)
@@ -132,7 +132,7 @@ extension NoteBookTests {
             let away = try town.bytes("tablet/notes.sqlite")
             try await Self.sync(town, "tablet", server)
             try town.write(away, to: "tablet/notes.sqlite")
-            try await NoteDesk.with(town, "tablet", server) { book in
+            try await NoteStage.with(town, "tablet", server) { book in
                 let removals = try await book.removalsToSettle()
                 #expect(removals.isEmpty)
                 _ = try await book.sync()
@@ -145,8 +145,8 @@ extension NoteBookTests {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
-            try await NoteDesk.with(town, "phone", server) { try await $0.replaceAccountKey() }
-            let desk = try await NoteDesk(town, "bob", server)
+            try await NoteStage.with(town, "phone", server) { try await $0.replaceAccountKey() }
+            let desk = try await NoteStage(town, "bob", server)
             try await desk.book.prepareRemoval(of: 2, isKeepingKeys: false)
             _ = try await desk.client.revokeDevice(2, by: desk.secrets)
             _ = try await desk.book.sync()
@@ -161,9 +161,9 @@ extension NoteBookTests {
             let server = PaperNoteServer()
             try await town.addDeviceOfAlice("tablet")
             for home in ["alice", "tablet"] { try await Self.sync(town, home, server) }
-            try await NoteDesk.with(town, "tablet", server) { try await $0.replaceAccountKey() }
+            try await NoteStage.with(town, "tablet", server) { try await $0.replaceAccountKey() }
             let handle = try Self.handle(Town.alice)
-            let device = try await NoteDesk.with(town, "alice", server) { book in
+            let device = try await NoteStage.with(town, "alice", server) { book in
                 let device = await book.author.device
                 let there = try #require(server.state.accountKeys[handle])
                 server.state.accountKeys[handle] = AccountKeys(
@@ -175,7 +175,7 @@ extension NoteBookTests {
             }
             #expect(server.state.accountKeys[handle]?.devices[device] == nil)
             try await Self.sync(town, "tablet", server)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 #expect(await book.account?.epoch == 2)
             }
@@ -187,7 +187,7 @@ extension NoteBookTests {
             let server = PaperNoteServer()
             try await Self.sync(town, "alice", server)
             let handle = try Self.handle(Town.alice)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 let stranger = Curve25519.Signing.PrivateKey()
                 let author = Author(handle: handle, device: Array(stranger.publicKey.rawRepresentation))
                 let recipient = try #require(WrapRecipient.devices(of: try await book.ownLookup()).first)
@@ -210,7 +210,7 @@ extension NoteBookTests {
             let note = try await Self.shared(town, server)
             server.state.notes[note]?.snapshot.revision = RevisionView(
                 number: 9, head: RecordHash(of: Self.bytes("nothing")))
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 try await book.replaceAccountKey()
             }
@@ -224,7 +224,7 @@ extension NoteBookTests {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await town.addDeviceOfAlice("tablet")
-            let first = try await NoteDesk.with(town, "alice", server) { book in
+            let first = try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 let note = try await book.create(title: Self.bytes("T"), body: Self.bytes("before"))
                 _ = try await book.sync()
@@ -236,8 +236,8 @@ extension NoteBookTests {
                 let before = try #require(server.state.accountKeys[handle]).version
                 let turns = Turns((0..<4).map { order >> $0 & 1 })
                 let desks = try await [
-                    NoteDesk(town, "alice", server, turn: { _ in await turns.wait(0) }),
-                    NoteDesk(town, "tablet", server, turn: { _ in await turns.wait(1) }),
+                    NoteStage(town, "alice", server, turn: { _ in await turns.wait(0) }),
+                    NoteStage(town, "tablet", server, turn: { _ in await turns.wait(1) }),
                 ]
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for (number, desk) in desks.enumerated() {

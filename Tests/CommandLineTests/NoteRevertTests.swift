@@ -19,7 +19,7 @@ import Testing
         let note = try await Book.shared(town, server, body: "agreed")
         try await Book.edit(town, "phone", server, note, "the thief's")
         try await Book.sync(town, "phone", server)
-        let desk = try await NoteDesk(town, "bob", server)
+        let desk = try await NoteStage(town, "bob", server)
         try await desk.book.prepareRemoval(of: 2, isKeepingKeys: true)
         _ = try await desk.client.revokeDevice(2, by: desk.secrets)
         try desk.close()
@@ -73,13 +73,13 @@ import Testing
             let server = PaperNoteServer()
             let note = try await Self.revisionOfARemovedDevice(town, server)
             let thief = try #require(server.state.notes[note]?.revisions.last?.author)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 #expect(try await book.facts(note).fault == .revisions(.noAuthority(number: 2)))
                 #expect(try await book.revert(note) == [thief])
             }
             for home in ["alice", "bob"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     let facts = try await book.facts(note)
                     #expect(Book.body(facts) == "agreed" && facts.fault == nil, "\(home)")
@@ -99,7 +99,7 @@ import Testing
             for home in ["bob", "tablet", "bob", "tablet"] { try await Book.sync(town, home, server) }
             try await Book.edit(town, "tablet", server, note, "by the tablet")
             try await Book.sync(town, "tablet", server)
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 #expect(try await book.facts(note).fault == .changedKeys(Book.handle(Self.bob)))
                 await #expect(throws: NotesError.locked(.changedKeys(try Book.handle(Self.bob)))) {
@@ -116,7 +116,7 @@ import Testing
     @Test func aRevisionOfWhoMayNotWriteIsNotBuiltUpon() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
-            let note = try await NoteDesk.with(town, "alice", server) { book in
+            let note = try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 let note = try await book.create(title: Book.bytes("Note"), body: Book.bytes("agreed"))
                 try await book.share(note, with: Book.handle(Self.bob), as: .reader)
@@ -124,14 +124,14 @@ import Testing
                 return note
             }
             try await Book.sync(town, "bob", server)
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "bob", server) { book in
                 let held = try await book.heldNote(note)
                 var document = try await book.content(of: held)
                 document.body = Book.bytes("a reader's")
                 let revision = try await book.seal(document, into: held)
                 server.state.feeds[try Book.handle(Town.alice), default: []].append(.revision(revision))
             }
-            try await NoteDesk.with(town, "alice", server) { book in
+            try await NoteStage.with(town, "alice", server) { book in
                 _ = try await book.sync()
                 await #expect(throws: NotesError.locked(.revisions(.mayNotWrite(number: 2)))) {
                     try await book.revert(note)
@@ -147,12 +147,12 @@ import Testing
             let note = try await Book.shared(town, server, body: "agreed")
             try await Book.sync(town, "alice", server)
             for home in ["alice", "bob"] {
-                try await NoteDesk.with(town, home, server) { book in
+                try await NoteStage.with(town, home, server) { book in
                     await #expect(throws: NotesError.nothingToRevert) { try await book.revert(note) }
                 }
             }
-            try await NoteDesk.with(town, "alice", server) { try await $0.unshare(note, from: Book.handle(Self.bob)) }
-            try await NoteDesk.with(town, "bob", server) { book in
+            try await NoteStage.with(town, "alice", server) { try await $0.unshare(note, from: Book.handle(Self.bob)) }
+            try await NoteStage.with(town, "bob", server) { book in
                 await #expect(throws: NotesError.isGone) { try await book.revert(note) }
             }
         }

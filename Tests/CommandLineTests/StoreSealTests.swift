@@ -14,7 +14,7 @@ import Testing
 
     /// A note of alice's that was sent, and the code under which she keeps its revision.
     private static func note(_ town: Town, _ server: PaperNoteServer) async throws -> (NoteID, StoreSeal) {
-        let desk = try await NoteDesk(town, "alice", server)
+        let desk = try await NoteStage(town, "alice", server)
         _ = try await desk.book.sync()
         let note = try await desk.book.create(title: Book.bytes("Note"), body: Book.bytes("one"))
         _ = try await desk.book.sync()
@@ -30,7 +30,7 @@ import Testing
     }
 
     private static func body(_ town: Town, _ server: PaperNoteServer, _ note: NoteID) async throws -> String? {
-        try await NoteDesk.with(town, "alice", server) { book in
+        try await NoteStage.with(town, "alice", server) { book in
             let facts = try await book.facts(note)
             return Book.body(facts)
         }
@@ -92,7 +92,7 @@ import Testing
     @Test func aCodeIsOfOneKindAndOneDevice() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
-            let desks = try await [NoteDesk(town, "bob", server), NoteDesk(town, "phone", server)]
+            let desks = try await [NoteStage(town, "bob", server), NoteStage(town, "phone", server)]
             let seals = try desks.map { try StoreSeal($0.secrets) }
             let code = seals[0].code(of: [1, 2], .control)
             #expect(seals[0].isCode(code, of: [1, 2], .control))

@@ -85,7 +85,7 @@ final class Folder: Sendable {
 
 /// A leave to use a key, as the desk gives it.
 func grant(_ action: PresenceAction = .updateAccount) async throws -> PresenceGrant {
-    let desk = PresenceDesk(asking: AlwaysThere(), remembering: nil)
+    let desk = PresencePrompter(asking: AlwaysThere(), remembering: nil)
     return try await desk.grant(for: action, unlocking: true)
 }
 

@@ -26,13 +26,13 @@ actor ScriptedPresence: Presence {
 
     @Test func eachUseAsksByNameOfTheAction() async throws {
         let person = ScriptedPresence([.present, .present])
-        let desk = PresenceDesk(asking: person, remembering: nil, clock: { 1000 })
+        let desk = PresencePrompter(asking: person, remembering: nil, clock: { 1000 })
         for _ in 0..<2 { _ = try await desk.grant(for: .signIn(shop()), unlocking: true).action }
         #expect(try await person.asked == [.signIn(shop()), .signIn(shop())])
     }
 
     @Test func aLockedProgramIsUnlockedFirst() async throws {
-        let desk = PresenceDesk(asking: ScriptedPresence([.present]), remembering: nil, clock: { 1000 })
+        let desk = PresencePrompter(asking: ScriptedPresence([.present]), remembering: nil, clock: { 1000 })
         await #expect(throws: PresenceRefusal.locked) { _ = try await desk.grant(for: .updateAccount).action }
         _ = try await desk.grant(for: .unlock).action
         await #expect(throws: PresenceRefusal.unanswered(.declined)) {
@@ -43,7 +43,7 @@ actor ScriptedPresence: Presence {
     @Test func idleTimeLocksAndForgets() async throws {
         let time = Mutex<UInt64>(1000)
         let locked = Mutex(0)
-        let desk = PresenceDesk(
+        let desk = PresencePrompter(
             asking: ScriptedPresence([.present, .present, .present]), remembering: nil,
             clock: { time.withLock { $0 } }, onLock: { locked.withLock { $0 += 1 } })
         _ = try await desk.grant(for: .unlock).action
@@ -58,14 +58,14 @@ actor ScriptedPresence: Presence {
         let folder = try Folder()
         let file = DurableFile(path: folder["presence"])
         for _ in 0..<6 {
-            let desk = PresenceDesk(asking: ScriptedPresence([.failed]), remembering: file, clock: { 1000 })
+            let desk = PresencePrompter(asking: ScriptedPresence([.failed]), remembering: file, clock: { 1000 })
             await #expect(throws: PresenceRefusal.self) { _ = try await desk.grant(for: .unlock).action }
         }
         let person = ScriptedPresence([.present])
-        let desk = PresenceDesk(asking: person, remembering: file, clock: { 1029 })
+        let desk = PresencePrompter(asking: person, remembering: file, clock: { 1029 })
         await #expect(throws: PresenceRefusal.wait(until: 1030)) { _ = try await desk.grant(for: .unlock).action }
         #expect(await person.asked.isEmpty)
-        let later = PresenceDesk(asking: person, remembering: file, clock: { 1030 })
+        let later = PresencePrompter(asking: person, remembering: file, clock: { 1030 })
         _ = try await later.grant(for: .unlock).action
     }
 }

@@ -12,7 +12,7 @@ import Testing
         let left = folder["signet-tpm-left"]
         try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
         try Data("a PIN".utf8).write(to: URL(filePath: left + "/pin"))
-        let desk = try TPMDesk(in: folder.path)
+        let desk = try TPMScratchFolder(in: folder.path)
         #expect(!FileManager.default.fileExists(atPath: left))
         withExtendedLifetime(desk) {}
     }
@@ -20,9 +20,9 @@ import Testing
     @Test func whatIsInUseStays_andIsGoneAfterUse() throws {
         let folder = try Folder()
         do {
-            let first = try TPMDesk(in: folder.path)
+            let first = try TPMScratchFolder(in: folder.path)
             try first.write(SecretBytes(copying: Array("a PIN".utf8)), to: "pin")
-            let second = try TPMDesk(in: folder.path)
+            let second = try TPMScratchFolder(in: folder.path)
             #expect(try first.read("pin") == Array("a PIN".utf8))
             withExtendedLifetime((first, second)) {}
         }
@@ -34,7 +34,7 @@ import Testing
         for other in ["signet-other", "tpm-left"] {
             try FileManager.default.createDirectory(atPath: folder[other], withIntermediateDirectories: false)
         }
-        withExtendedLifetime(try TPMDesk(in: folder.path)) {}
+        withExtendedLifetime(try TPMScratchFolder(in: folder.path)) {}
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
     }
 }

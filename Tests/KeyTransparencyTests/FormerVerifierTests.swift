@@ -110,18 +110,18 @@ import VRF
     // MARK: The log that goes on
 
     /// The next directory, which has other labels, and begins alice's with these people's states.
-    private func heir(_ people: [PaperPerson]) throws -> WatchScene {
-        var heir = scene
-        heir.directory = try PaperDirectory(after: scene.directory.note(at: WatchScene.now))
-        heir.directory.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
-        for person in people { try heir.publish(person, onDay: 3) }
-        return heir
+    private func successor(_ people: [PaperPerson]) throws -> WatchScene {
+        var successor = scene
+        successor.directory = try PaperDirectory(after: scene.directory.note(at: WatchScene.now))
+        successor.directory.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
+        for person in people { try successor.publish(person, onDay: 3) }
+        return successor
     }
 
     @Test func theNextLogBeginsWithWhatTheLastOneHeld() throws {
         let end = try last(verify(answer(), in: log(), beginning: known(5)))
         let later = try scene.alice.next()
-        let next = try heir([scene.alice, later])
+        let next = try successor([scene.alice, later])
         let label = try next.directory.label(scene.alice.handle).hash
         #expect(end.inherited(under: label) == LabelHead(try next.tree().head(size: end.inheritedCount)))
         let found = try verify(
@@ -139,7 +139,7 @@ import VRF
             try scene.aliceBefore.next(devices: scene.aliceBefore.devices + [PaperPerson.device(3, seed: 14)]),
         ]
         for other in others {
-            let next = try heir([other])
+            let next = try successor([other])
             let verifier = LookupVerifier(trust: try next.directory.trust())
             var answer = try next.directory.answer(
                 about: other, knowing: (0, min(end.inheritedCount, next.tree().size)))

@@ -109,20 +109,20 @@ import TransparencyLog
             let auditor = try Auditor(of: log.policy(), at: source, keeping: own, clock: { ForgedLog.now })
             _ = try await auditor.auditPublished()
         }
-        // The last epoch of the log ended at now + 2, the first one of its heir ends a second after its beginning.
-        let heir = try ForgedLog(origin: "next.example/log", seed: 2, from: ForgedLog.now + 1 - seconds)
-        try heir.add(PredecessorRecord(note: log.checkpoint()).entry)
-        try heir.closeEpoch()
-        heir.letTimePass(seconds)
-        try heir.grow(epochs: 1, people: 3)
-        try source.serve(heir)
-        let next = AuditFolder.below(folder.path, for: heir.signer.verifierKey.keyID)
+        // The last epoch of the log ended at now + 2, the first one of its successor ends a second after its beginning.
+        let successor = try ForgedLog(origin: "next.example/log", seed: 2, from: ForgedLog.now + 1 - seconds)
+        try successor.add(PredecessorRecord(note: log.checkpoint()).entry)
+        try successor.closeEpoch()
+        successor.letTimePass(seconds)
+        try successor.grow(epochs: 1, people: 3)
+        try source.serve(successor)
+        let next = AuditFolder.below(folder.path, for: successor.signer.verifierKey.keyID)
         let former = FormerAudit.all(in: folder.path, besides: next)
         #expect(former.count == 1)
         for known in [former, []] {
             let error = await failure { () async throws(AuditorError) in
                 let policy: Policy
-                do { policy = try heir.policy() } catch { throw .otherLog }
+                do { policy = try successor.policy() } catch { throw .otherLog }
                 let auditor = try Auditor(
                     of: policy, at: source, keeping: AuditFolder(path: folder.below("next-\(known.count)")),
                     former: known, clock: { ForgedLog.now })
@@ -155,11 +155,11 @@ import TransparencyLog
     }
 
     /// A log that goes on from the end of the other, or of what that was at a size, and dates its first epoch to a time.
-    private func heir(at size: UInt64? = nil, from start: UInt64) throws -> ForgedLog {
-        let heir = try ForgedLog(origin: "next.example/log", seed: 2, from: start)
-        try heir.add(PredecessorRecord(note: log.checkpoint(size: size)).entry)
-        try heir.grow(epochs: 1, people: 3)
-        return heir
+    private func successor(at size: UInt64? = nil, from start: UInt64) throws -> ForgedLog {
+        let successor = try ForgedLog(origin: "next.example/log", seed: 2, from: start)
+        try successor.add(PredecessorRecord(note: log.checkpoint(size: size)).entry)
+        try successor.grow(epochs: 1, people: 3)
+        return successor
     }
 
     /// The attack: the log goes on for a day after it was audited last, and hands over to one that dates a request back to that day.
@@ -172,7 +172,7 @@ import TransparencyLog
         while log.size < size - 3 { try log.add(log.device(of: 0)) }
         try log.add(log.nextState(of: 0).entry)
         try handOver()
-        let (dated, honest) = (try heir(from: ForgedLog.now + 10), try heir(from: now))
+        let (dated, honest) = (try successor(from: ForgedLog.now + 10), try successor(from: now))
         dated.letTimePass(86_400)
         try dated.grow(epochs: 1, people: 3, from: 10)
         for next in [dated, honest] {
@@ -197,14 +197,14 @@ import TransparencyLog
         log.letTimePass(86_400)
         try handOver()
         #expect(try await audit(log, in: "old", at: now) == nil)
-        let heir = try heir(at: size, from: now)
+        let successor = try successor(at: size, from: now)
         for (former, audited) in [("old", log.size), ("before", size)] {
-            let error = try await audit(heir, in: "next", after: [former], at: now)
+            let error = try await audit(successor, in: "next", after: [former], at: now)
             #expect(error == .formerEnd(audited: audited, named: size))
         }
     }
 
-    /// The heir, its heir, and the same name under another key keep every rule; a log beside them has nothing to do with it.
+    /// The successor, its successor, and the same name under another key keep every rule; a log beside them has nothing to do with it.
     @Test func whatGoesOnFromAGuiltyLogIsGuilty() async throws {
         func audit(_ log: ForgedLog, knowing former: [GuiltyLog]? = nil) async throws -> AuditorError? {
             let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
@@ -220,35 +220,37 @@ import TransparencyLog
             try source.serve(log)
             return await failure(audited)
         }
-        func heir(of former: ForgedLog?, _ origin: String, seed: UInt8) throws -> ForgedLog {
-            let heir = try ForgedLog(origin: origin, seed: seed)
-            if let former { try heir.add(PredecessorRecord(note: former.checkpoint()).entry) }
-            try heir.grow(epochs: 2, people: 3)
-            return heir
+        func successor(of former: ForgedLog?, _ origin: String, seed: UInt8) throws -> ForgedLog {
+            let successor = try ForgedLog(origin: origin, seed: seed)
+            if let former { try successor.add(PredecessorRecord(note: former.checkpoint()).entry) }
+            try successor.grow(epochs: 2, people: 3)
+            return successor
         }
-        let next = try heir(of: log, "next.example/log", seed: 2)
-        #expect(try await audit(heir(of: log, "other.example/log", seed: 5)) == nil, "nothing is known yet")
+        let next = try successor(of: log, "next.example/log", seed: 2)
+        #expect(try await audit(successor(of: log, "other.example/log", seed: 5)) == nil, "nothing is known yet")
         try log.grow(epochs: 2, people: 3)
         try log.commit(.secondStep)
         #expect(try await audit(log)?.guilt?.isInherited == false)
         let proof = try log.checkpoint()
         for descendant in [
-            next, try heir(of: next, "third.example/log", seed: 3), try heir(of: nil, "directory.example/log", seed: 4),
+            next, try successor(of: next, "third.example/log", seed: 3),
+            try successor(of: nil, "directory.example/log", seed: 4),
         ] {
             for _ in 0..<2 {
                 let guilt = try #require(try await audit(descendant)?.guilt)
                 #expect(guilt.isInherited && guilt.evidence.notes == [proof])
             }
         }
-        let aside = try heir(of: nil, "aside.example/log", seed: 6)
+        let aside = try successor(of: nil, "aside.example/log", seed: 6)
         #expect(try await audit(aside) == nil)
-        #expect(try await audit(heir(of: aside, "after.example/log", seed: 8)) == nil)
+        #expect(try await audit(successor(of: aside, "after.example/log", seed: 8)) == nil)
         // A folder whose name says no key: the evidence alone names the log.
         let kept = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
         try FileManager.default.copyItem(atPath: kept.path, toPath: folder.below("kept"))
         let named = try #require(GuiltyLog(AuditFolder(path: folder.below("kept"))))
         #expect(
-            try await audit(heir(of: log, "fifth.example/log", seed: 7), knowing: [named])?.guilt?.isInherited == true)
+            try await audit(successor(of: log, "fifth.example/log", seed: 7), knowing: [named])?.guilt?.isInherited
+                == true)
     }
 
     @Test func twoTreesOfOneSizeAreAFork() async throws {

@@ -16,7 +16,7 @@ import VRF
     private static let bob = "bob@example.org"
 
     /// The directory that goes on, asked without sockets.
-    private final class Heir: HTTPTransport {
+    private final class Successor: HTTPTransport {
         let directory: Directory
         private let logs: FormerLogs
         /// Whether it shows what the log before it held last.
@@ -80,7 +80,7 @@ import VRF
     /// Alice, who knows bob, at the moment when the directory has handed over.
     private struct Scene {
         let old: TestDirectory
-        let heir: Heir
+        let successor: Heir
         let store: InMemoryStore
         let alice: DeviceSecrets
 
@@ -103,12 +103,12 @@ import VRF
             return keys
         }
 
-        /// Her client under the old trust, which asks the heir.
+        /// Her client under the old trust, which asks the successor.
         func before() throws -> Client<InMemoryStore> { try client(old.profile) }
 
         private func client(_ profile: DirectoryProfile) throws -> Client<InMemoryStore> {
             try Client(
-                of: profile, over: heir, remembering: store,
+                of: profile, over: successor, remembering: store,
                 owner: .init(
                     handle: alice.handle, deviceKey: alice.keys.signing, identityKey: alice.identityKey))
         }
@@ -138,15 +138,16 @@ import VRF
             try await meddling(old, alice)
             try await withTemporaryFolder { folder in
                 let keys = try DirectoryKeys.heir()
-                let path = folder + "/heir"
+                let path = folder + "/successor"
                 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
                 try await Directory.create(at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)
                 _ = try await old.directory.succeed(
                     SuccessionRecord(kind: .log, number: 1, vrfKey: keys.vrf.publicKey, policy: Self.policy(of: keys)))
-                try await old.directory.bequeath(to: path, keys)
-                let heir = try await Directory.open(at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)
-                try await body(Scene(old: old, heir: Heir(heir), store: store, alice: alice))
-                await heir.close()
+                try await old.directory.handOver(to: path, keys)
+                let successor = try await Directory.open(
+                    at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)
+                try await body(Scene(old: old, successor: Successor(successor), store: store, alice: alice))
+                await successor.close()
             }
         }
     }

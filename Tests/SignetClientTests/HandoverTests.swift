@@ -40,11 +40,11 @@ import VRF
 
     /// An old log of `size` entries, the last but one of which hands over, and its last checkpoint.
     private static func link(
-        size: Int, changing changed: Int? = nil, by old: DirectoryKeys, to heir: DirectoryKeys
+        size: Int, changing changed: Int? = nil, by old: DirectoryKeys, to successor: DirectoryKeys
     ) throws -> SuccessionLink {
         let record = SuccessionRecord(
-            kind: .log, number: 1, vrfKey: heir.vrf.publicKey,
-            policy: try policy(of: heir))
+            kind: .log, number: 1, vrfKey: successor.vrf.publicKey,
+            policy: try policy(of: successor))
         let entries = entries(size - 2, changing: changed) + [record.entry, [0]]
         var tree = MerkleTree()
         for entry in entries { tree.append(.leaf(entry)) }

@@ -32,19 +32,19 @@ import TransparencyLog
         disks.rename = { _, _ in EXDEV }
         disks.areOne = { _, _ in false }
         try await withFilledDirectory { old in
-            let heir = Self.heir(of: old)
+            let successor = Self.heir(of: old)
             // What an earlier copy left half done.
-            let killed = try await Self.interrupt(at: .bequeathed, old, disks)
+            let killed = try await Self.interrupt(at: .handedOver, old, disks)
             try FileManager.default.createDirectory(atPath: killed.notes + ".part", withIntermediateDirectories: false)
             try Data([1]).write(to: URL(filePath: killed.recovery + ".part"))
             try await Self.handOver(old, disks)
-            try await Self.expectEverything(in: heir)
+            try await Self.expectEverything(in: successor)
             #expect(
                 FileManager.default.contents(atPath: old.loginKey)
-                    == FileManager.default.contents(atPath: heir.loginKey))
-            let names = try FileManager.default.contentsOfDirectory(atPath: heir.path)
+                    == FileManager.default.contents(atPath: successor.loginKey))
+            let names = try FileManager.default.contentsOfDirectory(atPath: successor.path)
             #expect(!names.contains { $0.hasSuffix(".part") })
-            for path in [heir.loginKey, heir.notesDatabase, heir.recovery, heir.signals] {
+            for path in [successor.loginKey, successor.notesDatabase, successor.recovery, successor.signals] {
                 let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
                 #expect(mode == 0o600, "\(path)")
             }
@@ -96,7 +96,7 @@ import TransparencyLog
         try await withFilledDirectory { old in
             let profile = try await Self.handOver(old)
             let stored = try await StoredDirectory.open(old, logger: silent)
-            #expect { try stored.demandGoingOn() } throws: { error in
+            #expect { try stored.requireGoingOn() } throws: { error in
                 if case StoredDirectoryError.ended(let keys) = error {
                     keys == profile.trust.policy.logs
                 } else {
@@ -155,7 +155,7 @@ import TransparencyLog
 
     @Test func aPlaceThatIsNotThereEndsNothing() async throws {
         try await withFilledDirectory { old in
-            let nowhere = DataDirectory(path: old.path + "/missing/heir")
+            let nowhere = DataDirectory(path: old.path + "/missing/successor")
             await #expect { try await Self.handOver(old, to: nowhere) } throws: { error in
                 if case KeyRotationError.handover(.notWritable(let failure)) = error {
                     failure.code == ENOENT
@@ -205,23 +205,27 @@ import TransparencyLog
 // MARK: Doing it
 
 extension HandoverTests {
-    private static func heir(of old: DataDirectory) -> DataDirectory { DataDirectory(path: old.path + "-heir") }
-    private static func draft(of old: DataDirectory) -> DataDirectory { DataDirectory(path: old.path + "-heir.heir") }
+    private static func successor(of old: DataDirectory) -> DataDirectory {
+        DataDirectory(path: old.path + "-successor")
+    }
+    private static func draft(of old: DataDirectory) -> DataDirectory {
+        DataDirectory(path: old.path + "-successor.heir")
+    }
 
     @discardableResult
     private static func handOver(
-        _ old: DataDirectory, _ disks: HandoverDisks = .system, to heir: DataDirectory? = nil,
+        _ old: DataDirectory, _ disks: HandoverDisks = .system, to successor: DataDirectory? = nil,
         killedAt step: HandoverStep? = nil
     ) async throws -> DirectoryProfile {
         let rotation = KeyRotation(old, logger: silent, disks: disks) { done throws(KeyRotationError) in
             if done == step { throw .otherSuccessor }
         }
         return try await rotation.handOver(
-            to: heir ?? Self.heir(of: old), origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil,
+            to: successor ?? Self.heir(of: old), origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil,
             at: TestPerson.now)
     }
 
-    /// Stops a handover after a step. Returns where the heir is being made.
+    /// Stops a handover after a step. Returns where the successor is being made.
     private static func interrupt(
         at step: HandoverStep, _ old: DataDirectory, _ disks: HandoverDisks = .system
     ) async throws -> DataDirectory {
@@ -234,7 +238,7 @@ extension HandoverTests {
     /// Does what an init system does: starts the old server, which serves as long as its log goes on.
     private static func startOldServer(_ old: DataDirectory, after step: HandoverStep) async throws {
         let stored = try await StoredDirectory.open(old, logger: silent)
-        do { try stored.demandGoingOn() } catch {
+        do { try stored.requireGoingOn() } catch {
             #expect(step != .drafted && step != .pinned)
             return await stored.directory.close()
         }
@@ -251,22 +255,22 @@ extension HandoverTests {
 
     private static func expectGoingOn(_ old: DataDirectory) async throws {
         let stored = try await StoredDirectory.open(old, logger: silent)
-        #expect(throws: Never.self) { try stored.demandGoingOn() }
+        #expect(throws: Never.self) { try stored.requireGoingOn() }
         await stored.directory.close()
     }
 
-    private static func expectEverything(in heir: DataDirectory) async throws {
-        let store = try MailboxStore(at: heir.recovery)
+    private static func expectEverything(in successor: DataDirectory) async throws {
+        let store = try MailboxStore(at: successor.recovery)
         let bytes = try await store.file(under: file.commitment, of: Writer("alice").handle)
         store.close()
         #expect(bytes == file.bytes)
-        let notes = try NoteArchive(at: heir.notesDatabase, clock: { 1 }, logger: silent)
+        let notes = try NoteArchive(at: successor.notesDatabase, clock: { 1 }, logger: silent)
         let hasRegistrations = try await notes.hasRegistrations()
         notes.close()
         #expect(hasRegistrations)
-        #expect(exists(heir.loginKey) && exists(heir.signals))
-        let stored = try await StoredDirectory.open(heir, logger: silent)
-        #expect(throws: Never.self) { try stored.demandGoingOn() }
+        #expect(exists(successor.loginKey) && exists(successor.signals))
+        let stored = try await StoredDirectory.open(successor, logger: silent)
+        #expect(throws: Never.self) { try stored.requireGoingOn() }
         await stored.directory.close()
     }
 

@@ -26,7 +26,7 @@ import TransparencyLog
 
     @Test func withoutAnAttackTheSameLookupPasses() async throws {
         try await Town.withTown { town in
-            try await town.serving(HonestDirectory(town.stored.directory)) { profile in
+            try await town.serving(DirectoryAdapter(town.stored.directory)) { profile in
                 let verdict = try await town.alice(profile, copyOfStore: "honest").lookup(town.bob).verdict
                 guard case .matched = verdict.outcome else {
                     Issue.record("not a match: \(verdict.outcome)")
@@ -54,7 +54,7 @@ import TransparencyLog
 
     @Test func theOwnersMonitorIsQuietAboutTheOwnersOwnDoing() async throws {
         try await Town.withTown { town in
-            try await town.serving(HonestDirectory(town.stored.directory)) { profile in
+            try await town.serving(DirectoryAdapter(town.stored.directory)) { profile in
                 let client = try town.bob(profile, copyOfStore: "quiet")
                 let report = try await client.checkOwnAccount()
                 #expect(report.alarms.isEmpty && !report.isFirst)
@@ -67,7 +67,7 @@ import TransparencyLog
 
     @Test func theOwnersMonitorRaisesTheAlarmAboutAnErasedLabel() async throws {
         try await Town.withTown { town in
-            try await town.serving(HonestDirectory(town.stored.directory)) { profile in
+            try await town.serving(DirectoryAdapter(town.stored.directory)) { profile in
                 _ = try await town.bob(profile, copyOfStore: "erased").checkOwnAccount()
             }
             try FileManager.default.copyItem(
@@ -247,7 +247,7 @@ struct Town {
     }
 
     private func settle(_ bobKeys: DeviceSecrets) async throws {
-        try await serving(HonestDirectory(stored.directory)) { profile in
+        try await serving(DirectoryAdapter(stored.directory)) { profile in
             let transport = try NIOTransport(to: profile)
             func client(_ name: String, _ secrets: DeviceSecrets) throws -> Client<SQLiteStore> {
                 try Client(

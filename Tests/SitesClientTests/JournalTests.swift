@@ -165,7 +165,7 @@ struct AlwaysThere: Presence {
 }
 
 func grant() async throws -> PresenceGrant {
-    let desk = PresenceDesk(asking: AlwaysThere(), remembering: nil)
+    let desk = PresencePrompter(asking: AlwaysThere(), remembering: nil)
     return try await desk.grant(for: .showSites, unlocking: true)
 }
 

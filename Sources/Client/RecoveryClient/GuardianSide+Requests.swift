@@ -152,7 +152,7 @@ extension GuardianSide {
             ?? GuardianCase(request, commitment: commitment, packet: packet, state: state, at: post.now())
         guard var found = opened else { return nil }
         if known == nil { try keep(found) }
-        try heedObjections(&found, state)
+        try applyObjections(&found, state)
         return found
     }
 

@@ -127,7 +127,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         guard objection.isSigned(by: state) else { return }
         guard try duties().contains(where: { $0.owner == objection.owner }) else { return }
         try keep(objection)
-        for var found in try cases() { try heedObjections(&found, state) }
+        for var found in try cases() { try applyObjections(&found, state) }
     }
 
     private func keep(_ objection: GuardianObjection) throws(RecoveryClientError) {
@@ -138,7 +138,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     }
 
     /// Stops what is kept of a request if an objection is about it that a device in this state signed.
-    func heedObjections(_ found: inout GuardianCase, _ state: AccountState) throws(RecoveryClientError) {
+    func applyObjections(_ found: inout GuardianCase, _ state: AccountState) throws(RecoveryClientError) {
         let before = found.stage
         for objection in try objections() { _ = try? found.objected(objection, state: state, at: post.now()) }
         if found.stage != before { try keep(found) }

@@ -97,7 +97,7 @@ struct SignetMember: SimulatedMember {
             case .sendingUnder(let epoch):
                 result.append(.epoch(generation: UInt64(epoch.generation), step: UInt64(epoch.step)))
             case .roster(let roster):
-                result.append(.reign(term: UInt64(roster.term), host: everybody.firstIndex(of: roster.host) ?? -1))
+                result.append(.tenure(term: UInt64(roster.term), host: everybody.firstIndex(of: roster.host) ?? -1))
             case .admissionNeeded(let device): result += translate(participant.handle(.admit(device), at: now), at: now)
             case .refused: result.append(.refused)
             case .outside: result.append(.outside)

@@ -45,7 +45,7 @@ enum SimulatedAction<Message> {
     /// Sends under this generation and step from now on.
     case epoch(generation: UInt64, step: UInt64)
     /// Takes this device for the host of this term.
-    case reign(term: UInt64, host: Int)
+    case tenure(term: UInt64, host: Int)
     /// Asked for a key; the same name when it asks somebody else.
     case asked(id: UInt64)
     /// Is no member any more.

@@ -119,8 +119,8 @@ struct Simulation<Member: SimulatedMember> {
                     watch.tryReadingBack(member, number, at: clock(number), &outcome)
                 }
                 watch.switched(number, generation: generation, step: step, at: now, members: livingMembers, &outcome)
-            case .reign(let term, let host):
-                watch.reigns(term, host, &outcome)
+            case .tenure(let term, let host):
+                watch.hosts(term, host, &outcome)
                 if let member = members[number] { watch.listens(number, to: member) }
             case .asked(let id): watch.asked(number, id, isHost: members[number]?.isHost ?? false, at: now, &outcome)
             case .outside: watch.isOutside(number)

@@ -147,7 +147,7 @@ struct Watch<Member: SimulatedMember> {
 
     // MARK: Rules
 
-    mutating func reigns(_ term: UInt64, _ host: Int, _ outcome: inout Outcome) {
+    mutating func hosts(_ term: UInt64, _ host: Int, _ outcome: inout Outcome) {
         if let known = hosts[term], known != host { outcome.count(.twoHosts) }
         hosts[term] = host
     }

@@ -29,7 +29,7 @@ struct CallLies: AsyncParsableCommand {
         configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: [calls], signals: signals, identity: stored.identity,
+            answering: DirectoryAdapter(stored.directory), and: [calls], signals: signals, identity: stored.identity,
             configuration: configuration, logger: logger)
         try await server.run { port in
             print("listening 127.0.0.1:\(port)")

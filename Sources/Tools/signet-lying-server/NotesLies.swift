@@ -43,7 +43,7 @@ struct NotesLies: AsyncParsableCommand {
         let pins = try PinsAnswering(
             DataDirectory(path: data), beside: stored, clock: ServerClock.system.time, logger: logger)
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: [pins, notes], identity: stored.identity,
+            answering: DirectoryAdapter(stored.directory), and: [pins, notes], identity: stored.identity,
             configuration: configuration, logger: logger)
         try await server.run { port in
             print("listening 127.0.0.1:\(port)")

@@ -28,7 +28,7 @@ struct PinsLies: AsyncParsableCommand {
         var configuration = HTTPSServer.Configuration()
         configuration.port = port
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: [pins], identity: stored.identity,
+            answering: DirectoryAdapter(stored.directory), and: [pins], identity: stored.identity,
             configuration: configuration, logger: logger)
         try await server.run { port in
             print("listening 127.0.0.1:\(port)")

@@ -95,7 +95,7 @@ struct Run: AsyncParsableCommand {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
                 heartbeat: UInt64(heartbeat), witnessRoots: try roots(), logger: logger)
-            try stored.demandGoingOn()
+            try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         let parts: [any PartAnswering]
         let server: HTTPSServer
@@ -109,7 +109,7 @@ struct Run: AsyncParsableCommand {
                     DataDirectory(path: data.data), beside: stored, switching: tlsCert == nil ? tls : nil, login: login,
                     logger: logger) + [calls]
             server = HTTPSServer(
-                answering: HonestDirectory(stored.directory), and: parts, signals: signals, as: tls,
+                answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,
                 configuration: configuration, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)

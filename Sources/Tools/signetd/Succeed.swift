@@ -52,14 +52,15 @@ struct Succeed: AsyncParsableCommand {
         }
         let lines = try witnesses.map { try OptionFile.read($0, "--witnesses") }
         let rotation = try surroundings.rotation(of: DataDirectory(path: from))
-        let heir = DataDirectory(path: data.data)
+        let successor = DataDirectory(path: data.data)
         do {
-            let profile = try await rotation.handOver(to: heir, origin: name, witnesses: lines, at: Diagnostics.now())
-            print("the log has ended; \(heir.path) goes on")
+            let profile = try await rotation.handOver(
+                to: successor, origin: name, witnesses: lines, at: Diagnostics.now())
+            print("the log has ended; \(successor.path) goes on")
             for key in profile.trust.policy.logs {
                 print("for the witnesses: \(String(decoding: key.encoded, as: UTF8.self))")
             }
-            print("for new clients: \(heir.profile)")
+            print("for new clients: \(successor.profile)")
         } catch { throw Diagnostics.exit(error) }
     }
 }

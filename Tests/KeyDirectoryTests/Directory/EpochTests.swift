@@ -17,7 +17,7 @@ import VerifiableMap
         var replay = DirectoryReplay()
         let published = directory.log.published
         for index in 0..<published.head.size { try replay.add(await directory.log.entry(at: index)) }
-        try replay.demandEnd()
+        try replay.requireEnd()
         #expect(replay.frontier.head == published.head)
     }
 

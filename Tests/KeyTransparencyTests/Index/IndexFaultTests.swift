@@ -19,7 +19,7 @@ import VerifiableMap
         var replay = DirectoryReplay()
         do throws(IndexFault) {
             for entry in entries { try replay.add(entry) }
-            try replay.demandEnd()
+            try replay.requireEnd()
             return nil
         } catch { return error }
     }
@@ -36,7 +36,7 @@ import VerifiableMap
         try directory.endEpoch(at: PaperDirectory.now * 1000 + 90_000_000)
         var replay = DirectoryReplay()
         for entry in directory.entries { try replay.add(entry) }
-        try replay.demandEnd()
+        try replay.requireEnd()
         #expect(replay.frontier.head == (try directory.tree.head(size: directory.tree.size)))
         #expect(replay.lastEpoch == directory.lastRecord)
         #expect(replay.lastEpoch?.root == (try directory.map().root))
@@ -50,7 +50,7 @@ import VerifiableMap
             let isEnd = (try? EpochRecord(decoding: entry)) != nil
             let expected = isEnd ? nil : IndexFault.noEpochRecord(size: UInt64(place + 1))
             do throws(IndexFault) {
-                try replay.demandEnd()
+                try replay.requireEnd()
                 #expect(expected == nil)
             } catch { #expect(error == expected) }
         }

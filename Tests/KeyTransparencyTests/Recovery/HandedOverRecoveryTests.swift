@@ -50,21 +50,22 @@ import VRF
         let former = try FormerVerifier(log).verify(
             answer.encoded, for: account.alice.handle, beginning: .known(LabelHead(.empty)))
 
-        var heir = try PaperDirectory(from: begun ?? end, after: old.note(at: end))
-        heir.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
+        var successor = try PaperDirectory(from: begun ?? end, after: old.note(at: end))
+        successor.vrf = try VRFPrivateKey([9] + [UInt8](repeating: 0, count: 31))
         let first = inherited ?? people[count - 1]
-        try heir.log(first)
-        try heir.endEpoch(at: (begun ?? end) * 1000)
+        try successor.log(first)
+        try successor.endEpoch(at: (begun ?? end) * 1000)
         for person in after {
-            try heir.log(person)
-            try heir.endEpoch(at: time(person) * 1000)
+            try successor.log(person)
+            try successor.endEpoch(at: time(person) * 1000)
         }
-        try heir.endEpoch()
+        try successor.endEpoch()
         let shown = [first] + after
-        let next = try HistoryVerifier(trust: heir.trust()).verify(
-            heir.history(of: shown), for: account.alice.handle, knowing: nil, since: MerkleFrontier(),
+        let next = try HistoryVerifier(trust: successor.trust()).verify(
+            successor.history(of: shown), for: account.alice.handle, knowing: nil, since: MerkleFrontier(),
             at: PaperDirectory.now)
-        return Past(former: former, next: next, lookup: try PeerTrustTests.lookup(shown[shown.count - 1], in: heir))
+        return Past(
+            former: former, next: next, lookup: try PeerTrustTests.lookup(shown[shown.count - 1], in: successor))
     }
 
     /// The verdict of somebody who pinned one of her states in the log that ended.

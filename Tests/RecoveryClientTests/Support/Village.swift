@@ -78,7 +78,7 @@ final class Village: Sendable {
             at: folder + "/recovery.sqlite", reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
-            directory: HonestDirectory(directory), parts: PartTable(parts),
+            directory: DirectoryAdapter(directory), parts: PartTable(parts),
             accountRate: RateLimiter(.unlimited, remembering: 16), metrics: ServerMetrics(), showsMetricsToAll: false,
             clock: ServerClock(time: time, uptime: { clock.now * 1_000_000_000 }))
         let clockName = try #require(Policy.Name(Array("clock".utf8)))

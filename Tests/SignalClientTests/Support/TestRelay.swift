@@ -60,7 +60,7 @@ struct TestRelay: Sendable {
         let calls = CallAnswering(
             hub, relay: try await RelayServer.start(host: configuration.host, port: 0))
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: [calls], signals: hub, identity: stored.identity,
+            answering: DirectoryAdapter(stored.directory), and: [calls], signals: hub, identity: stored.identity,
             configuration: configuration, logger: silent)
         let (ports, report) = AsyncStream.makeStream(of: Int.self)
         let serving = Task { try await server.run(stoppingOnSignals: false) { report.yield($0) } }

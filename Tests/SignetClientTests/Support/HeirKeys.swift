@@ -4,7 +4,7 @@ import VRF
 
 extension DirectoryKeys {
     /// The keys of the log that goes on where the one of a test ended.
-    static func heir() throws -> DirectoryKeys {
+    static func successor() throws -> DirectoryKeys {
         let name = try KeyName("example.org/next".utf8)
         return DirectoryKeys(
             log: try NoteSigner(name: name, algorithm: .ed25519, seed: [UInt8](repeating: 3, count: 32)),

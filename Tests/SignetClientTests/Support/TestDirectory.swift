@@ -34,7 +34,7 @@ struct TestDirectory: Sendable {
             let keys = try DirectoryKeys.read(from: root + "/keys", origin: KeyName("example.org/log".utf8))
             let directory = try await Directory.open(
                 at: root + "/records", keys: keys, clock: clock, logger: quiet)
-            let honest = HonestDirectory(directory)
+            let honest = DirectoryAdapter(directory)
             try await serve(honest, authority, clock) { port in
                 let profile = authority.profile(port: port)
                 guard let attack else {

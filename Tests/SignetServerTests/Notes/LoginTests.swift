@@ -197,7 +197,7 @@ import Testing
         try await withDataDirectory { data in
             let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 1_800_000_000 }, logger: silent)
             let uptime = Uptime()
-            let desk = LoginDesk(
+            let desk = LoginServer(
                 store, keys: try .generate(), limits: LoginLimits(),
                 clock: ServerClock(time: { 0 }, uptime: { uptime.nanoseconds.withLock { $0 } }))
             let handle = try Handle(typed: Array("alice@example.org".utf8))

@@ -84,13 +84,13 @@ import TransparencyLog
         try await withDataDirectory { data in
             try await makeNotes(data)
             let secret = FileManager.default.contents(atPath: data.loginKey)
-            let heir = DataDirectory(path: data.path + "-heir")
+            let successor = DataDirectory(path: data.path + "-successor")
             let rotation = KeyRotation(data, logger: silent)
             _ = try await rotation.handOver(
-                to: heir, origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil, at: TestPerson.now)
+                to: successor, origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil, at: TestPerson.now)
             #expect(!FileManager.default.fileExists(atPath: data.notes))
-            #expect(FileManager.default.contents(atPath: heir.loginKey) == secret)
-            await (try StoredNotes.open(heir, logger: silent)).close()
+            #expect(FileManager.default.contents(atPath: successor.loginKey) == secret)
+            await (try StoredNotes.open(successor, logger: silent)).close()
         }
     }
 

@@ -36,7 +36,7 @@ func withServer(
     try await withDataDirectory { data in
         let stored = try await StoredDirectory.open(data, logger: silent)
         let server = try HTTPSServer(
-            answering: HonestDirectory(stored.directory), and: parts, signals: StoredSignals.open(data),
+            answering: DirectoryAdapter(stored.directory), and: parts, signals: StoredSignals.open(data),
             identity: stored.identity, configuration: configuration(change), logger: silent)
         try await run(server) { port in
             try await body(TestClient(port: port, root: stored.profile.tlsRoot), stored)

@@ -19,30 +19,30 @@ struct TPMTools: Sendable {
 
     /// Has the chip seal a secret.
     func seal(_ secret: SecretBytes, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
-        let desk = try TPMDesk()
-        try desk.write(pin, to: "pin")
-        return try await blob(nil, ["-a", Self.fixed, "-i", "-", "-p", "file:\(desk["pin"])"], secret)
+        let scratch = try TPMScratchFolder()
+        try scratch.write(pin, to: "pin")
+        return try await blob(nil, ["-a", Self.fixed, "-i", "-", "-p", "file:\(scratch["pin"])"], secret)
     }
 
     private func blob(
         _ kind: KeyKind?, _ options: [String], _ input: SecretBytes
     ) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
-        let desk = try TPMDesk()
-        try await primary(desk)
-        let parts = ["-C", desk["primary"], "-u", desk["public"], "-r", desk["private"]]
+        let scratch = try TPMScratchFolder()
+        try await primary(scratch)
+        let parts = ["-C", scratch["primary"], "-u", scratch["public"], "-r", scratch["private"]]
         try await tool("tpm2_create", parts + options, input)
-        return TPMBlob(kind: kind, publicPart: try desk.read("public"), privatePart: try desk.read("private"))
+        return TPMBlob(kind: kind, publicPart: try scratch.read("public"), privatePart: try scratch.read("private"))
     }
 
     /// r || s, 64 bytes.
     func sign(
         _ message: [UInt8], with blob: TPMBlob, _ pin: SecretBytes
     ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
-        let desk = try await loaded(blob)
-        try desk.write(SecretBytes(copying: Array(SHA256.hash(data: message))), to: "digest")
-        let options = ["-c", desk["key"], "-g", "sha256", "-f", "plain", "-p", "file:-", "-o", desk["signature"]]
-        try await tool("tpm2_sign", options + ["-d", desk["digest"]], pin)
-        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: desk.read("signature")) else {
+        let scratch = try await loaded(blob)
+        try scratch.write(SecretBytes(copying: Array(SHA256.hash(data: message))), to: "digest")
+        let options = ["-c", scratch["key"], "-g", "sha256", "-f", "plain", "-p", "file:-", "-o", scratch["signature"]]
+        try await tool("tpm2_sign", options + ["-d", scratch["digest"]], pin)
+        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: scratch.read("signature")) else {
             throw .damaged
         }
         return Array(signature.rawRepresentation)
@@ -52,12 +52,12 @@ struct TPMTools: Sendable {
     func sharedX(
         with peer: [UInt8], _ blob: TPMBlob, _ pin: SecretBytes
     ) async throws(DeviceIdentityKeystoreError) -> SecretBytes {
-        let desk = try await loaded(blob)
+        let scratch = try await loaded(blob)
         let point = [0, 68, 0, 32] + peer.prefix(32) + [0, 32] + peer.suffix(32)
-        try desk.write(SecretBytes(copying: point), to: "peer")
-        let options = ["-c", desk["key"], "-u", desk["peer"], "-p", "file:-", "-o", desk["shared"]]
+        try scratch.write(SecretBytes(copying: point), to: "peer")
+        let options = ["-c", scratch["key"], "-u", scratch["peer"], "-p", "file:-", "-o", scratch["shared"]]
         try await tool("tpm2_ecdhzgen", options, pin)
-        var shared = try desk.read("shared")
+        var shared = try scratch.read("shared")
         defer { shared.wipe() }
         guard shared.count >= 4, shared.count >= 4 + Int(shared[3]), shared[3] <= 32, shared[2] == 0 else {
             throw .damaged
@@ -70,25 +70,25 @@ struct TPMTools: Sendable {
 
     /// What ``seal(_:_:)`` sealed.
     func unseal(_ blob: TPMBlob, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> SecretBytes {
-        let desk = try await loaded(blob)
-        var secret = try await tool("tpm2_unseal", ["-c", desk["key"], "-p", "file:-"], pin)
+        let scratch = try await loaded(blob)
+        var secret = try await tool("tpm2_unseal", ["-c", scratch["key"], "-p", "file:-"], pin)
         defer { secret.wipe() }
         return SecretBytes(copying: secret)
     }
 
-    private func loaded(_ blob: TPMBlob) async throws(DeviceIdentityKeystoreError) -> TPMDesk {
-        let desk = try TPMDesk()
-        try desk.write(SecretBytes(copying: blob.publicPart), to: "public")
-        try desk.write(SecretBytes(copying: blob.privatePart), to: "private")
-        try await primary(desk)
-        let parts = ["-C", desk["primary"], "-u", desk["public"], "-r", desk["private"], "-c", desk["key"]]
+    private func loaded(_ blob: TPMBlob) async throws(DeviceIdentityKeystoreError) -> TPMScratchFolder {
+        let scratch = try TPMScratchFolder()
+        try scratch.write(SecretBytes(copying: blob.publicPart), to: "public")
+        try scratch.write(SecretBytes(copying: blob.privatePart), to: "private")
+        try await primary(scratch)
+        let parts = ["-C", scratch["primary"], "-u", scratch["public"], "-r", scratch["private"], "-c", scratch["key"]]
         try await tool("tpm2_load", ["-Q"] + parts, nil)
-        return desk
+        return scratch
     }
 
     /// The key under which the others are wrapped: the chip makes the same one each time.
-    private func primary(_ desk: TPMDesk) async throws(DeviceIdentityKeystoreError) {
-        try await tool("tpm2_createprimary", ["-Q", "-C", "o", "-G", "ecc", "-c", desk["primary"]], nil)
+    private func primary(_ scratch: TPMScratchFolder) async throws(DeviceIdentityKeystoreError) {
+        try await tool("tpm2_createprimary", ["-Q", "-C", "o", "-G", "ecc", "-c", scratch["primary"]], nil)
     }
 
     /// Runs one, and frees the chip's memory behind it, which a chip without a resource broker does not do itself.
@@ -111,7 +111,7 @@ struct TPMTools: Sendable {
 
 /// A folder for one call, in memory where the system has such a place. It is locked for as long as it is in use; one that nobody
 /// holds is what a killed program left behind, with a PIN or a secret in it, and the next call removes it.
-final class TPMDesk: Sendable {
+final class TPMScratchFolder: Sendable {
     private static let prefix = "signet-tpm-"
     private let path: String
     private let hold: Int32

@@ -33,7 +33,7 @@ extension OpenHome {
     ) async throws(SignetError) -> Approval {
         guard let keystore else { throw .noAccount(folder: folder.path) }
         let presence = PassphrasePresence(opening: keystore, asking: question)
-        let desk = PresenceDesk(asking: presence, remembering: folder.presence, clock: surroundings.now)
+        let desk = PresencePrompter(asking: presence, remembering: folder.presence, clock: surroundings.now)
         let grant: PresenceGrant
         do throws(PresenceRefusal) { grant = try await desk.grant(for: action, unlocking: true) } catch {
             if let fault = await presence.fault { throw .keystore(fault, path: folder.keystore.path) }

@@ -11,7 +11,7 @@ package struct FrameName: Hashable {
         (self.epoch, self.index, self.context, self.counter) = (epoch, index, context, counter)
     }
 
-    /// Of a frame under a generation of a reign.
+    /// Of a frame under a generation of a tenure.
     package init(_ keyID: CallKeyID, _ counter: UInt64, term: UInt32, generation: UInt32) {
         self.init(
             epoch: Epoch(term: term, generation: generation, step: keyID.step), index: keyID.index,
@@ -36,7 +36,7 @@ struct SentFrames {
 
     /// Newest first.
     private var parts: [Part] = []
-    /// The newest epoch of each reign.
+    /// The newest epoch of each tenure.
     private var reached: [UInt32: Epoch] = [:]
     private var round: UInt64 = 0
     var dueAt: UInt64 = 0

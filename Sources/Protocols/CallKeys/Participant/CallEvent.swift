@@ -71,7 +71,7 @@ public struct OfferedKey: Sendable {
 public struct SignalDraft: Sendable {
     /// To whom; nil: to everybody.
     public let recipient: CallDevice?
-    /// In which reign.
+    /// In which tenure.
     public let term: UInt32
     /// This device's number for it.
     public let sequence: UInt64
@@ -174,7 +174,7 @@ public enum SignalRefusal: Hashable, Sendable {
     case replayed
     /// Only the host may say this, or only to a host.
     case notTheHost
-    /// It is of an epoch that is over, or of a reign that is not on.
+    /// It is of an epoch that is over, or of a tenure that is not on.
     case stale
     /// Its roster does not follow ours.
     case brokenChain

@@ -102,11 +102,11 @@ extension CallParticipant {
         let leaving = Set(duty.leaving + joining)
         var members = roster.members.filter { !leaving.contains($0.device) }
         for device in joining { members.append(RosterMember(index: takeIndex(), device: device)) }
-        reign(members, reason, at: now)
+        lead(members, reason, at: now)
     }
 
     /// The same, with these members in this host's term.
-    mutating func reign(_ members: [RosterMember], _ reason: RotationReason, at now: UInt64) {
+    mutating func lead(_ members: [RosterMember], _ reason: RotationReason, at now: UInt64) {
         guard let before = roster, let term = duty?.term else { return }
         let excluded = self.excluded(beside: members)
         let isSame = before.members == members && before.term == term && before.excluded == excluded

@@ -82,7 +82,7 @@ extension CallParticipant {
     }
 
     /// When the time of the old generation is over, the new one is used, or nothing is sent until it is there.
-    mutating func heedDeparture(at now: UInt64) {
+    mutating func applyDeparture(at now: UInt64) {
         guard let departure, now >= departure.deadline else { return }
         if ring.isProven(departure.generation, in: roster?.term) {
             return switchSending(to: departure.generation, at: now)

@@ -1,9 +1,9 @@
 import CallSignalling
 
-/// After a partition: one of two hosts gives up its reign, and its members join the other's.
+/// After a partition: one of two hosts gives up its tenure, and its members join the other's.
 ///
-/// A reign is as strong as it has followers, then as its term is high: a strict total order, for terms have one host each. Only a host
-/// that fewer than half of the others follow yields, and it reigns on until it is let in: at no time is there no host.
+/// A tenure is as strong as it has followers, then as its term is high: a strict total order, for terms have one host each. Only a host
+/// that fewer than half of the others follow yields, and it hosts on until it is let in: at no time is there no host.
 struct Reunion {
     let host: CallDevice
     let term: UInt32
@@ -14,7 +14,7 @@ struct Reunion {
 }
 
 extension CallParticipant {
-    /// Whoever may lead this device to another reign: members that were lost, neither left nor were removed.
+    /// Whoever may lead this device to another hostTerm: members that were lost, neither left nor were removed.
     var trusted: Set<CallDevice> {
         everMembers.subtracting(leavers).subtracting(roster?.excluded ?? []).subtracting([device])
     }
@@ -41,7 +41,7 @@ extension CallParticipant {
         seek(sender, beat.epoch.term, at: now)
     }
 
-    /// Our host gives up its reign.
+    /// Our host gives up its tenure.
     mutating func receiveYielding(_ yielding: Yielding, from sender: CallDevice, at now: UInt64) {
         guard let roster, sender == roster.host, !isHost else { return refuse(.notTheHost, sender) }
         guard trusted.contains(yielding.host) else { return refuse(.hostNotTrusted, sender) }
@@ -71,7 +71,7 @@ extension CallParticipant {
         askIn(reunion, at: now)
     }
 
-    /// Whoever comes back to a reign has wiped the keys of it that it used, and needs others.
+    /// Whoever comes back to a tenure has wiped the keys of it that it used, and needs others.
     private mutating func askIn(_ reunion: Reunion, at now: UInt64) {
         let body = ring.sealers.hasUsed(term: reunion.term) ? SignalBody.join(reunion.nonce) : .reunite(reunion.nonce)
         send(body, to: reunion.host, at: now)

@@ -101,7 +101,7 @@ extension CallParticipant {
                 return refuse(.brokenChain, sender)
             }
         } else {
-            guard mayReign(rotation, sender, at: now) else {
+            guard mayHost(rotation, sender, at: now) else {
                 if !isHost, !isHostSilent(at: now) { waitingSuccession = signal }
                 return
             }
@@ -199,7 +199,7 @@ extension CallParticipant {
         guard epoch.generation >= (reached?.generation ?? 0) else { return }
         ring.install(
             scope, step: epoch.step, secret: secret, members: roster.byIndex, isProven: isProven,
-            reign: self.roster?.term ?? roster.term, at: now)
+            hostTerm: self.roster?.term ?? roster.term, at: now)
     }
 
     /// Whether the secret of an epoch's generation is there, and not only from a member who may be wrong.

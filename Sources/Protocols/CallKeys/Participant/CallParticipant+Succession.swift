@@ -22,13 +22,13 @@ extension CallParticipant {
         if isHost { return send(.heartbeat(beat), at: now) }
         send(.heartbeat(beat), to: roster.host, at: now)
         guard isUncertain else { return }
-        for heir in roster.successors.prefix(Self.heirCount) where heir != device {
-            send(.heartbeat(beat), to: heir, at: now)
+        for successor in roster.successors.prefix(Self.successorCount) where successor != device {
+            send(.heartbeat(beat), to: successor, at: now)
         }
     }
 
     /// So many of those who follow a silent host are told who is there.
-    private static let heirCount = 3
+    private static let successorCount = 3
 
     /// Takes over when the host has been silent for this device's patience. A device that heard neither the host nor half of the
     /// others was cut off itself: once it hears them again, it waits ``CallTimes/returnPatience`` for the host.
@@ -67,12 +67,12 @@ extension CallParticipant {
         reunion = nil
         recovery = Recovery(requestedAt: recovery.requestedAt)
         lastHeartbeat = now
-        reign(before.members.filter { $0.device != before.host }, .succession, at: now)
+        lead(before.members.filter { $0.device != before.host }, .succession, at: now)
     }
 
-    /// Whether another may reign: its term is its own by our roster, its roster follows ours and adds nobody, and our host
+    /// Whether another may host: its term is its own by our roster, its roster follows ours and adds nobody, and our host
     /// is silent.
-    mutating func mayReign(_ rotation: KeyRotation, _ sender: CallDevice, at now: UInt64) -> Bool {
+    mutating func mayHost(_ rotation: KeyRotation, _ sender: CallDevice, at now: UInt64) -> Bool {
         guard let roster, let term = roster.termOfSuccession(of: sender), rotation.epoch.term >= term else {
             refuse(.stale, sender)
             return false

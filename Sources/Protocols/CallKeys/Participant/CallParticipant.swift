@@ -48,7 +48,7 @@ public struct CallParticipant {
     var leavers: Set<CallDevice> = []
     var reunion: Reunion?
     var formerHost: CallDevice?
-    /// The last rotation of another who would reign, refused because the host seemed alive.
+    /// The last rotation of another who would host, refused because the host seemed alive.
     var waitingSuccession: OpenedSignal?
     /// When the host last sent a signal; ``hostHeardAt`` counts its frames too.
     var hostSignalAt: UInt64 = 0
@@ -112,7 +112,7 @@ public struct CallParticipant {
         retrySuccession(at: now)
         turnKey(at: now)
         switchIfDue(at: now)
-        heedDeparture(at: now)
+        applyDeparture(at: now)
         releaseHeld(at: now)
         pursueMissingKeys(at: now)
         pursueReunion(at: now)

@@ -43,7 +43,7 @@ final class FrameSealers {
     /// Keys that are still there.
     var liveCount: Int { states.values.count { if case .live = $0 { true } else { false } } }
 
-    /// Whether a key of this reign was ever used.
+    /// Whether a key of this tenure was ever used.
     func hasUsed(term: UInt32) -> Bool {
         over.contains { $0.term == term } || states.keys.contains { $0.generation.term == term }
     }

@@ -37,7 +37,7 @@ struct KeyRing {
 
     var newest: UInt32 { generations.keys.max() ?? 0 }
 
-    /// Whether the secret of a generation of this reign is there, and is the host's or has opened a frame of the host's.
+    /// Whether the secret of a generation of this tenure is there, and is the host's or has opened a frame of the host's.
     func isProven(_ generation: UInt32, in term: UInt32?) -> Bool {
         generations[generation].map { $0.isProven && $0.scope.term == term } ?? false
     }
@@ -78,16 +78,16 @@ struct KeyRing {
         announced.append((epoch, commitment))
     }
 
-    /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another reign and this one of
-    /// the reign of our host: two that reign apart give the same numbers. Of the generations whose numbers end in the same four bits
+    /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another tenure and this one of
+    /// the tenure of our host: two that host apart give the same numbers. Of the generations whose numbers end in the same four bits
     /// one stays: what nobody has proven takes the place of none that is.
     mutating func install(
         _ scope: CallScope, step: UInt8, secret: GroupSecret, members: [UInt16: CallDevice], isProven: Bool,
-        reign: UInt32, at now: UInt64
+        hostTerm: UInt32, at now: UInt64
     ) {
         var keyIDs: Set<UInt64> = []
         if let known = generations[scope.generation] {
-            let isOutranked = isProven && scope.term != known.scope.term && scope.term == reign
+            let isOutranked = isProven && scope.term != known.scope.term && scope.term == hostTerm
             let isSame = !known.isProven && known.scope == scope && known.isSame(as: secret, at: step)
             if !isOutranked && (known.isProven || isSame && known.firstStep <= step) {
                 generations[scope.generation]?.members.merge(members) { known, _ in known }

@@ -20,7 +20,7 @@ public enum SignalBody: Hashable, Sendable {
     case reply(KeyReply)
     /// 9. A sign of life, every two seconds.
     case heartbeat(Heartbeat)
-    /// 10. A host gives up its reign for another's, after a partition: its members join there.
+    /// 10. A host gives up its tenure for another's, after a partition: its members join there.
     case yield(Yielding)
     /// 11. A member that another host led, with its keys still there, wants to be let in after a partition: like a ``join(_:)``, but the
     /// number that its frames carry may stay, for it forgot no counter. Field: nonce (16).
@@ -35,7 +35,7 @@ public enum SignalBody: Hashable, Sendable {
     case digest(FrameDigest)
 }
 
-/// For whom a host gives up its reign.
+/// For whom a host gives up its tenure.
 ///
 /// Wire form: 32-byte key of the other host, u32 its term.
 public struct Yielding: Hashable, Sendable {

@@ -3,7 +3,7 @@ import CanonicalCoding
 /// Under which key a member sends.
 ///
 /// A generation is fresh randomness of the host's and is never used twice in a call; a step is a one-way turn of it that every
-/// member makes without a message; the term is the reign of the host that made the generation.
+/// member makes without a message; the term is the tenure of the host that made the generation.
 ///
 /// Wire form: u32 term, u32 generation, u8 step.
 public struct Epoch: Hashable, Sendable, Comparable {
@@ -13,7 +13,7 @@ public struct Epoch: Hashable, Sendable, Comparable {
     /// The last generation: far from where the number after it would be none.
     public static let lastGeneration: UInt32 = 0x7FFF_FFFF
 
-    /// Whose reign.
+    /// Whose tenure.
     public let term: UInt32
     /// Which secret of the host's, 1 to ``lastGeneration``.
     public let generation: UInt32

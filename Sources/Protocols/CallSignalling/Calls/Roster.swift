@@ -31,7 +31,7 @@ public struct Roster: Hashable, Sendable {
 
     /// Which call.
     public let callID: CallID
-    /// The reign of ``host``: its number and, in the low 16 bits, the host's index.
+    /// The tenure of ``host``: its number and, in the low 16 bits, the host's index.
     public let term: UInt32
     /// 1 to ``lastNumber``, one more each time.
     public let number: UInt32
@@ -92,7 +92,7 @@ public struct Roster: Hashable, Sendable {
     /// The term of the first host, whose index is 0.
     public static let firstTerm: UInt32 = 1 << 16
 
-    /// The term in which a member reigns that takes over from this roster: the next number, and the member's index, so
+    /// The term in which a member hosts that takes over from this roster: the next number, and the member's index, so
     /// that no term ever has two hosts. Nil for the host, and for who is no member.
     public func termOfSuccession(of device: CallDevice) -> UInt32? {
         guard device != host, let index = index(of: device), term >> 16 < 0xFFFF else { return nil }

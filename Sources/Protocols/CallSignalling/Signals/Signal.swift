@@ -19,7 +19,7 @@ public struct Signal: Hashable, Sendable {
         public let sender: CallDevice
         /// To whom; nil: to everybody in the call.
         public let recipient: CallDevice?
-        /// The reign in which the sender believes to be.
+        /// The tenure in which the sender believes to be.
         public let term: UInt32
         /// Larger than every one before from this device in this call, also across restarts.
         public let sequence: UInt64

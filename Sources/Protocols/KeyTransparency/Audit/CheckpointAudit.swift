@@ -67,7 +67,7 @@ public struct CheckpointAudit: ~Copyable, Sendable {
         if let fault { return fault.fault == .tooLarge ? .tooLarge : .fault(fault.fault, at: fault.at) }
         // A log is published empty once, before its first epoch.
         guard head.size > 0 else { return .sound }
-        do throws(IndexFault) { try replay.demandEnd() } catch { return .fault(error, at: head.size) }
+        do throws(IndexFault) { try replay.requireEnd() } catch { return .fault(error, at: head.size) }
         return .sound
     }
 }

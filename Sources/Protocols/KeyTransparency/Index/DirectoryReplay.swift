@@ -37,7 +37,7 @@ public struct DirectoryReplay: ~Copyable, Sendable {
     /// Demands what rule E demands of a log that is published as it is now.
     ///
     /// - Throws: ``IndexFault/noEpochRecord(size:)``.
-    public func demandEnd() throws(IndexFault) {
+    public func requireEnd() throws(IndexFault) {
         guard lastEpoch != nil, index.epochs.lastIndex + 1 == histories.size else {
             throw .noEpochRecord(size: histories.size)
         }

@@ -58,7 +58,7 @@ public struct LabelHistories: Sendable {
         if hasEnded { guard case .epoch = entry else { throw .afterTheEnd(at: size) } }
         switch entry {
         case .device, .epoch: return
-        case .state(let record): try demandStep(record)
+        case .state(let record): try requireStep(record)
         case .succession(let record):
             // The numbers go on where those of the log before ended.
             let isFree = succession == 0 && hasPredecessor
@@ -109,7 +109,7 @@ public struct LabelHistories: Sendable {
     }
 
     /// Rule S, first half: one step a label and epoch, each version one more than the last, none after the end.
-    private func demandStep(_ record: StateRecord) throws(IndexFault) {
+    private func requireStep(_ record: StateRecord) throws(IndexFault) {
         let label = labels[record.label.key]
         guard label?.isClosed != true else { throw .stepAfterClose(label: record.label, at: size) }
         let version = UInt64(label?.version ?? 0)

@@ -61,7 +61,7 @@ extension Directory {
     ///   - row: the same, as the log has it.
     ///   - now: seconds since 1970.
     /// - Throws: ``DirectoryError``; `notYet`: later it is taken.
-    func demandShownWait(since start: AccountState, _ row: StateRow, at now: UInt64) async throws(DirectoryError) {
+    func requireShownWait(since start: AccountState, _ row: StateRow, at now: UInt64) async throws(DirectoryError) {
         // A takeover of anything else was refused before.
         guard case .started(let request, _, _) = start.step else { return }
         guard let place = log.index(ofLeaf: row.leaf) else { throw .refused(.notYet) }

@@ -111,12 +111,12 @@ extension Directory {
         guard let known = try await known(statement) else { throw .refused(.notFound) }
         if let same = known.same { return try await receipt(for: same, of: known.account) }
         _ = try await receipt(for: known.newest, of: known.account)
-        if statement.state.isStart { try await demandNoFreeze(of: known.account, at: statement.time) }
+        if statement.state.isStart { try await requireNoFreeze(of: known.account, at: statement.time) }
         return try await take(statement, after: try state(of: known.newest), known)
     }
 
     /// For a day after an objection nothing may start; the client sees the objection in its lookup and says so.
-    private func demandNoFreeze(of account: AccountRow, at now: UInt64) async throws(DirectoryError) {
+    private func requireNoFreeze(of account: AccountRow, at now: UInt64) async throws(DirectoryError) {
         let recent = try await database.read { database in
             try StateRow.encodings(of: account.id, since: now - min(now, SubmissionRules.freeze), in: database)
         }
@@ -133,7 +133,7 @@ extension Directory {
         try await demandRoom(for: statement.state, after: current, of: known.account, at: statement.time)
         let row = StateRow(statement, label: known.account.label, after: current)
         if case .recovered = statement.state.step {
-            try await demandShownWait(since: current, known.newest, at: statement.time)
+            try await requireShownWait(since: current, known.newest, at: statement.time)
             try await keepAbsent(isFresh: true)
         } else if Self.countsFromBefore(statement.state, after: current) {
             try await keepAbsent(isFresh: false)

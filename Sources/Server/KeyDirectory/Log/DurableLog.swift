@@ -186,7 +186,7 @@ extension DurableLog {
     ///
     /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tree(_:)``.
     public func inclusionProof(index: UInt64, size: UInt64) throws(LogReadError) -> InclusionProof {
-        try demandPublished(size)
+        try requirePublished(size)
         return try readTree { (tree) throws(MerkleTreeError) in
             try tree.merkle.inclusionProof(index: index, size: size)
         }
@@ -196,7 +196,7 @@ extension DurableLog {
     ///
     /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tree(_:)``.
     public func consistencyProof(from: UInt64, to: UInt64) throws(LogReadError) -> ConsistencyProof {
-        try demandPublished(to)
+        try requirePublished(to)
         return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.consistencyProof(from: from, to: to) }
     }
 
@@ -204,7 +204,7 @@ extension DurableLog {
     ///
     /// - Throws: ``LogReadError/beyondPublished(size:)``.
     public func root(size: UInt64) throws(LogReadError) -> TreeHash {
-        try demandPublished(size)
+        try requirePublished(size)
         return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.root(size: size) }
     }
 
@@ -226,7 +226,7 @@ extension DurableLog {
         return tile
     }
 
-    private func demandPublished(_ size: UInt64) throws(LogReadError) {
+    private func requirePublished(_ size: UInt64) throws(LogReadError) {
         let published = published.head.size
         guard size <= published else { throw .beyondPublished(size: published) }
     }

@@ -10,7 +10,7 @@ struct LogOpening: Sendable {
     func create() throws(LogOpenError) {
         let directoryLock = try lockDirectory()
         try withExtendedLifetime(directoryLock) { () throws(LogOpenError) in
-            try demandNothingThere()
+            try requireNothingThere()
             let first: PublishedCheckpoint
             do throws(LogSigningError) { first = try configuration.keys.sign(.empty) } catch { throw .signing(error) }
             do throws(LogFileError) {
@@ -27,7 +27,7 @@ struct LogOpening: Sendable {
     func open() throws(LogOpenError) -> LogParts {
         let hold = DirectoryHold(try lockDirectory())
         let lockRecord = try readLockRecord()
-        try demandOurOrigin(in: lockRecord.current)
+        try requireOurOrigin(in: lockRecord.current)
         let (tree, end) = try replay(shown: shownSize(lockRecord))
         let head = try consistentHead(of: tree.merkle, with: lockRecord.current.head)
         let wal = try settle(end, lockRecord)
@@ -49,7 +49,7 @@ struct LogOpening: Sendable {
     }
 
     /// A directory may hold anything but a log. What a creation left that did not come to its end is no log yet.
-    private func demandNothingThere() throws(LogOpenError) {
+    private func requireNothingThere() throws(LogOpenError) {
         let isFree: Bool
         do throws(LogFileError) {
             let names = try fileSystem.list(LogPath.root)
@@ -87,7 +87,7 @@ struct LogOpening: Sendable {
         return (try? hasNoEntries()) != true
     }
 
-    private func demandOurOrigin(in record: LockRecord) throws(LogOpenError) {
+    private func requireOurOrigin(in record: LockRecord) throws(LogOpenError) {
         guard let note = try? SignedNote(decoding: record.note), let checkpoint = try? Checkpoint(decoding: note.text),
             checkpoint.head == record.head
         else { throw .lockRecordDamaged }

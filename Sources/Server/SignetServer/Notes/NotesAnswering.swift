@@ -8,7 +8,7 @@ package import SignetAPI
 /// The notes: reads bodies, asks the store or the login desk, prints answers.
 package struct NotesAnswering: PartAnswering {
     private let store: NoteArchive
-    private let desk: LoginDesk
+    private let desk: LoginServer
     private let logged: LoggedNotes?
     private let areFriends: AreFriends?
 
@@ -17,7 +17,7 @@ package struct NotesAnswering: PartAnswering {
 
     /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes. `areFriends`
     /// says who may share notes with whom; nil: everybody with every name.
-    init(_ store: NoteArchive, _ desk: LoginDesk, _ logged: LoggedNotes?, areFriends: AreFriends? = nil) {
+    init(_ store: NoteArchive, _ desk: LoginServer, _ logged: LoggedNotes?, areFriends: AreFriends? = nil) {
         self.store = store
         self.desk = desk
         self.logged = logged

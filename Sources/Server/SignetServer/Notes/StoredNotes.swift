@@ -32,7 +32,7 @@ public enum StoredNotes {
                         store, in: $0, every: max($0.heartbeat, 1), clock: ServerClock.system.time, logger: logger)
                 }
                 return NotesAnswering(
-                    store, LoginDesk(store, keys: keys, limits: limits), logged,
+                    store, LoginServer(store, keys: keys, limits: limits), logged,
                     areFriends: areFriends ?? friends(in: directory))
             } catch {
                 store.close()

@@ -47,7 +47,7 @@ public struct HTTPSServer: Sendable {
         logger: Logger
     ) throws(TLSIdentityError) {
         try self.init(
-            answering: HonestDirectory(directory), signals: signals, identity: identity,
+            answering: DirectoryAdapter(directory), signals: signals, identity: identity,
             configuration: configuration, logger: logger)
     }
 

@@ -36,7 +36,7 @@ public struct SignetService: Service {
     ) async throws -> SignetService {
         let stored = try await StoredDirectory.open(data, epochInterval: .seconds(1), logger: logger)
         do {
-            try stored.demandGoingOn()
+            try stored.requireGoingOn()
             let parts = try await StandardParts.open(data, beside: stored, logger: logger)
             return SignetService(stored, parts, configuration, logger)
         } catch {
@@ -54,7 +54,7 @@ public struct SignetService: Service {
         self.configuration = configuration
         self.logger = logger
         (profile, identity) = (stored.profile, stored.identity)
-        let directory = HonestDirectory(stored.directory)
+        let directory = DirectoryAdapter(stored.directory)
         logWatch = LogWatch(directory, onStopping: {})
         exchange = HTTPExchange(
             answering: directory, PartTable(parts), signals: nil, configuration: configuration,
@@ -81,7 +81,7 @@ public struct SignetService: Service {
     /// - Throws: ``ServerStop/logFailed`` after the log failed for good: the process has to be started again.
     public func run() async throws {
         let republisher = CheckpointRepublisher(
-            directory: HonestDirectory(stored.directory), parts: parts, interval: configuration.republishInterval,
+            directory: DirectoryAdapter(stored.directory), parts: parts, interval: configuration.republishInterval,
             logWatch: logWatch, logger: logger)
         let services: [any Service] = [logWatch, republisher]
         let group = ServiceGroupConfiguration(

@@ -18,18 +18,18 @@ extension KeyRotation {
     /// before that. On another disk, notes, letters and inboxes are copied, and those in the old directory stay.
     ///
     /// - Parameters:
-    ///   - heir: where the new data directory is to be.
+    ///   - successor: where the new data directory is to be.
     ///   - origin: the new log's, for ever; another one than the old log's.
     ///   - witnesses: as for ``DirectorySetup/witnesses``; nil: those of the old log.
     ///   - now: seconds since 1970.
     /// - Returns: what new clients need.
     /// - Throws: ``KeyRotationError``; doing the same again goes on.
     public func handOver(
-        to heir: DataDirectory, origin: KeyName, witnesses: [UInt8]?, at now: UInt64
+        to successor: DataDirectory, origin: KeyName, witnesses: [UInt8]?, at now: UInt64
     ) async throws(KeyRotationError) -> DirectoryProfile {
-        guard access(heir.path, F_OK) != 0 else { throw .setup(.exists) }
-        try tryEverything(for: heir)
-        let draft = DataDirectory(path: heir.path + ".heir")
+        guard access(successor.path, F_OK) != 0 else { throw .setup(.exists) }
+        try tryEverything(for: successor)
+        let draft = DataDirectory(path: successor.path + ".heir")
         let made = try await draftProfile(draft, origin, witnesses, at: now)
         try interruption(.drafted)
         let profile = try inheritPins(made, draft)
@@ -38,21 +38,21 @@ extension KeyRotation {
         do { keys = try StoredDirectory.readKeys(draft, profile) } catch { throw .stored(error) }
         try await log(.log, profile.trust) { (directory) throws(KeyRotationError) in
             try interruption(.ended)
-            do throws(DirectoryError) { try await directory.bequeath(to: draft.records, keys) } catch {
+            do throws(DirectoryError) { try await directory.handOver(to: draft.records, keys) } catch {
                 throw .directory(error)
             }
         }
-        try interruption(.bequeathed)
+        try interruption(.handedOver)
         try await moveParts(to: draft)
-        do { try draft.rename(to: heir) } catch { throw .setup(error) }
+        do { try draft.rename(to: successor) } catch { throw .setup(error) }
         try interruption(.named)
         return profile
     }
 
     /// What could fail later is tried while the old log goes on.
-    private func tryEverything(for heir: DataDirectory) throws(KeyRotationError) {
+    private func tryEverything(for successor: DataDirectory) throws(KeyRotationError) {
         do throws(HandoverError) {
-            try HandoverGround(old: data, heir: heir, disks: disks).check()
+            try HandoverGround(old: data, successor: successor, disks: disks).check()
             for part in InheritedPart.allCases { try part.settle(in: data) }
         } catch { throw .handover(error) }
     }

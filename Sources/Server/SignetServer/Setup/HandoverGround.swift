@@ -8,7 +8,7 @@ struct HandoverGround: Sendable {
     /// The directory that ends.
     let old: DataDirectory
     /// Where the new one is to be.
-    let heir: DataDirectory
+    let successor: DataDirectory
     let disks: HandoverDisks
 
     /// Refuses what could not be completed.
@@ -23,7 +23,7 @@ struct HandoverGround: Sendable {
         guard free >= needed else { throw .tooLittleSpace(needed: needed, free: free) }
     }
 
-    /// The heir gets a copy of what the database has of each account, and all the rest that is on another disk.
+    /// The successor gets a copy of what the database has of each account, and all the rest that is on another disk.
     private var neededByteCount: UInt64 {
         let accounts = Self.byteCount(of: old.records + "/directory.sqlite")
         let copied =
@@ -32,8 +32,8 @@ struct HandoverGround: Sendable {
     }
 
     private var parent: String {
-        guard let slash = heir.path.lastIndex(of: "/") else { return "." }
-        return slash == heir.path.startIndex ? "/" : String(heir.path[..<slash])
+        guard let slash = successor.path.lastIndex(of: "/") else { return "." }
+        return slash == successor.path.startIndex ? "/" : String(successor.path[..<slash])
     }
 
     static func byteCount(of path: String) -> UInt64 {

@@ -1,14 +1,14 @@
 /// The steps of a handover, in their order. Each is on the disk before the next begins, and doing one again changes
 /// nothing: so the same command again goes on after any of them.
 package enum HandoverStep: Hashable, Sendable, CaseIterable {
-    /// The heir's folder is made, with new keys and an empty log.
+    /// The successor's folder is made, with new keys and an empty log.
     case drafted
     /// It has the pins of the old directory.
     case pinned
     /// The old log has its last record, cosigned.
     case ended
-    /// The heir has every account.
-    case bequeathed
+    /// The successor has every account.
+    case handedOver
     /// It has the notes and the secrets of logins.
     case notes
     /// It has what guardians, owners and new devices left for each other.

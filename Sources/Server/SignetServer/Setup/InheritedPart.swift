@@ -48,10 +48,10 @@ enum InheritedPart: CaseIterable, Sendable {
         guard HandoverGround.byteCount(of: path + "-wal") == 0 else { throw .inUse(path: path) }
     }
 
-    /// Gives it to the heir, durably; on another disk a copy, which has the name only when all of it is there. What the
-    /// heir has is never replaced: by then the old directory is the past.
-    func move(from old: DataDirectory, to heir: DataDirectory, _ disks: HandoverDisks) throws(FileFailure) {
-        let (source, target) = (path(in: old), path(in: heir))
+    /// Gives it to the successor, durably; on another disk a copy, which has the name only when all of it is there. What the
+    /// successor has is never replaced: by then the old directory is the past.
+    func move(from old: DataDirectory, to successor: DataDirectory, _ disks: HandoverDisks) throws(FileFailure) {
+        let (source, target) = (path(in: old), path(in: successor))
         guard access(target, F_OK) != 0, access(source, F_OK) == 0 else { return }
         let code = disks.rename(source, target)
         if code == EXDEV {
@@ -59,7 +59,7 @@ enum InheritedPart: CaseIterable, Sendable {
         } else if code != 0 {
             throw FileFailure(source, code: code)
         }
-        for folder in [old.path, heir.path] { try PrivateFile.synchronize(folder: folder) }
+        for folder in [old.path, successor.path] { try PrivateFile.synchronize(folder: folder) }
     }
 
     private func copy(_ source: String, to target: String) throws(FileFailure) {

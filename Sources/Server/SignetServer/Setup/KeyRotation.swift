@@ -132,7 +132,7 @@ public struct KeyRotation: Sendable {
     ) async -> Result<Void, KeyRotationError> {
         // Only the handover itself goes on with a log that has ended.
         if kind == .keys {
-            do { try stored.demandGoingOn() } catch { return .failure(.stored(error)) }
+            do { try stored.requireGoingOn() } catch { return .failure(.stored(error)) }
         }
         return await whileServing(stored) { await Self.log(kind, trust, in: stored.directory) }
             .mapError(KeyRotationError.directory)

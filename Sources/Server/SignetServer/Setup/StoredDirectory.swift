@@ -58,10 +58,10 @@ public struct StoredDirectory: Sendable {
     /// it would be lost.
     ///
     /// - Throws: ``StoredDirectoryError/ended(by:)``, ``StoredDirectoryError/successionUnreadable``.
-    public func demandGoingOn() throws(StoredDirectoryError) {
+    public func requireGoingOn() throws(StoredDirectoryError) {
         let last: SuccessionRecord?
         do { last = try directory.succession()?.links.last?.record } catch { throw .successionUnreadable }
-        // An heir has the chain that led to it.
+        // A successor has the chain that led to it.
         let own = profile.trust.policy.logs.first?.name
         if let last, last.kind == .log, !last.policy.logs.contains(where: { $0.name == own }) {
             throw .ended(by: last.policy.logs)

@@ -7,7 +7,7 @@ package import TransparencyLog
 /// A real directory in front of which one lie stands: it holds the log's, the cosigner's and the VRF key,
 /// so it can sign whatever it wants. A test product, part of no server.
 package struct LyingDirectory: DirectoryAnswering {
-    let honest: HonestDirectory
+    let honest: DirectoryAdapter
     let directory: Directory
     let keys: DirectoryKeys
     let attack: Attack
@@ -16,7 +16,7 @@ package struct LyingDirectory: DirectoryAnswering {
     let hidesHistory: Bool
     let clock: @Sendable () -> UInt64
     private let isLying: @Sendable () -> Bool
-    private let desk = ForgersDesk()
+    private let forger = Forger()
 
     /// Puts an attack in front of an open directory.
     package init(
@@ -24,7 +24,7 @@ package struct LyingDirectory: DirectoryAnswering {
         hidingHistory: Bool = false, while isLying: @escaping @Sendable () -> Bool = { true },
         clock: @escaping @Sendable () -> UInt64
     ) {
-        honest = HonestDirectory(directory)
+        honest = DirectoryAdapter(directory)
         self.directory = directory
         self.keys = keys
         self.attack = attack
@@ -55,7 +55,7 @@ package struct LyingDirectory: DirectoryAnswering {
         let answer = try await directory.lookup(request)
         guard isLying() else { return answer.encoded }
         do {
-            return try await desk.lie(about: request, answer, for: self)
+            return try await forger.lie(about: request, answer, for: self)
         } catch let error as DirectoryError {
             throw error
         } catch { throw .refused(.unavailable) }
@@ -65,7 +65,7 @@ package struct LyingDirectory: DirectoryAnswering {
         guard !hidesHistory || !isLying() else { throw .refused(.unavailable) }
         guard isLying(), attack.changesHistory else { return try await honest.history(request) }
         let answer = try await directory.lookup(request.lookup)
-        do { return try await desk.history(request, answer, for: self).encoded } catch {
+        do { return try await forger.history(request, answer, for: self).encoded } catch {
             throw .refused(.unavailable)
         }
     }

@@ -61,7 +61,7 @@ public final class TestServer: Sendable {
         _ logger: Logger, _ body: @Sendable @escaping (TestServer) async throws -> Void
     ) async throws {
         let lying = LieSwitch()
-        var answering: any DirectoryAnswering = HonestDirectory(stored.directory)
+        var answering: any DirectoryAnswering = DirectoryAdapter(stored.directory)
         if let attack {
             answering = try LyingDirectory(
                 stored, keysIn: data.keys, attack: attack, while: { lying.isOn.load(ordering: .relaxed) })

@@ -50,9 +50,9 @@ struct LockRecordFile: Sendable {
     /// - Parameter ancestor: the root of the new tree at the recorded size.
     /// - Throws: ``LockRecordError``. After ``LockRecordError/file(_:)`` never call this again on this value.
     mutating func swap(to head: TreeHead, note: [UInt8], ancestor: TreeHash) throws(LockRecordError) {
-        try demandGrowth(to: head, ancestor: ancestor)
+        try requireGrowth(to: head, ancestor: ancestor)
         guard note.count <= LockRecord.maximumNoteByteCount else { throw .noteTooLong(byteCount: note.count) }
-        try demandUnchanged()
+        try requireUnchanged()
         let next = LockRecord(generation: current.generation + 1, head: head, note: note)
         do throws(LogFileError) {
             try file.writeAll(next.encoded, at: Self.offset(of: next.generation))
@@ -64,7 +64,7 @@ struct LockRecordFile: Sendable {
         current = next
     }
 
-    private func demandGrowth(to head: TreeHead, ancestor: TreeHash) throws(LockRecordError) {
+    private func requireGrowth(to head: TreeHead, ancestor: TreeHash) throws(LockRecordError) {
         guard head.size >= current.head.size else { throw .shrinks(from: current.head.size, to: head.size) }
         let isSame = head.size == current.head.size
         guard ancestor == current.head.root, !isSame || head.root == current.head.root else {
@@ -73,7 +73,7 @@ struct LockRecordFile: Sendable {
     }
 
     /// Compares what is in the file with what this process read and wrote.
-    private func demandUnchanged() throws(LockRecordError) {
+    private func requireUnchanged() throws(LockRecordError) {
         let expected = current.encoded
         let own: [UInt8]
         let other: [UInt8]

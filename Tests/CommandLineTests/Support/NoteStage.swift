@@ -9,7 +9,7 @@ import SignetTesting
 import Synchronization
 
 /// A device's book of notes in this process: a home of the town's, its real directory, and a notes server on paper.
-struct NoteDesk {
+struct NoteStage {
     let book: NoteBook<SQLiteStore>
     let client: Client<SQLiteStore>
     let secrets: DeviceSecrets
@@ -67,7 +67,7 @@ struct NoteDesk {
         bounds: FeedBounds = .standard, lie: LyingTransport.Answer? = nil,
         _ body: (NoteBook<SQLiteStore>) async throws -> Value
     ) async throws -> Value {
-        let desk = try await NoteDesk(town, home, server, deathAfter: limit, bounds: bounds, lie: lie)
+        let desk = try await NoteStage(town, home, server, deathAfter: limit, bounds: bounds, lie: lie)
         do {
             let value = try await body(desk.book)
             try desk.close()

@@ -6,7 +6,7 @@ public import SignetClient
 ///
 /// The clock is the wall's, because the file outlives a start of the machine: setting it back lengthens a cooldown,
 /// setting it forward ends one. Guessing is made expensive by the keystore itself.
-public actor PresenceDesk {
+public actor PresencePrompter {
     private var gate: PresenceGate
     private let presence: any Presence
     private let file: DurableFile?

@@ -12,7 +12,7 @@ import SignetAPI
     /// Security: an account that does not exist, and one without a password, is answered in the same form, length and work,
     /// and counts against the same limits. A login that no proof follows is a guess, and counts: ``LoginAttempts``; one that
     /// succeeds is given back.
-    package final class LoginDesk: Sendable {
+    package final class LoginServer: Sendable {
         private struct Session {
             let login: ServerLogin
             let attempt: LoginAttempts.Attempt
@@ -125,7 +125,7 @@ import SignetAPI
     }
 #else
     /// There are no logins without libsodium, and nothing of this type.
-    package enum LoginDesk: Sendable {
+    package enum LoginServer: Sendable {
         func evaluate(
             _ request: RegistrationBeginning, for handle: Handle
         ) throws(PartRefusal) -> RegistrationEvaluation {

@@ -4,33 +4,33 @@ import KeyTransparency
 import SignetAPI
 import TransparencyLog
 
-// What an heir keeps of the log that ended, so that people can hold it to what it showed them.
+// What a successor keeps of the log that ended, so that people can hold it to what it showed them.
 extension Directory {
     /// So many accounts in one transaction.
     private static let togetherCount = 64
 
-    /// Gives the heir what this log held last for each of its accounts, and the leaves of the log. An account whose history
+    /// Gives the successor what this log held last for each of its accounts, and the leaves of the log. An account whose history
     /// is too long for one answer gets none: its contacts are told that nothing is shown.
-    func bequeathPast(
-        to heir: DirectoryDatabase, _ paths: DirectoryPaths, ending end: SuccessionLink
+    func handOverPast(
+        to successor: DirectoryDatabase, _ paths: DirectoryPaths, ending end: SuccessionLink
     ) async throws(DirectoryError) {
         let number = end.record.number
         var last: Int64 = 0
         while true {
             let after = last
-            let accounts = try await heir.read { try Self.accounts(after: after, in: $0) }
+            let accounts = try await successor.read { try Self.accounts(after: after, in: $0) }
             guard let newest = accounts.last?.id else { break }
             var answers: [(Int64, [UInt8])] = []
             for (id, handle) in accounts {
                 if let answer = try await finalHistory(of: handle, ending: end) { answers.append((id, answer)) }
             }
             let rows = answers
-            try await heir.write { database in
+            try await successor.write { database in
                 for (id, answer) in rows { try FormerRows.insert(answer, of: id, log: number, in: database) }
             }
             last = newest
         }
-        do { try bequeathLeaves(to: paths, number) } catch { throw .database }
+        do { try handOverLeaves(to: paths, number) } catch { throw .database }
     }
 
     private static func accounts(after id: Int64, in database: Database) throws -> [(id: Int64, handle: Handle)] {
@@ -55,13 +55,13 @@ extension Directory {
     }
 
     /// Writes the leaves of this log beside those of the logs before it.
-    private func bequeathLeaves(to heir: DirectoryPaths, _ number: UInt64) throws {
+    private func handOverLeaves(to successor: DirectoryPaths, _ number: UInt64) throws {
         for link in try succession()?.links ?? [] where link.record.kind == .log && link.record.number < number {
-            let known = heir.formerLeaves(link.record.number)
+            let known = successor.formerLeaves(link.record.number)
             try? FileManager.default.removeItem(atPath: known)
             try FileManager.default.copyItem(atPath: paths.formerLeaves(link.record.number), toPath: known)
         }
-        let (draft, size) = (heir.formerLeaves(number) + ".new", log.published.head.size)
+        let (draft, size) = (successor.formerLeaves(number) + ".new", log.published.head.size)
         guard FileManager.default.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteUnknown) }
         let file = try FileHandle(forWritingTo: URL(filePath: draft))
@@ -72,6 +72,6 @@ extension Directory {
         }
         try file.synchronize()
         try file.close()
-        guard rename(draft, heir.formerLeaves(number)) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard rename(draft, successor.formerLeaves(number)) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 }

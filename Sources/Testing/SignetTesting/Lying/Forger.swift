@@ -5,7 +5,7 @@ import VRF
 import VerifiableMap
 
 /// Where lies are made up. What was made up once for a person stays, so that a lie does not contradict itself.
-actor ForgersDesk {
+actor Forger {
     private var cases: [Handle: Case] = [:]
     /// The second log of ``Attack/forkedWitness``: one for everybody who is lied to.
     private var second: ForgedLog?
@@ -149,7 +149,7 @@ actor ForgersDesk {
     }
 }
 
-extension ForgersDesk.Case {
+extension Forger.Case {
     /// What a history shows of an entry.
     fileprivate func entry(_ entry: LogEntry) -> HistoryResponse.Entry? {
         switch entry {

@@ -8,7 +8,7 @@ import VRF
 @testable import KeyDirectory
 
 /// A log that ends, and the one that goes on with the same people.
-@Suite struct HeirTests {
+@Suite struct SuccessorLogTests {
     let place: Place
     let next: Place
 
@@ -17,13 +17,13 @@ import VRF
         next = try Place(Place.keys(seed: 5, vrf: 9, origin: "directory.example/next"))
     }
 
-    /// The record that names the heir.
+    /// The record that names the successor.
     private func record() throws -> SuccessionRecord {
         let trust = try next.verifier().trust
         return SuccessionRecord(kind: .log, number: 1, vrfKey: trust.vrfKey, policy: trust.policy)
     }
 
-    private func makeHeir() async throws {
+    private func makeSuccessor() async throws {
         try await Directory.create(at: next.path, keys: next.keys, clock: next.time, logger: Place.silent)
     }
 
@@ -41,9 +41,9 @@ import VRF
         _ = try await old.addFriend(bob.handle, by: asking, saying: [7])
         _ = try await old.addFriend(carol.handle, by: alice.caller(at: old))
         try await old.erase(carol.handle)
-        try await makeHeir()
+        try await makeSuccessor()
         #expect(
-            try await refusal { try await old.bequeath(to: next.path, next.keys) } == .versionConflict,
+            try await refusal { try await old.handOver(to: next.path, next.keys) } == .versionConflict,
             "before the end")
 
         let link = try await old.succeed(record())
@@ -54,27 +54,28 @@ import VRF
         let late = try await bob.submission(devices: bob.devices + [bob.newDevice()], at: old)
         #expect(try await refusal { try await bob.send(late, to: old, time: place.clock.now) } != nil)
         #expect(
-            try await refusal { try await old.bequeath(to: next.path, place.keys) } == .versionConflict, "of others")
-        for _ in 0..<2 { try await old.bequeath(to: next.path, next.keys) }
+            try await refusal { try await old.handOver(to: next.path, place.keys) } == .versionConflict, "of others")
+        for _ in 0..<2 { try await old.handOver(to: next.path, next.keys) }
         await old.close()
 
-        let heir = try await next.open()
-        #expect(try await heir.log.entry(at: 0) == PredecessorRecord(note: link.note).entry)
-        #expect(try heir.succession()?.links == [link])
-        let found = try await next.verifiedLookup(alice.handle, at: heir)
+        let successor = try await next.open()
+        #expect(try await successor.log.entry(at: 0) == PredecessorRecord(note: link.note).entry)
+        #expect(try successor.succession()?.links == [link])
+        let found = try await next.verifiedLookup(alice.handle, at: successor)
         #expect(found.state == alice.state && found.state.version == 2)
-        #expect(try await next.verifiedLookup(bob.handle, at: heir).state == bob.state, "and not what came too late")
-        #expect(try await heir.friends(of: alice.caller(at: heir)).friends.map(\.status) == [.requested])
+        #expect(
+            try await next.verifiedLookup(bob.handle, at: successor).state == bob.state, "and not what came too late")
+        #expect(try await successor.friends(of: alice.caller(at: successor)).friends.map(\.status) == [.requested])
         let signed = try await SignedFriendRequest(
-            decoding: heir.signedFriendRequest(of: alice.handle, to: bob.caller(at: heir)))
+            decoding: successor.signedFriendRequest(of: alice.handle, to: bob.caller(at: successor)))
         #expect(signed.isSigned(forLog: old.origin), "what was signed for the old log is handed on")
 
         carol.state = nil
-        try await carol.register(at: heir)
-        #expect(try await refusal { try await alice.change(to: [added.renumbered(2)], at: heir) } == .badRequest)
-        try await alice.change(to: [alice.devices[0]], at: heir)
-        #expect(try await next.verifiedLookup(alice.handle, at: heir).state.version == 3)
-        await heir.close()
+        try await carol.register(at: successor)
+        #expect(try await refusal { try await alice.change(to: [added.renumbered(2)], at: successor) } == .badRequest)
+        try await alice.change(to: [alice.devices[0]], at: successor)
+        #expect(try await next.verifiedLookup(alice.handle, at: successor).state.version == 3)
+        await successor.close()
 
         let again = try await next.open()
         #expect(try await next.verifiedLookup(alice.handle, at: again).state == alice.state)
@@ -90,14 +91,14 @@ import VRF
             var person = try Person("person\(number)@example.org")
             try await person.register(at: old)
         }
-        try await makeHeir()
+        try await makeSuccessor()
         _ = try await old.succeed(record())
-        try await old.bequeath(to: next.path, next.keys)
+        try await old.handOver(to: next.path, next.keys)
         await old.close()
-        let heir = try await next.open()
+        let successor = try await next.open()
         // First entry and its epoch, two entries for each person, and an epoch for several of them.
-        #expect(heir.log.published.head.size < 2 + 80 + 40)
-        await heir.close()
+        #expect(successor.log.published.head.size < 2 + 80 + 40)
+        await successor.close()
     }
 
     /// The opponent takes over an older copy, and shows the true end of the log.
@@ -119,15 +120,15 @@ import VRF
 
         let copy = try await stale.open()
         _ = try await copy.succeed(record())
-        try await makeHeir()
-        try await copy.bequeath(to: next.path, next.keys)
+        try await makeSuccessor()
+        try await copy.handOver(to: next.path, next.keys)
         await copy.close()
         try SuccessionFile(path: DirectoryPaths(root: next.path).succession).write(SuccessionChain(links: [link]))
-        let heir = try await next.open()
-        let found = try await next.verifiedLookup(alice.handle, at: heir)
+        let successor = try await next.open()
+        let found = try await next.verifiedLookup(alice.handle, at: successor)
         #expect(
             PeerTrustDecision(found, comparedWith: pinned)
                 == .contradiction(.olderVersion(pinned: 2, received: 1)))
-        await heir.close()
+        await successor.close()
     }
 }

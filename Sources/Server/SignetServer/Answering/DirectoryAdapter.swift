@@ -4,7 +4,7 @@ package import SignetAPI
 package import TransparencyLog
 
 /// The real directory behind the server.
-package struct HonestDirectory: DirectoryAnswering {
+package struct DirectoryAdapter: DirectoryAnswering {
     private let directory: Directory
 
     /// Answers from `directory`.

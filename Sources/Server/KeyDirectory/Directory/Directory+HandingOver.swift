@@ -11,27 +11,27 @@ extension Directory {
     ///
     /// Only states that this log has are taken over, and of each account the latest. What was erased stays erased, and
     /// its handle, which nobody knows any more, can be registered again. Doing the same again replaces what was given,
-    /// as long as the heir has not been opened.
+    /// as long as the successor has not been opened.
     ///
     /// - Parameters:
-    ///   - path: the heir's data directory, made by ``create(at:keys:clock:logger:)``.
-    ///   - keys: the heir's keys.
+    ///   - path: the successor's data directory, made by ``create(at:keys:clock:logger:)``.
+    ///   - keys: the successor's keys.
     /// - Throws: ``DirectoryError``; `versionConflict`: this log has not ended, or in favor of another one.
-    public func bequeath(to path: String, _ keys: DirectoryKeys) async throws(DirectoryError) {
+    public func handOver(to path: String, _ keys: DirectoryKeys) async throws(DirectoryError) {
         guard let chain = try succession(), let link = chain.links.last, link.record.kind == .log,
             link.record.vrfKey == keys.vrf.publicKey, link.record.policy.logs.contains(keys.log.verifierKey)
         else { throw .refused(.versionConflict) }
         let paths = DirectoryPaths(root: path)
-        let heir: DirectoryDatabase
-        do { heir = try DirectoryDatabase(at: paths.database, logger: logger) } catch { throw .database }
-        defer { heir.close() }
+        let successor: DirectoryDatabase
+        do { successor = try DirectoryDatabase(at: paths.database, logger: logger) } catch { throw .database }
+        defer { successor.close() }
         let (log, vrf) = (log, keys.vrf)
         try await database.read { old in
-            try heir.pool.write { new in
+            try successor.pool.write { new in
                 try Inheritance(old: old, new: new, vrf: vrf) { log.index(ofLeaf: $0) != nil }.copy()
             }
         }
-        try await bequeathPast(to: heir, paths, ending: link)
+        try await handOverPast(to: successor, paths, ending: link)
         do { try SuccessionFile(path: paths.succession).write(chain) } catch { throw .database }
     }
 }
