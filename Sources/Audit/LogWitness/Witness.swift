@@ -122,7 +122,7 @@ public enum WitnessError: Error, Hashable, Sendable {
     case tooManyRequests(nanoseconds: UInt64)
     /// Nothing was changed; try again.
     case busy
-    /// The memory failed: the process has to end. What it cosigned before is on the disk.
+    /// The witness's database failed: the process has to end. What it cosigned before is on the disk.
     case memoryFailed(WitnessStoreError)
 
     init(_ error: WitnessStoreError) {

@@ -95,7 +95,7 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case account(AccountStateError)
     /// What the server keeps to be brought back is damaged or incomplete.
     case journal(RecoveryJournalError)
-    /// The server has not what the guardians in force would open, or not all of it; choosing guardians anew mends it.
+    /// The server lacks the recovery file for the active guardians, or a part of it; choosing guardians again mends it.
     case guardedThingsLost
     /// The server has nothing that a new device could read with the guardians' help. Any device of the account mends it.
     case guardedThingsUnreadable

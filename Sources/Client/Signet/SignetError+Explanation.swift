@@ -137,7 +137,7 @@ extension PresenceRefusal {
         case .wait: Explanation("There were too many wrong passphrases.", "Wait, then try again.")
         case .locked: Explanation("Your keys are locked.", "Unlock them first.")
         case .unanswered(.failed): Explanation("The passphrase is wrong.", "Try again.")
-        case .unanswered(.tooLate): Explanation("The question stood for too long.", "Try again.")
+        case .unanswered(.tooLate): Explanation("The question timed out.", "Try again.")
         case .unanswered(.declined), .unanswered(.notAsked):
             Explanation("You have not approved of this.", "Nothing was done.")
         }

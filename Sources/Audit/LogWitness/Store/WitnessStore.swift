@@ -22,7 +22,7 @@ struct WitnessStore: Sendable {
         DurableDatabase.close(pool)
     }
 
-    /// Opens the memory of this witness, and settles it: what a crash left in the write-ahead file is moved into the
+    /// Opens the database of this witness, and settles it: what a crash left in the write-ahead file is moved into the
     /// database and synchronized, so that nothing rests on what may only be in the system's cache.
     init(at path: String, for key: VerifierKey) throws(WitnessStoreError) {
         let pool = try Self.pool(path, .kept)

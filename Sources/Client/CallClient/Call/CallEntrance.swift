@@ -17,7 +17,7 @@ public enum CallEntryError: Error, Hashable, Sendable {
     case notInCall
     /// The directory relays no frames.
     case noRelay
-    /// No way for frames.
+    /// The media relay could not be reached.
     case frames(CallFramesError)
 }
 

@@ -49,7 +49,7 @@ public struct CallPeople: Sendable {
     /// All of their devices.
     public var devices: Set<CallDevice> { Set(entries.keys) }
 
-    /// Whose device it is; nil if it is nobody's of these.
+    /// Whose device it is; nil if it belongs to no participant.
     public subscript(device: CallDevice) -> CallPerson? { entries[device]?.person }
 
     /// Everybody, each once.
@@ -74,7 +74,7 @@ public struct CallPeople: Sendable {
         }
     }
 
-    /// The identity key that vouches for a device, this one's own too; nil if it is nobody's of these.
+    /// The identity key that vouches for a device, this one's own too; nil if it belongs to no participant.
     func identityKey(of device: CallDevice) -> [UInt8]? {
         device == own?.device ? own?.identityKey : entries[device]?.identityKey
     }

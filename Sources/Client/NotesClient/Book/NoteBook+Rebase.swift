@@ -3,8 +3,8 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// What waits to be sent was sealed for a place that may be taken by now. Then it is opened by the log it was made on,
-/// joined with what came, and sealed anew; all in one transaction, so that a crash leaves the old or the new.
+/// Pending changes may be based on a head that is stale by now. Then they are opened by the log that they were made on, merged with
+/// what came, and sealed again; all in one transaction, so that a crash leaves the old or the new.
 extension NoteBook {
     /// Brings what waits to be sent to where the note stands now.
     ///

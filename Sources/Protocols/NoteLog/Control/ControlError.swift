@@ -25,7 +25,7 @@ public enum ControlRule: Hashable, Sendable {
     case createdOnce
     /// Nothing follows a deletion.
     case notDeleted
-    /// The owner is no member, and nobody becomes what they are already or less.
+    /// The target is the owner, or already has this role or a higher one.
     case shareAdds
     /// Only members are removed, leave or become owner.
     case isMember

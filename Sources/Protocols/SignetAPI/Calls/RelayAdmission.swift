@@ -1,6 +1,6 @@
 public import CanonicalCoding
 
-/// What a device is told that wants to send frames to a call.
+/// The reply to a device that asks to join the relay of a call.
 ///
 /// Wire form: u8 kind; when admitted, u16 port, the 16-byte key and the ticket up to the end. Kind 1 was an admission without a key.
 public enum RelayAdmission: Hashable, Sendable {

@@ -72,7 +72,7 @@ public struct StoredWitness: Sendable {
         return try TLSIdentity(certificate: data.tls.certificate, key: data.tls.certificateKey)
     }
 
-    /// Opens the memory.
+    /// Opens the database of what was cosigned.
     ///
     /// - Throws: ``StoredWitnessError/memory(_:)``.
     public func open(logger: Logger) throws(StoredWitnessError) -> Witness {

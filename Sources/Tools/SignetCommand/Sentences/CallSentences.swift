@@ -50,7 +50,8 @@ extension CommandFailure {
         case .noRelay:
             self.init(.notProven, "The directory relays no frames of calls.", "Ask whoever runs \(directory).")
         case .frames:
-            self.init(.environment, "No way for frames to \(directory) was found.", "Check the network, and try again.")
+            self.init(
+                .environment, "Could not reach the media relay at \(directory).", "Check the network, and try again.")
         }
     }
 

@@ -112,7 +112,7 @@ extension StoreError {
     func sentence(_ path: String) -> Sentence {
         switch self {
         case .file(let fault): fault.sentence(path)
-        case .busy: Sentence("Another signet is using \(path).", "Wait until it has ended and try again.")
+        case .busy: Sentence("Another signet process is using \(path).", "Wait until it has ended and try again.")
         case .noSpace: Sentence("The disk of \(path) is full.", "Make room and try again; nothing was lost.")
         case .readOnly:
             Sentence("\(path) cannot be written.", "Check its permissions and those of its folder.")

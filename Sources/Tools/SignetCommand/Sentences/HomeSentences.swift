@@ -12,11 +12,11 @@ extension CommandFailure {
                 "Make one with 'signet account create HANDLE --directory FILE', or name another folder with --home.")
         case .isBeingMade(let folder):
             self.init(
-                .usage, "Another signet is making an account in \(folder).",
+                .usage, "Another signet process is making an account in \(folder).",
                 "Wait until it has ended; 'signet account show' then shows its account. Nothing was changed.")
         case .isBusy(let folder):
             self.init(
-                .environment, "Another signet has been at work in \(folder) for twenty seconds.",
+                .environment, "Another signet process has been at work in \(folder) for twenty seconds.",
                 "Wait until it has ended, and give the command again. Nothing was changed.")
         case .isTaken(let folder, let holder): self.init(.usage, holder.sentence(folder))
         case .file(let fault, let path): self.init(fault, path: path)

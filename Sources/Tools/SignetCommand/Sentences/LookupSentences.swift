@@ -186,7 +186,7 @@ extension LogContradiction {
         case .inconsistent:
             Sentence(
                 "The log could not be shown to have only grown since you last looked.",
-                "That alone convicts nobody: the answer may be broken, or the log was rewritten. Both statements were "
+                "This is not proof of misbehaviour: the answer may be broken, or the log was rewritten. Both statements were "
                     + "kept: keep them. Ask again; while it stays so, do not use this directory.")
         }
     }

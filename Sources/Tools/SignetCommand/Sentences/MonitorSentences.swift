@@ -88,7 +88,7 @@ extension MonitorAlarm {
 extension MilestoneFault {
     func sentence(_ lie: String) -> Sentence {
         let again =
-            "That alone convicts nobody: ask again. While it stays so, the directory may hide what it said of you."
+            "This is not proof of misbehaviour: ask again. While it stays so, the directory may hide what it said of you."
         return switch self {
         case .index(let day, _), .anotherHistory(let day):
             Sentence(

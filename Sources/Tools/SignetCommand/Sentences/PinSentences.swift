@@ -2,7 +2,8 @@ import KeyPinning
 
 extension ChainRefusal {
     func sentence(_ server: String) -> Sentence {
-        let between = "Nothing was sent. If the operator has not announced a change, somebody sits in between."
+        let between =
+            "Nothing was sent. If the operator has not announced a change, someone may be intercepting the connection."
         let remedy =
             " Get a new directory file from the operator, or one for 'signet pins accept', not over this connection."
         return switch reason {

@@ -189,7 +189,7 @@ extension RecoverySetupError {
         switch self {
         case .tooManyGuardians(let count): Sentence("\(count) guardians are too many.", "Choose at most 16.")
         case .tooFewGuardians(let needed):
-            Sentence("With so few guardians, one who is lost would be one too many.", "Choose at least \(needed).")
+            Sentence("Losing a single guardian would make recovery impossible.", "Choose at least \(needed).")
         case .thresholdTooLow:
             Sentence("One guardian alone must not be able to take your identity.", "Say --needed 2 or more.")
         case .repeatedGuardian: Sentence("Somebody is named twice.", "Name each guardian once.")
@@ -237,7 +237,8 @@ extension GuardianCaseError {
         case .incompleteCode: Sentence.incompleteCode
         case .notTheCommittedNumber:
             Sentence(
-                "The device that asks changed its mind about its number.", "Somebody may be in between. Do not help.")
+                "The requesting device did not reveal the number that it committed to.",
+                "Someone may be intercepting the connection. Do not help.")
         case .notLogged, .notCommitted:
             Sentence("The log does not show this request, or one of their devices stopped it.", "Do not help.")
         case .expired: Sentence("This request is too old.", "They have to begin anew.")

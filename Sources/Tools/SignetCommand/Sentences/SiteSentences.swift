@@ -45,7 +45,7 @@ extension CommandFailure {
                 .badFile, "The passphrase is wrong, or the keys' file was changed; there is no telling which.",
                 until.map { "Wait until \(Moment.date($0)), then try again." } ?? "Try again.")
         case .unanswered(.tooLate):
-            self.init(.usage, "The question for the passphrase stood for too long.", "Try again.")
+            self.init(.usage, "Timed out waiting for the passphrase.", "Try again.")
         case .unanswered(.declined), .unanswered(.notAsked):
             self.init(.interrupted, "No passphrase was given.", "Nothing was done.")
         }
@@ -65,12 +65,12 @@ extension SitesError {
         case .host:
             Sentence(
                 "\(place) cannot be a site: it has no name of its own.",
-                "Use the site's name, such as shop.example; numbers and single words are nobody's for long.")
+                "Use the site's name, such as shop.example; IP addresses and single-label names can change owner.")
         case .transport(let error): error.sentence(place)
         case .noSite(let status):
             Sentence("\(place) answers, and does not speak Signet (status \(status)).", "Check the name.")
         case .malformedAnswer:
-            Sentence("\(place) gave an answer that has no form.", "Tell whoever runs it. Nothing was changed here.")
+            Sentence("\(place) sent a malformed response.", "Tell whoever runs it. Nothing was changed here.")
         case .refused(let answer): answer.sentence(place)
         case .identity(.unknownSite):
             Sentence(
@@ -78,7 +78,7 @@ extension SitesError {
                 "Become known with 'signet sites register \(place)'. No other identity of yours is used instead.")
         case .identity(.knownSite): Sentence("\(place) knows you already.", "Use 'signet sites signin \(place)'.")
         case .identity(.tooMany): Sentence("You are known at too many sites.", "Forget some: 'signet sites forget'.")
-        case .identity: Sentence("The list of your sites does not fit together.", CommandFailure.bugRemedy)
+        case .identity: Sentence("The list of your sites is inconsistent.", CommandFailure.bugRemedy)
         case .needsNewKeys:
             Sentence(
                 "\(place) still knows you from before your recovery.",
@@ -127,7 +127,7 @@ extension DeviceIdentity.KeystoreError {
             Sentence("The keys for this site are gone.", "Ask the site how to become known anew.")
         case .damaged:
             Sentence("The file of your keys was changed or is damaged.", "Put back a copy if you have one.")
-        case .busy: Sentence("Another signet is using your keys.", "Wait until it has ended and try again.")
+        case .busy: Sentence("Another signet process is using your keys.", "Wait until it has ended and try again.")
         case .unavailable: Sentence("Your keys cannot be read or written.", "Check the disk and try again.")
         case .nameTaken, .unsupported, .invalidInput:
             Sentence("The keys cannot be used like that.", CommandFailure.bugRemedy)

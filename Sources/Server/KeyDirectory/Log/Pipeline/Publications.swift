@@ -71,7 +71,7 @@ final class Publications: Sendable {
         for waiter in served { waiter.continuation.resume(returning: .success(checkpoint)) }
     }
 
-    /// Sends everybody who waits away, now and later.
+    /// Fails all current and future waiters.
     func end(_ reason: LogWaitError) {
         let waiters = state.withLock { state in
             state.end = state.end ?? reason
