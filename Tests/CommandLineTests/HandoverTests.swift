@@ -17,7 +17,7 @@ import Testing
             }
             let made = try await succeed(town)
             expect(0, made)
-            #expect(made.output.contains("example.org/next") && !town.exists("successor.heir"))
+            #expect(made.output.contains("example.org/next") && !town.exists("successor.draft"))
             expect(73, try await succeed(town), "done is done")
             let pins = try ["server", "successor"].map { name in
                 String(decoding: try town.bytes("\(name)/directory.signet"), as: UTF8.self)
@@ -54,8 +54,8 @@ import Testing
             let log = town["server/records/log"]
             try FileManager.default.moveItem(at: log, to: town["away"])
             #expect(try await succeed(town).status != 0)
-            #expect(town.exists("successor.heir") && !town.exists("successor"))
-            let draft = try town.bytes("successor.heir/directory.signet")
+            #expect(town.exists("successor.draft") && !town.exists("successor"))
+            let draft = try town.bytes("successor.draft/directory.signet")
             try FileManager.default.moveItem(at: town["away"], to: log)
             expect(73, try await succeed(town, origin: "example.org/another"))
             expect(73, try await succeed(town, origin: "example.org/signet"))

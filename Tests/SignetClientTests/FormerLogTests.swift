@@ -80,7 +80,7 @@ import VRF
     /// Alice, who knows bob, at the moment when the directory has handed over.
     private struct Scene {
         let old: TestDirectory
-        let successor: Heir
+        let successor: Successor
         let store: InMemoryStore
         let alice: DeviceSecrets
 
@@ -137,7 +137,7 @@ import VRF
             _ = try await client.checkOwnAccount()
             try await meddling(old, alice)
             try await withTemporaryFolder { folder in
-                let keys = try DirectoryKeys.heir()
+                let keys = try DirectoryKeys.successor()
                 let path = folder + "/successor"
                 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
                 try await Directory.create(at: path, keys: keys, clock: Surroundings.system.now, logger: quiet)
@@ -163,7 +163,7 @@ import VRF
             #expect(try await scene.store.formerHistory(of: bob) == nil)
             #expect(try await scene.store.pinnedPeer(bob)?.history.count == 2, "the new log's, from its beginning")
             #expect(try await scene.shown().isEmpty, "what the old log showed was found in its end")
-            scene.heir.showsPast.withLock { $0 = false }
+            scene.successor.showsPast.withLock { $0 = false }
             _ = try await client.lookup(bob).verdict
             let end = try #require(try await scene.store.formerLogs().first?.end)
             let view = try await scene.store.logView(origin: end.checkpoint.origin.bytes)
@@ -199,12 +199,12 @@ import VRF
         try await withScene { scene in
             for number in 0..<40 { _ = try await scene.showFlash("\(number)") }
             let client = try await scene.after()
-            scene.heir.showsPast.withLock { $0 = false }
+            scene.successor.showsPast.withLock { $0 = false }
             let alarms = try await client.checkShownKeys()
             #expect(alarms.count == 32, "no more in one go")
             #expect(alarms.allSatisfy { $0.fault == .withheld })
             #expect(try await scene.shown().count == 41)
-            scene.heir.showsPast.withLock { $0 = true }
+            scene.successor.showsPast.withLock { $0 = true }
             let found = try await client.checkShownKeys(isAccepting: true) + client.checkShownKeys(isAccepting: true)
             #expect(found.count == 40 && found.allSatisfy { $0.fault == .takenBack })
         }
@@ -215,10 +215,10 @@ import VRF
             let long = Surroundings.system.now() - 2 * 86_400
             let flash = try await scene.showFlash(at: long)
             let client = try await scene.after()
-            _ = scene.heir.silent.withLock { $0.insert(FormerRoute.former.path) }
+            _ = scene.successor.silent.withLock { $0.insert(FormerRoute.former.path) }
             await #expect(throws: ClientError.transport(.unreachable)) { _ = try await client.checkShownKeys() }
             #expect(try await client.uncheckedShownKeysSince() == long)
-            scene.heir.silent.withLock { $0 = [] }
+            scene.successor.silent.withLock { $0 = [] }
             #expect(try await client.checkShownKeys(isAccepting: true).map(\.shown) == [flash])
             #expect(try await client.uncheckedShownKeysSince() == nil)
         }
@@ -238,7 +238,7 @@ import VRF
     @Test func aPastThatIsNotShownIsRefused() async throws {
         try await withScene { scene in
             let client = try await scene.after()
-            scene.heir.showsPast.withLock { $0 = false }
+            scene.successor.showsPast.withLock { $0 = false }
             let bob = try Self.handle()
             await #expect(throws: ClientError.former(bob, .withheld)) { _ = try await client.lookup(bob) }
             #expect(try await scene.store.formerHistory(of: bob) != nil, "asked again the next time")
@@ -252,12 +252,12 @@ import VRF
             let bob = try Self.handle()
             let shown = try await client.formerHistories(of: bob)
             #expect(shown.histories.count == 1 && shown.end == nil)
-            scene.heir.showsPast.withLock { $0 = false }
+            scene.successor.showsPast.withLock { $0 = false }
             let end = try #require(try await scene.store.formerLogs().first?.end.quorumTime)
             let withheld = try await client.formerHistories(of: bob)
             #expect(withheld.histories.isEmpty && withheld.end == end)
             // So does somebody whom that log did not have.
-            scene.heir.showsPast.withLock { $0 = true }
+            scene.successor.showsPast.withLock { $0 = true }
             let nobody = try await client.formerHistories(of: Handle(typed: Array("nobody@example.org".utf8)))
             #expect(nobody.histories.isEmpty && nobody.end == end)
         }
@@ -296,7 +296,7 @@ import VRF
     @Test func anOwnerWhosePastIsNotShownIsNotToldThatAllIsWell() async throws {
         try await withScene { scene in
             let client = try await scene.after()
-            scene.heir.showsPast.withLock { $0 = false }
+            scene.successor.showsPast.withLock { $0 = false }
             await #expect(throws: ClientError.former(scene.alice.handle, .withheld)) {
                 _ = try await client.checkOwnAccount()
             }
@@ -314,12 +314,12 @@ import VRF
             let client = try await scene.after()
             let found = try await client.checkOwnAccount()
             #expect(found.alarms.first == .unknownVersion(2) && found.openAlarms == found.alarms)
-            _ = scene.heir.silent.withLock { $0.insert(Route.history.path) }
+            _ = scene.successor.silent.withLock { $0.insert(Route.history.path) }
             await #expect(throws: ClientError.transport(.unreachable)) {
                 _ = try await client.checkOwnAccount(isAccepting: true)
             }
             #expect(try await client.checkOwnAccount().alarms == found.alarms, "nothing was accepted")
-            scene.heir.silent.withLock { $0 = [] }
+            scene.successor.silent.withLock { $0 = [] }
             let accepted = try await client.checkOwnAccount(isAccepting: true)
             #expect(accepted.acceptedFormer == found.alarms && accepted.alarms.isEmpty && !accepted.isAccepted)
             #expect(try await client.checkOwnAccount().alarms.isEmpty)
@@ -328,11 +328,11 @@ import VRF
 
     @Test func anErasedPersonsPastGoesWithThem() async throws {
         try await withScene { scene in
-            let logs = FormerLogs(of: scene.heir.directory)
+            let logs = FormerLogs(of: scene.successor.directory)
             let bob = try Self.handle()
             let origin = try #require(scene.old.profile.trust.policy.logs.first?.name)
             #expect(try await !logs.answer(FormerRequest(origin: origin, handle: bob)).history.isEmpty)
-            try await scene.heir.directory.erase(bob)
+            try await scene.successor.directory.erase(bob)
             await #expect(throws: DirectoryError.refused(.notFound)) {
                 _ = try await logs.answer(FormerRequest(origin: origin, handle: bob))
             }

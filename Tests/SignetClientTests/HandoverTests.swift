@@ -62,7 +62,8 @@ import VRF
         to size: Int, from known: Int = 300, changing changed: Int? = nil
     ) throws -> FormerResponse {
         let record = SuccessionRecord(
-            kind: .log, number: 1, vrfKey: try DirectoryKeys.heir().vrf.publicKey, policy: try policy(of: .heir()))
+            kind: .log, number: 1, vrfKey: try DirectoryKeys.successor().vrf.publicKey,
+            policy: try policy(of: .successor()))
         var tree = MerkleTree()
         for entry in entries(size - 2, changing: changed) + [record.entry, [0]] { tree.append(.leaf(entry)) }
         return FormerResponse(
@@ -79,14 +80,14 @@ import VRF
         let time = (Surroundings.system.now() - seconds) * 1000
         let epoch = Array("kt-epoch/v1\n1\n\(time)\n0\n0\n1\n\(String(repeating: "A", count: 43))=\n".utf8)
         let served = Successor(
-            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, epoch, [1]], keys: .heir()),
+            chain: SuccessionChain(links: [link]).encoded, log: try LogCopy([first, epoch, [1]], keys: .successor()),
             former: former)
         return try await directory.client(nil, over: served, remembering: store).succession()
     }
 
     @Test func anHonestHandoverIsFollowed() async throws {
         try await TestDirectory.run { directory in
-            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .successor())
             let found = try await Self.follow(
                 directory, remembering: InMemoryStore(), ending: link,
                 first: PredecessorRecord(note: link.note).entry, grown: Self.growth(to: 302))
@@ -102,7 +103,7 @@ import VRF
     ) async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
-            let link = try Self.link(size: size, changing: changed, by: directory.keys, to: .heir())
+            let link = try Self.link(size: size, changing: changed, by: directory.keys, to: .successor())
             let error = await #expect(throws: ClientError.self) {
                 try await Self.follow(
                     directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
@@ -118,7 +119,7 @@ import VRF
     @Test func anEndThatDoesNotExtendWhatWasSeenIsRefusedAndKept() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
-            let link = try Self.link(size: 310, changing: 7, by: directory.keys, to: .heir())
+            let link = try Self.link(size: 310, changing: 7, by: directory.keys, to: .successor())
             let error = await #expect(throws: ClientError.self) {
                 try await Self.follow(
                     directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
@@ -134,7 +135,7 @@ import VRF
     @Test func anEndWhoseGrowthIsNotShownIsRefusedAndProvesNothing() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
-            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .successor())
             await #expect(throws: ClientError.former(nil, .withheld)) {
                 try await Self.follow(
                     directory, remembering: store, ending: link, first: PredecessorRecord(note: link.note).entry,
@@ -146,8 +147,8 @@ import VRF
 
     @Test func aFirstEntryThatNamesAnotherEndIsRefused() async throws {
         try await TestDirectory.run { directory in
-            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
-            let other = try Self.link(size: 301, by: directory.keys, to: .heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .successor())
+            let other = try Self.link(size: 301, by: directory.keys, to: .successor())
             for first in [PredecessorRecord(note: other.note).entry, [1]] {
                 await #expect(throws: ClientError.succession(.firstEntry)) {
                     try await Self.follow(
@@ -160,7 +161,7 @@ import VRF
 
     @Test func aLogThatIsDatedBeforeTheEndOfTheOneBeforeIsNotFollowed() async throws {
         try await TestDirectory.run { directory in
-            let link = try Self.link(size: 302, by: directory.keys, to: .heir())
+            let link = try Self.link(size: 302, by: directory.keys, to: .successor())
             let error = await #expect(throws: ClientError.self) {
                 try await Self.follow(
                     directory, remembering: InMemoryStore(), ending: link,
@@ -199,7 +200,7 @@ import VRF
     @Test func aStoreCarriesHistoriesOfALogWhoseEndWasKept() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
-                let link = try Self.link(size: 302, by: directory.keys, to: .heir())
+                let link = try Self.link(size: 302, by: directory.keys, to: .successor())
                 let followed = try SuccessionVerifier(trust: directory.profile.trust).follow(
                     SuccessionChain(links: [link]))
                 let logs = try #require(followed?.formerLogs)

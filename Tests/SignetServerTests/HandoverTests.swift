@@ -22,7 +22,7 @@ import TransparencyLog
     @Test func everythingThatTheServerKeepsGoesAlong() async throws {
         try await withFilledDirectory { old in
             try await Self.handOver(old)
-            try await Self.expectEverything(in: Self.heir(of: old))
+            try await Self.expectEverything(in: Self.successor(of: old))
             for path in [old.notes, old.recovery, old.signals] { #expect(!exists(path), "\(path)") }
         }
     }
@@ -32,7 +32,7 @@ import TransparencyLog
         disks.rename = { _, _ in EXDEV }
         disks.areOne = { _, _ in false }
         try await withFilledDirectory { old in
-            let successor = Self.heir(of: old)
+            let successor = Self.successor(of: old)
             // What an earlier copy left half done.
             let killed = try await Self.interrupt(at: .handedOver, old, disks)
             try FileManager.default.createDirectory(atPath: killed.notes + ".part", withIntermediateDirectories: false)
@@ -56,7 +56,7 @@ import TransparencyLog
             #expect(try StoredDirectory.readProfile(old).server.proxies == .refuse)
             let next = try await Self.handOver(old)
             #expect(next.server.proxies == .refuse)
-            #expect(try StoredPins.read(Self.heir(of: old).pins).server == next.server)
+            #expect(try StoredPins.read(Self.successor(of: old).pins).server == next.server)
         }
     }
 
@@ -73,7 +73,7 @@ import TransparencyLog
             } else {
                 try await Self.handOver(old)
             }
-            try await Self.expectEverything(in: Self.heir(of: old))
+            try await Self.expectEverything(in: Self.successor(of: old))
         }
     }
 
@@ -85,8 +85,8 @@ import TransparencyLog
             let key = FileManager.default.contents(atPath: Self.draft(of: old).loginKey)
             try await Self.serveParts(of: old)
             try await Self.handOver(old)
-            #expect(FileManager.default.contents(atPath: Self.heir(of: old).loginKey) == key)
-            try await Self.expectEverything(in: Self.heir(of: old))
+            #expect(FileManager.default.contents(atPath: Self.successor(of: old).loginKey) == key)
+            try await Self.expectEverything(in: Self.successor(of: old))
         }
     }
 
@@ -196,7 +196,7 @@ import TransparencyLog
             await #expect { try await Self.handOver(old, disks) } throws: { error in
                 if case KeyRotationError.handover(let error) = error { isExpected(error) } else { false }
             }
-            #expect(!exists(Self.draft(of: old).path) && !exists(Self.heir(of: old).path))
+            #expect(!exists(Self.draft(of: old).path) && !exists(Self.successor(of: old).path))
             try await Self.expectGoingOn(old)
         }
     }
@@ -209,7 +209,7 @@ extension HandoverTests {
         DataDirectory(path: old.path + "-successor")
     }
     private static func draft(of old: DataDirectory) -> DataDirectory {
-        DataDirectory(path: old.path + "-successor.heir")
+        DataDirectory(path: old.path + "-successor.draft")
     }
 
     @discardableResult
@@ -221,7 +221,8 @@ extension HandoverTests {
             if done == step { throw .otherSuccessor }
         }
         return try await rotation.handOver(
-            to: successor ?? Self.heir(of: old), origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil,
+            to: successor ?? Self.successor(of: old), origin: try KeyName(Array("example.org/next".utf8)),
+            witnesses: nil,
             at: TestPerson.now)
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import KeyDirectory
 import KeyTransparency
 import Logging
 import PinnedHTTP
@@ -10,10 +9,19 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
+@testable import KeyDirectory
+
 /// Every attack of the lying server, over real TLS, at a client that knows the person and has seen the log.
 @Suite(.serialized) struct LyingServerTests {
-    @Test func everyAttackIsStoppedWhereItMustBe() async throws {
+    /// The real log goes on between two lookups, by an epoch without entries if by nothing else.
+    @Test(arguments: [false, true]) func everyAttackIsStoppedWhereItMustBe(afterAnotherEpoch: Bool) async throws {
         try await Town.withTown { town in
+            if afterAnotherEpoch {
+                let log = town.stored.directory.log
+                let size = log.published.head.size
+                try log.seal()
+                _ = try await log.awaitPublished(size: size + 1)
+            }
             for attack in Attack.allCases {
                 let lying = try LyingDirectory(town.stored, keysIn: town.data.keys, attack: attack)
                 try await town.serving(lying) { profile in

@@ -21,7 +21,7 @@ struct Succeed: AsyncParsableCommand {
 
             1. Stop the old server. Run this; with --bind if auditors are among the witnesses. Disks, room and databases \
             are tried before the log ends; whatever interrupts it afterwards, the same command again completes it. Until it \
-            is done, guard the folder NEW.heir: it holds the only keys that can go on. Notes, letters of guardians and \
+            is done, guard the folder NEW.draft: it holds the only keys that can go on. Notes, letters of guardians and \
             inboxes move along; to another disk they are copied, and those left in the old directory may be deleted then.
             2. Tell the witnesses of the new log's key (`signetd witness add-log`), and auditors of the new \
             directory.signet.

@@ -13,7 +13,7 @@ extension KeyRotation {
     /// Ends the log, and makes the data directory of a new one, with new keys, that goes on with the same people under
     /// the same URL, TLS identity and pins.
     ///
-    /// Until it is whole, the new directory is in a folder next to its place, whose name ends in `.heir`. From the moment
+    /// Until it is whole, the new directory is in a folder next to its place, whose name ends in `.draft`. From the moment
     /// the old log has ended, the keys in there are the only ones that can go on. So everything that can fail is tried
     /// before that. On another disk, notes, letters and inboxes are copied, and those in the old directory stay.
     ///
@@ -29,7 +29,7 @@ extension KeyRotation {
     ) async throws(KeyRotationError) -> DirectoryProfile {
         guard access(successor.path, F_OK) != 0 else { throw .setup(.exists) }
         try tryEverything(for: successor)
-        let draft = DataDirectory(path: successor.path + ".heir")
+        let draft = DataDirectory(path: successor.path + ".draft")
         let made = try await draftProfile(draft, origin, witnesses, at: now)
         try interruption(.drafted)
         let profile = try inheritPins(made, draft)

@@ -49,7 +49,7 @@ actor Forger {
     private func tell(
         _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
     ) async throws -> (lookup: LookupResponse, label: LabelIndex, forged: Case) {
-        let known = try await forgery(request.handle, answer, liar)
+        let known = try await forgery(request, answer, liar)
         let (hash, proof) = try liar.keys.vrf.prove(liar.subject(of: request).vrfInput)
         let label = LabelIndex(hash)
         let lookup = try known.log.answer(
@@ -103,14 +103,21 @@ actor Forger {
 
     // MARK: Another log
 
-    private func forgery(_ handle: Handle, _ answer: LookupResponse, _ liar: LyingDirectory) async throws -> Case {
-        if let known = cases[handle] { return known }
-        let made = try await makeUp(handle, answer, liar)
-        cases[handle] = made
+    private func forgery(
+        _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
+    ) async throws -> Case {
+        if let known = cases[request.handle] { return known }
+        let made = try await makeUp(request, answer, liar)
+        cases[request.handle] = made
         return made
     }
 
-    private func makeUp(_ handle: Handle, _ answer: LookupResponse, _ liar: LyingDirectory) async throws -> Case {
+    private func makeUp(
+        _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
+    ) async throws -> Case {
+        let handle = request.handle
+        // The size that the asker knows: the real log may have gone on since.
+        let size = request.knownSize == 0 ? UInt64.max : request.knownSize
         let impostor = try Impostor()
         let real = liar.directory.log
         let label = try liar.keys.vrf.prove(handle.vrfInput).hash
@@ -127,11 +134,11 @@ actor Forger {
             return Case(
                 impostor: impostor, log: try await ForgedLog(of: real, after: filler), step: try answer.label.step)
         case .frozenView:
-            let log = try await ForgedLog(of: real, earlier: 2 * 3600 * 1000)
+            let log = try await ForgedLog(of: real, size: size, earlier: 2 * 3600 * 1000)
             return Case(impostor: impostor, log: log, step: try answer.label.step)
         case .forkedWitness:
             if let second { return Case(impostor: impostor, log: second, step: try answer.label.step) }
-            let log = try await ForgedLog(of: real) { entry in
+            let log = try await ForgedLog(of: real, size: size) { entry in
                 guard case .device(let leaf) = entry else { return entry }
                 return .device(impostor.leaf(leaf.label))
             }
