@@ -26,15 +26,18 @@ help:
 	@echo 'make setup    install what building needs (apt-get)'
 	@echo 'make clean    remove what was built'
 
+# With SIGNET_BUILT=1, after a build of everything, no step looks again at what there is to build.
+building := $(if $(SIGNET_BUILT),@true,@Scripts/with-progress)
+
 setup:
 	@Scripts/setup
 
 demo: setup
-	@Scripts/with-progress 'Building' .build/demo-build.log swift build
+	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/demo
 
 build: setup
-	@Scripts/with-progress 'Building with tests' .build/test-build.log swift build --build-tests
+	$(building) 'Building with tests' .build/test-build.log swift build --build-tests
 
 # Swift Testing runs its tests in parallel by itself; suites that share a port or a disk are serialized. All two thousand at
 # once hold a thousand files open and wait for each other's processor time; older tools have no such option.
@@ -66,11 +69,11 @@ keystores: build
 	@Scripts/keystores
 
 interop: setup
-	@Scripts/with-progress 'Building' .build/demo-build.log swift build
+	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/interop/run
 
 pins: setup
-	@Scripts/with-progress 'Building' .build/demo-build.log swift build
+	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/pins-agreement
 	@Scripts/pins-interception
 	@Scripts/pins-limbo

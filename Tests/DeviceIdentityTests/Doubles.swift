@@ -16,8 +16,8 @@ actor ScriptedPresence: Presence {
 }
 
 /// Keys in memory, which are gone with the program. Can be told to fail.
-actor MemoryKeystore: Keystore {
-    nonisolated let capabilities = KeystoreCapabilities(
+actor MemoryKeystore: PrivateKeyStore {
+    nonisolated let capabilities = PrivateKeyStoreCapabilities(
         isHardware: false, isExportable: true, isSynced: false, asksForPresence: false)
     private enum Held {
         case signing(P256.Signing.PrivateKey)
@@ -25,15 +25,15 @@ actor MemoryKeystore: Keystore {
         case edwards(Curve25519.Signing.PrivateKey)
         case secret(SymmetricKey)
     }
-    private var held: [KeyName: Held] = [:]
+    private var held: [PrivateKeyName: Held] = [:]
     private(set) var uses: [PresenceAction] = []
-    var failure: KeystoreError?
+    var failure: PrivateKeyStoreError?
 
-    func fail(with failure: KeystoreError?) { self.failure = failure }
+    func fail(with failure: PrivateKeyStoreError?) { self.failure = failure }
 
-    private func check() throws(KeystoreError) { if let failure { throw failure } }
+    private func check() throws(PrivateKeyStoreError) { if let failure { throw failure } }
 
-    func makeKey(_ kind: KeyKind, named name: KeyName) async throws(KeystoreError) -> [UInt8] {
+    func makeKey(_ kind: PrivateKeyKind, named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> [UInt8] {
         try check()
         guard held[name] == nil else { throw .nameTaken }
         switch kind {
@@ -44,12 +44,12 @@ actor MemoryKeystore: Keystore {
         return stored(name)?.publicKey ?? []
     }
 
-    func key(named name: KeyName) async throws(KeystoreError) -> StoredKey? {
+    func key(named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> StoredKey? {
         try check()
         return stored(name)
     }
 
-    private func stored(_ name: KeyName) -> StoredKey? {
+    private func stored(_ name: PrivateKeyName) -> StoredKey? {
         switch held[name] {
         case .signing(let key):
             StoredKey(kind: .p256Signing, publicKey: Array(key.publicKey.compressedRepresentation))
@@ -60,14 +60,14 @@ actor MemoryKeystore: Keystore {
         }
     }
 
-    func names() async throws(KeystoreError) -> [KeyName] {
+    func names() async throws(PrivateKeyStoreError) -> [PrivateKeyName] {
         try check()
         return held.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
     func sign(
-        _ message: [UInt8], with name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(KeystoreError) -> [UInt8] {
+        _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> [UInt8] {
         try check()
         uses.append(grant.action)
         switch held[name] {
@@ -83,8 +83,8 @@ actor MemoryKeystore: Keystore {
     }
 
     func agree(
-        with publicKey: [UInt8], context: [UInt8], using name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(KeystoreError) -> SymmetricKey {
+        with publicKey: [UInt8], context: [UInt8], using name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey {
         try check()
         uses.append(grant.action)
         guard case .agreement(let key) = held[name] else { throw held[name] == nil ? .noSuchKey : .unsupported }
@@ -95,22 +95,22 @@ actor MemoryKeystore: Keystore {
             using: SHA256.self, salt: [UInt8](), sharedInfo: context, outputByteCount: 32)
     }
 
-    func keep(_ secret: SymmetricKey, named name: KeyName) async throws(KeystoreError) {
+    func keep(_ secret: SymmetricKey, named name: PrivateKeyName) async throws(PrivateKeyStoreError) {
         try check()
         guard held[name] == nil else { throw .nameTaken }
         held[name] = .secret(secret)
     }
 
     func secret(
-        named name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(KeystoreError) -> SymmetricKey {
+        named name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey {
         try check()
         uses.append(grant.action)
         guard case .secret(let secret) = held[name] else { throw .noSuchKey }
         return secret
     }
 
-    func erase(_ name: KeyName) async throws(KeystoreError) {
+    func erase(_ name: PrivateKeyName) async throws(PrivateKeyStoreError) {
         try check()
         held[name] = nil
     }

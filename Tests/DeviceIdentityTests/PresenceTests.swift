@@ -173,8 +173,8 @@ import Testing
 
 @Suite struct CustodyTests {
     @Test func aKeyThatCannotLeaveIsBound() {
-        func capabilities(_ exportable: Bool, _ synced: Bool) -> KeystoreCapabilities {
-            KeystoreCapabilities(
+        func capabilities(_ exportable: Bool, _ synced: Bool) -> PrivateKeyStoreCapabilities {
+            PrivateKeyStoreCapabilities(
                 isHardware: true, isExportable: exportable, isSynced: synced, asksForPresence: true)
         }
         #expect(Custody(capabilities(false, false)) == .bound)

@@ -32,15 +32,15 @@ import Testing
             host("a.example"), host("a-example.example"), host("a.example", port: 8443), host("aexample.example"),
             host("b.a.example"), host("a.example.example"),
         ]
-        #expect(Set(hosts.map { KeyName.site($0) }).count == hosts.count)
+        #expect(Set(hosts.map { PrivateKeyName.site($0) }).count == hosts.count)
         for one in hosts {
-            let name = KeyName.site(one)
-            #expect(KeyName(stored: name.bytes) == name && name != .identity)
+            let name = PrivateKeyName.site(one)
+            #expect(PrivateKeyName(stored: name.bytes) == name && name != .identity)
         }
     }
 
     @Test(arguments: ["", "a b", "A", "a/b", "a.b", "\u{E4}", String(repeating: "a", count: 97)])
-    func aNameWithOtherCharactersIsNone(_ text: String) { #expect(KeyName(stored: bytes(text)) == nil) }
+    func aNameWithOtherCharactersIsNone(_ text: String) { #expect(PrivateKeyName(stored: bytes(text)) == nil) }
 }
 
 @Suite struct SiteIdentityTests {

@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: Place.present) func anEd25519KeySignsWhereItCanBeMade(_ place: Place) async throws {
         try await place.with { store, _ in
             guard place != .tpm else {
-                await #expect(throws: DeviceIdentity.KeystoreError.unsupported) {
+                await #expect(throws: PrivateKeyStoreError.unsupported) {
                     _ = try await store.makeKey(.ed25519Signing, named: name("one"))
                 }
                 return
@@ -48,7 +48,7 @@ import Testing
                 ours
                     == theirs.hkdfDerivedSymmetricKey(
                         using: SHA256.self, salt: [UInt8](), sharedInfo: context, outputByteCount: 32))
-            await #expect(throws: DeviceIdentity.KeystoreError.invalidInput) {
+            await #expect(throws: PrivateKeyStoreError.invalidInput) {
                 let bad = [UInt8](repeating: 2, count: 32)
                 _ = try await store.agree(with: bad, context: [], using: name("one"), grant())
             }
@@ -63,7 +63,7 @@ import Testing
                 #expect(try await store.secret(named: name("s\(count)"), grant()) == secret)
             }
             for count in [0, 15, 65] {
-                await #expect(throws: DeviceIdentity.KeystoreError.invalidInput) {
+                await #expect(throws: PrivateKeyStoreError.invalidInput) {
                     let bytes = [UInt8](repeating: 1, count: count)
                     try await store.keep(SymmetricKey(data: bytes), named: name("bad"))
                 }
@@ -74,10 +74,10 @@ import Testing
     @Test(arguments: Place.present) func aNameIsTakenOnce(_ place: Place) async throws {
         try await place.with { store, _ in
             let key = try await store.makeKey(.p256Signing, named: name("one"))
-            await #expect(throws: DeviceIdentity.KeystoreError.nameTaken) {
+            await #expect(throws: PrivateKeyStoreError.nameTaken) {
                 _ = try await store.makeKey(.p256Signing, named: name("one"))
             }
-            await #expect(throws: DeviceIdentity.KeystoreError.nameTaken) {
+            await #expect(throws: PrivateKeyStoreError.nameTaken) {
                 try await store.keep(SymmetricKey(size: .bits256), named: name("one"))
             }
             #expect(try await store.key(named: name("one"))?.publicKey == key)
@@ -87,10 +87,10 @@ import Testing
     @Test(arguments: Place.present) func whatIsNotThereIsNotFound(_ place: Place) async throws {
         try await place.with { store, _ in
             #expect(try await store.key(named: name("one")) == nil)
-            await #expect(throws: DeviceIdentity.KeystoreError.noSuchKey) {
+            await #expect(throws: PrivateKeyStoreError.noSuchKey) {
                 _ = try await store.sign(Self.message, with: name("one"), grant())
             }
-            await #expect(throws: DeviceIdentity.KeystoreError.noSuchKey) {
+            await #expect(throws: PrivateKeyStoreError.noSuchKey) {
                 _ = try await store.secret(named: name("one"), grant())
             }
             try await store.erase(name("one"))
@@ -101,14 +101,14 @@ import Testing
         try await place.with { store, _ in
             _ = try await store.makeKey(.p256Agreement, named: name("agree"))
             _ = try await store.makeKey(.p256Signing, named: name("sign"))
-            await #expect(throws: DeviceIdentity.KeystoreError.unsupported) {
+            await #expect(throws: PrivateKeyStoreError.unsupported) {
                 _ = try await store.sign(Self.message, with: name("agree"), grant())
             }
-            await #expect(throws: DeviceIdentity.KeystoreError.unsupported) {
+            await #expect(throws: PrivateKeyStoreError.unsupported) {
                 let peer = Array(P256.KeyAgreement.PrivateKey().publicKey.compressedRepresentation)
                 _ = try await store.agree(with: peer, context: [], using: name("sign"), grant())
             }
-            await #expect(throws: DeviceIdentity.KeystoreError.unsupported) {
+            await #expect(throws: PrivateKeyStoreError.unsupported) {
                 _ = try await store.secret(named: name("sign"), grant())
             }
         }
@@ -157,18 +157,18 @@ import Testing
         let store = try #require(try await Place.tpm.open(folder) as? TPMKeystore)
         _ = try await store.makeKey(.p256Signing, named: name("one"))
         await store.unlock(pin: SecretBytes(copying: Array("wrong".utf8)))
-        var errors: [DeviceIdentity.KeystoreError] = []
+        var errors: [PrivateKeyStoreError] = []
         for _ in 0..<8 {
             do { _ = try await store.sign([1], with: name("one"), grant()) } catch let error
-                as DeviceIdentity.KeystoreError
+                as PrivateKeyStoreError
             { errors.append(error) }
         }
         #expect(errors.first == .locked && errors.last == .lockedOut)
         await store.unlock(pin: Place.passphrase)
-        await #expect(throws: DeviceIdentity.KeystoreError.lockedOut) {
+        await #expect(throws: PrivateKeyStoreError.lockedOut) {
             _ = try await store.sign([1], with: name("one"), grant())
         }
-        _ = await ToolRunner.system().run("tpm2_dictionarylockout", ["-c"], nil)
+        _ = ToolRunner.system().run("tpm2_dictionarylockout", ["-c"], nil)
         #expect(try await store.sign([1], with: name("one"), grant()).count == 64)
     }
 }

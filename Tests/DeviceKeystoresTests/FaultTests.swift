@@ -19,7 +19,7 @@ import Testing
         }
         let faulty = SealedFileKeystore(in: file)
         try await faulty.unlock(with: Place.passphrase)
-        await #expect(throws: DeviceIdentity.KeystoreError.unavailable) {
+        await #expect(throws: PrivateKeyStoreError.unavailable) {
             _ = try await faulty.makeKey(.p256Signing, named: name("new"))
         }
         let after = try await Place.sealedFile.open(folder)
@@ -33,11 +33,11 @@ import Testing
         let store = try #require(try await Place.sealedFile.open(folder) as? SealedFileKeystore)
         _ = try await store.makeKey(.p256Signing, named: name("one"))
         await store.lock()
-        await #expect(throws: DeviceIdentity.KeystoreError.locked) { _ = try await store.names() }
-        await #expect(throws: DeviceIdentity.KeystoreError.locked) {
+        await #expect(throws: PrivateKeyStoreError.locked) { _ = try await store.names() }
+        await #expect(throws: PrivateKeyStoreError.locked) {
             _ = try await store.sign([], with: name("one"), grant())
         }
-        await #expect(throws: DeviceIdentity.KeystoreError.locked) {
+        await #expect(throws: PrivateKeyStoreError.locked) {
             _ = try await store.makeKey(.p256Signing, named: name("two"))
         }
     }
@@ -64,13 +64,13 @@ import Testing
             var bad = good
             bad[index] ^= 1
             try file.replace(with: bad)
-            await #expect(throws: DeviceIdentity.KeystoreError.self, "byte \(index)") {
+            await #expect(throws: PrivateKeyStoreError.self, "byte \(index)") {
                 _ = try await store.key(named: name("one"))
             }
         }
         for count in [0, 21, 57, good.count - 1] {
             try file.replace(with: Array(good.prefix(count)))
-            await #expect(throws: DeviceIdentity.KeystoreError.damaged) { _ = try await store.names() }
+            await #expect(throws: PrivateKeyStoreError.damaged) { _ = try await store.names() }
         }
         try file.replace(with: good)
         #expect(try await store.names().count == 1)
@@ -94,14 +94,14 @@ import Testing
         let folder = try Folder()
         let store = try await Place.sealedFile.open(folder)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder["keys"])
-        await #expect(throws: DeviceIdentity.KeystoreError.damaged) { _ = try await store.names() }
+        await #expect(throws: PrivateKeyStoreError.damaged) { _ = try await store.names() }
     }
 
     @Test func aStoreThatAnotherProgramChangesIsBusy() async throws {
         let folder = try Folder()
         let store = try await Place.sealedFile.open(folder)
         let lock = try #require(try FileLock(folder["keys.lock"]))
-        await #expect(throws: DeviceIdentity.KeystoreError.busy) {
+        await #expect(throws: PrivateKeyStoreError.busy) {
             _ = try await store.makeKey(.p256Signing, named: name("one"))
         }
         withExtendedLifetime(lock) {}
@@ -147,14 +147,14 @@ import Testing
     func aStoreWithoutItsProgramsIsAbsent(_ place: Place) async throws {
         let folder = try Folder()
         let store = try await place.open(folder, through: Self.missing)
-        await #expect(throws: DeviceIdentity.KeystoreError.absent) {
+        await #expect(throws: PrivateKeyStoreError.absent) {
             _ = try await store.makeKey(.p256Signing, named: name("one"))
         }
     }
 
     @Test func aKeyringWithoutAServiceIsAbsentAndALockedOneIsLocked() async throws {
         for (complaint, expected) in [
-            ("secret-tool: Cannot autolaunch D-Bus without X11 $DISPLAY", DeviceIdentity.KeystoreError.absent),
+            ("secret-tool: Cannot autolaunch D-Bus without X11 $DISPLAY", PrivateKeyStoreError.absent),
             ("secret-tool: The name org.freedesktop.secrets was not provided by any .service files", .absent),
             ("secret-tool: Cannot create an item in a locked collection", .locked),
             ("secret-tool: Something else", .unavailable),
@@ -171,7 +171,7 @@ import Testing
         }
         let folder = try Folder()
         let store = try await Place.secretService.open(folder, through: forgetful)
-        await #expect(throws: DeviceIdentity.KeystoreError.unavailable) {
+        await #expect(throws: PrivateKeyStoreError.unavailable) {
             _ = try await store.makeKey(.p256Signing, named: name("one"))
         }
     }
@@ -181,14 +181,14 @@ import Testing
         let tampered = ToolRunner { _, _, _ in .init(status: 0, output: Array(text.utf8), complaints: "") }
         let folder = try Folder()
         let store = try await Place.secretService.open(folder, through: tampered)
-        await #expect(throws: DeviceIdentity.KeystoreError.damaged) { _ = try await store.key(named: name("one")) }
+        await #expect(throws: PrivateKeyStoreError.damaged) { _ = try await store.key(named: name("one")) }
     }
 
     @Test func whatTheChipSaysIsUnderstood() async throws {
         for (complaint, expected) in [
             (
                 "Esys_Sign(0x921) - tpm:warn(2.0): authorizations for objects subject to DA protection are not allowed",
-                DeviceIdentity.KeystoreError.lockedOut
+                PrivateKeyStoreError.lockedOut
             ),
             (
                 "Esys_Sign(0x98E) - tpm:session(1):the authorization HMAC check failed and DA counter incremented",

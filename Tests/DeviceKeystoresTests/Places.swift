@@ -39,13 +39,13 @@ enum Place: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 
     /// Runs `body` with a store that is empty and open.
-    func with(_ body: (any DeviceIdentity.Keystore, Folder) async throws -> Void) async throws {
+    func with(_ body: (any PrivateKeyStore, Folder) async throws -> Void) async throws {
         let folder = try Folder()
         try await body(try await open(folder), folder)
     }
 
     /// The store of a folder, opened; made if there is none yet.
-    func open(_ folder: Folder, through tools: ToolRunner = .system()) async throws -> any DeviceIdentity.Keystore {
+    func open(_ folder: Folder, through tools: ToolRunner = .system()) async throws -> any PrivateKeyStore {
         switch self {
         case .sealedFile:
             let store = SealedFileKeystore(in: DurableFile(path: folder["keys"]), cost: .minimum)
@@ -93,7 +93,7 @@ struct AlwaysThere: Presence {
     func answer(_ prompt: PresencePrompt) async -> PresenceOutcome { .present }
 }
 
-func name(_ text: String) throws -> DeviceIdentity.KeyName {
-    let name = DeviceIdentity.KeyName(stored: Array(text.utf8))
+func name(_ text: String) throws -> PrivateKeyName {
+    let name = PrivateKeyName(stored: Array(text.utf8))
     return try #require(name)
 }

@@ -9,14 +9,14 @@ import Testing
     @Test func aToolThatComplainsAtLengthIsHeardToItsEnd() async throws {
         let script = "head -c 300000 /dev/zero | tr '\\0' x >&2; head -c 300000 /dev/zero; cat; exit 3"
         let outcome = try #require(
-            await ToolRunner.system().run("sh", ["-c", script], SecretBytes(copying: Array("in".utf8))))
+            ToolRunner.system().run("sh", ["-c", script], SecretBytes(copying: Array("in".utf8))))
         #expect(outcome.status == 3)
         #expect(outcome.output.count == 300_002)
         #expect(outcome.complaints.utf8.count == 300_000)
     }
 
     @Test func aToolSeesOfTheEnvironmentWhatItNeedsAndNoMore() async throws {
-        let outcome = try #require(await ToolRunner.system(environment: ["GIVEN": "this"]).run("env", ["-0"], nil))
+        let outcome = try #require(ToolRunner.system(environment: ["GIVEN": "this"]).run("env", ["-0"], nil))
         let seen = outcome.output.split(separator: 0).map { String(decoding: $0.prefix { $0 != 0x3D }, as: UTF8.self) }
         #expect(seen.contains("PATH") && seen.contains("GIVEN"))
         let known: Set = [

@@ -9,7 +9,7 @@ import Testing
     private final class Sink: SignalSink {
         private let state = Mutex(false)
         var hasEnded: Bool { state.withLock { $0 } }
-        func send(_ delivery: Delivery) {}
+        func send(_ delivery: BrokerDelivery) {}
         func close() { state.withLock { $0 = true } }
         func cut() { state.withLock { $0 = true } }
     }

@@ -39,7 +39,7 @@ struct Scene {
     /// Connections whose network takes nothing.
     var stuck: Set<SessionID> = []
     private(set) var departures: [(device: CallDevice, call: CallID)] = []
-    private(set) var deliveries: [SessionID: [Delivery]] = [:]
+    private(set) var deliveries: [SessionID: [BrokerDelivery]] = [:]
     private var decoders: [SessionID: StompDecoder] = [:]
     private var readers: [SessionID: FrameReader] = [:]
 

@@ -110,7 +110,7 @@ import TransparencyLog
     @Test func anEndedDirectoryHasNoMoreChangesOfKeys() async throws {
         try await withFilledDirectory { old in
             let profile = try await Self.handOver(old)
-            await #expect { _ = try await KeyRotation(old, logger: silent).rotateLogKey() } throws: { error in
+            await #expect { _ = try await DirectoryKeyRotation(old, logger: silent).rotateLogKey() } throws: { error in
                 if case KeyRotationError.stored(.ended(let keys)) = error {
                     keys == profile.trust.policy.logs
                 } else {
@@ -217,7 +217,7 @@ extension HandoverTests {
         _ old: DataDirectory, _ disks: HandoverDisks = .system, to successor: DataDirectory? = nil,
         killedAt step: HandoverStep? = nil
     ) async throws -> DirectoryProfile {
-        let rotation = KeyRotation(old, logger: silent, disks: disks) { done throws(KeyRotationError) in
+        let rotation = DirectoryKeyRotation(old, logger: silent, disks: disks) { done throws(KeyRotationError) in
             if done == step { throw .otherSuccessor }
         }
         return try await rotation.handOver(

@@ -102,7 +102,7 @@ import Testing
         try await withSite(recoveryDelay: 0) { connect in
             let (first, second, third) = (try await Device(), try await Device(), try await Device())
             let site = try await connect()
-            let names = [KeyName.site(site.host, generation: 0), .siteRecovery(site.host, generation: 0)]
+            let names = [PrivateKeyName.site(site.host, generation: 0), .siteRecovery(site.host, generation: 0)]
             try await first.book.register(at: site, grant())
             #expect(try await first.keys.names().filter(names.contains).count == 2)
             await #expect(throws: SitesError.refused(.staleChallenge)) {

@@ -46,7 +46,7 @@ import Testing
 }
 
 /// A keystore during whose signature something else happens.
-private struct MeddlingKeystore: DeviceIdentity.Keystore {
+private struct MeddlingKeystore: PrivateKeyStore {
     private let keys: SealedFileKeystore
     private let meddle: @Sendable () async throws -> Void
 
@@ -55,38 +55,38 @@ private struct MeddlingKeystore: DeviceIdentity.Keystore {
         self.meddle = meddle
     }
 
-    var capabilities: KeystoreCapabilities { keys.capabilities }
+    var capabilities: PrivateKeyStoreCapabilities { keys.capabilities }
 
-    func makeKey(_ kind: KeyKind, named name: KeyName) async throws(DeviceIdentity.KeystoreError) -> [UInt8] {
+    func makeKey(_ kind: PrivateKeyKind, named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> [UInt8] {
         try await keys.makeKey(kind, named: name)
     }
 
-    func key(named name: KeyName) async throws(DeviceIdentity.KeystoreError) -> StoredKey? {
+    func key(named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> StoredKey? {
         try await keys.key(named: name)
     }
 
-    func names() async throws(DeviceIdentity.KeystoreError) -> [KeyName] { try await keys.names() }
+    func names() async throws(PrivateKeyStoreError) -> [PrivateKeyName] { try await keys.names() }
 
     func sign(
-        _ message: [UInt8], with name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(DeviceIdentity.KeystoreError) -> [UInt8] {
+        _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> [UInt8] {
         do { try await meddle() } catch { Issue.record(error) }
         return try await keys.sign(message, with: name, grant)
     }
 
     func agree(
-        with publicKey: [UInt8], context: [UInt8], using name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(DeviceIdentity.KeystoreError) -> SymmetricKey {
+        with publicKey: [UInt8], context: [UInt8], using name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey {
         try await keys.agree(with: publicKey, context: context, using: name, grant)
     }
 
-    func keep(_ secret: SymmetricKey, named name: KeyName) async throws(DeviceIdentity.KeystoreError) {
+    func keep(_ secret: SymmetricKey, named name: PrivateKeyName) async throws(PrivateKeyStoreError) {
         try await keys.keep(secret, named: name)
     }
 
     func secret(
-        named name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(DeviceIdentity.KeystoreError) -> SymmetricKey { try await keys.secret(named: name, grant) }
+        named name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey { try await keys.secret(named: name, grant) }
 
-    func erase(_ name: KeyName) async throws(DeviceIdentity.KeystoreError) { try await keys.erase(name) }
+    func erase(_ name: PrivateKeyName) async throws(PrivateKeyStoreError) { try await keys.erase(name) }
 }

@@ -43,6 +43,16 @@ extension SignetError: CustomStringConvertible {
         case .keystore(.wrongPassphraseOrDamaged, _):
             Explanation(
                 "The passphrase is wrong, or the keystore is damaged.", "Try again, or restore the file from a backup.")
+        case .keystore(.place(_, .absent), _):
+            Explanation(
+                "The TPM or keyring that holds a part of the keys cannot be reached.", "Connect it, and try again.")
+        case .keystore(.place(_, .locked), _), .keystore(.place(_, .lockedOut), _):
+            Explanation(
+                "What holds a part of the keys is locked.", "Unlock it, or wait until it lets go; then try again.")
+        case .keystore(.place(_, .nothingThere), _), .keystore(.place(_, .damaged), _):
+            Explanation(
+                "The keys open only on the machine where they were made.",
+                "Use that machine, or recover the identity with your guardians.")
         case .keystore(let error, _):
             Explanation("The keystore cannot be opened: \(error).", "Restore it from a backup.")
         case .store(let error, _):

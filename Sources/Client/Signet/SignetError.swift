@@ -97,6 +97,8 @@ public enum SignetError: Error, Hashable, Sendable {
         case anotherDirectory
         /// The account, registered and complete.
         case sameAccount(Handle)
+        /// Keys of the account, begun with another place for a part of them, or without one.
+        case keysElsewhere(Handle)
     }
 
     /// Whether the directory says that it knows nobody of that name: the handle is misspelt, or they have no account yet.

@@ -16,13 +16,13 @@ public actor SiteBook {
     /// The longest list, in bytes.
     static let maximumByteCount = 4_194_304
 
-    private let keystore: any DeviceIdentity.Keystore
+    private let keystore: any PrivateKeyStore
     private let file: DurableFile
     private let clock: @Sendable () -> UInt64
 
     /// A book over a keystore and a file.
     public init(
-        keys keystore: any DeviceIdentity.Keystore, list file: DurableFile,
+        keys keystore: any PrivateKeyStore, list file: DurableFile,
         clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now
     ) {
         self.keystore = keystore
@@ -200,7 +200,7 @@ extension SiteBook {
     /// The keys of one generation at one site.
     private struct Keys {
         let generation: UInt32
-        let name: KeyName
+        let name: PrivateKeyName
         let publicKey: [UInt8]
         let recoveryPublicKey: [UInt8]
         /// Whether nobody can have heard of them before.
@@ -211,7 +211,7 @@ extension SiteBook {
     private func keys(
         _ host: VerifiedHost, _ generation: UInt32, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> Keys {
-        let name = KeyName.site(host, generation: generation)
+        let name = PrivateKeyName.site(host, generation: generation)
         let recovery: SecretScalar
         let kept = try await recoveryScalar(host, generation, grant)
         if let kept {
@@ -220,7 +220,7 @@ extension SiteBook {
             recovery = .random()
             try await keep(recovery, .siteRecovery(host, generation: generation))
         }
-        do throws(DeviceIdentity.KeystoreError) {
+        do throws(PrivateKeyStoreError) {
             let stored = try await keystore.key(named: name)
             let publicKey =
                 if let stored { stored.publicKey } else { try await keystore.makeKey(.p256Signing, named: name) }
@@ -246,7 +246,7 @@ extension SiteBook {
         do { return try SecretScalar(bytes) } catch { throw .keystore(.damaged) }
     }
 
-    private func keep(_ scalar: SecretScalar, _ name: KeyName) async throws(SitesError) {
+    private func keep(_ scalar: SecretScalar, _ name: PrivateKeyName) async throws(SitesError) {
         let secret = scalar.withBytes { span in
             var bytes = (0..<span.count).map { span[$0] }
             defer { bytes.wipe() }
@@ -260,7 +260,7 @@ extension SiteBook {
         try await erase(.siteRecovery(host, generation: generation))
     }
 
-    private func erase(_ name: KeyName) async throws(SitesError) {
+    private func erase(_ name: PrivateKeyName) async throws(SitesError) {
         do { try await keystore.erase(name) } catch { throw .keystore(error) }
     }
 
@@ -272,7 +272,7 @@ extension SiteBook {
     }
 
     private func sign(
-        _ message: [UInt8], with name: KeyName, _ grant: consuming PresenceGrant
+        _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> [UInt8] {
         do { return try await keystore.sign(message, with: name, grant) } catch { throw .keystore(error) }
     }
@@ -281,7 +281,7 @@ extension SiteBook {
         _ route: SiteRoute, _ message: [UInt8], _ identity: SiteIdentity, _ ledger: SiteLedger,
         to site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> SiteAnswer {
-        let name = KeyName.site(site.host, generation: ledger.generations[site.host] ?? 0)
+        let name = PrivateKeyName.site(site.host, generation: ledger.generations[site.host] ?? 0)
         let signature = try await sign(message, with: name, grant)
         let body = SignedChallenge(
             publicKey: identity.publicKey, challenge: site.challenge, signature: signature)

@@ -73,7 +73,7 @@ public enum SitesError: Error, Hashable, Sendable {
     /// No recovery brought anything back for this site.
     case noRecoveryKey
     /// The keystore did not give what it should.
-    case keystore(DeviceIdentity.KeystoreError)
+    case keystore(PrivateKeyStoreError)
     /// The list of sites cannot be read or written.
     case list(FileFault)
     /// The list of sites was changed, or its key is gone.
@@ -95,7 +95,7 @@ public enum SitesError: Error, Hashable, Sendable {
     }
 }
 
-extension DeviceIdentity.KeystoreError {
+extension PrivateKeyStoreError {
     /// Whose fault it is.
     public var family: ErrorFamily {
         switch self {

@@ -22,7 +22,7 @@ struct Rotate: AsyncParsableCommand {
 
         var directory: DataDirectory { DataDirectory(path: data.data) }
 
-        func rotation() throws -> KeyRotation { try serving.rotation(of: directory) }
+        func rotation() throws -> DirectoryKeyRotation { try serving.rotation(of: directory) }
     }
 
     /// Whom to trust, and where to serve, while a change is being witnessed.
@@ -36,9 +36,9 @@ struct Rotate: AsyncParsableCommand {
                 valueName: "host:port"))
         var bind: String?
 
-        func rotation(of directory: DataDirectory) throws -> KeyRotation {
+        func rotation(of directory: DataDirectory) throws -> DirectoryKeyRotation {
             let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
-            return KeyRotation(
+            return DirectoryKeyRotation(
                 directory, witnessRoots: roots, serving: try serving(), logger: Diagnostics.logger(.error))
         }
 

@@ -55,7 +55,7 @@ struct ClientSecrets {
         add("device's signing key", bytes(device.signing))
         add("device's agreement key", bytes(device.agreement))
         add("device's X-Wing key", bytes(device.kem))
-        if let identity = device.identity { add("identity key", bytes(identity)) }
+        if case .held(let identity) = device.identity { add("identity key", bytes(identity)) }
         for account in opened.accounts.values {
             add("account master key", bytes(account.secret))
             add("key of own notes", bytes(account.key(for: "signet-own-wrap/v1")))

@@ -43,7 +43,7 @@ import TransparencyLog
         let log = try await LogFixture().newLog(on: SimulatedDisk())
         _ = try await log.append(LogFixture.entries(0..<300))
         _ = try await log.awaitPublished(size: 300)
-        let refusal = LogReadError.beyondPublished(size: 300)
+        let refusal = DurableLogReadError.beyondPublished(size: 300)
         #expect(throws: refusal) { try log.tile(level: 0, index: 1, width: 45) }
         #expect(throws: refusal) { try log.tile(level: 1, index: 0, width: 2) }
         #expect(throws: refusal) { try log.tile(level: 8, index: 0, width: 1) }
@@ -52,8 +52,10 @@ import TransparencyLog
         #expect(throws: refusal) { try log.inclusionProof(index: 0, size: 301) }
         #expect(throws: refusal) { try log.consistencyProof(from: 0, to: 301) }
         await #expect(throws: refusal) { try await log.entry(at: 300) }
-        #expect(throws: LogReadError.tile(.widthOutOfRange(257))) { try log.tile(level: 0, index: 0, width: 257) }
-        #expect(throws: LogReadError.tile(.levelOutOfRange(64))) { try log.tile(level: 64, index: 0, width: 1) }
+        #expect(throws: DurableLogReadError.tile(.widthOutOfRange(257))) {
+            try log.tile(level: 0, index: 0, width: 257)
+        }
+        #expect(throws: DurableLogReadError.tile(.levelOutOfRange(64))) { try log.tile(level: 64, index: 0, width: 1) }
         await log.close()
     }
 
@@ -95,11 +97,11 @@ import TransparencyLog
         var bytes = try #require(disk["tile/entries/000"])
         bytes[25] ^= 1
         disk["tile/entries/000"] = bytes
-        await #expect(throws: LogReadError.bundleDamaged(index: 0)) { try await log.entry(at: 2) }
+        await #expect(throws: DurableLogReadError.bundleDamaged(index: 0)) { try await log.entry(at: 2) }
         #expect(try await log.entry(at: 3) == LogFixture.entries(3..<4)[0])
-        await #expect(throws: LogReadError.bundleDamaged(index: 0)) { try await log.entryBundle(index: 0) }
+        await #expect(throws: DurableLogReadError.bundleDamaged(index: 0)) { try await log.entryBundle(index: 0) }
         disk["tile/entries/000"] = nil
-        await #expect(throws: LogReadError.file(LogFileError(.open, of: .bundle, code: 2))) {
+        await #expect(throws: DurableLogReadError.file(LogFileError(.open, of: .bundle, code: 2))) {
             try await log.entry(at: 3)
         }
     }

@@ -85,7 +85,7 @@ import TransparencyLog
             try await makeNotes(data)
             let secret = FileManager.default.contents(atPath: data.loginKey)
             let successor = DataDirectory(path: data.path + "-successor")
-            let rotation = KeyRotation(data, logger: silent)
+            let rotation = DirectoryKeyRotation(data, logger: silent)
             _ = try await rotation.handOver(
                 to: successor, origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil, at: TestPerson.now)
             #expect(!FileManager.default.fileExists(atPath: data.notes))

@@ -8,10 +8,10 @@
     /// device, and each use asks for Face ID, Touch ID or the passcode.
     ///
     /// Security: a person who enrols another face or finger keeps the keys, since the passcode opens them too; who takes the
-    /// passcode off loses them for good (``DeviceIdentity/KeystoreError/invalidated``).
-    public struct EnclaveKeystore: DeviceIdentity.Keystore {
+    /// passcode off loses them for good (``PrivateKeyStoreError/invalidated``).
+    public struct EnclaveKeystore: PrivateKeyStore {
         /// The chip lets no key out.
-        public let capabilities = KeystoreCapabilities(
+        public let capabilities = PrivateKeyStoreCapabilities(
             isHardware: true, isExportable: false, isSynced: false, asksForPresence: true)
 
         private let store: String
@@ -23,8 +23,8 @@
 
         /// Makes a key under a name that is free; Ed25519 is not to be had.
         public func makeKey(
-            _ kind: KeyKind, named name: KeyName
-        ) async throws(DeviceIdentity.KeystoreError) -> [UInt8] {
+            _ kind: PrivateKeyKind, named name: PrivateKeyName
+        ) async throws(PrivateKeyStoreError) -> [UInt8] {
             guard kind != .ed25519Signing else { throw .unsupported }
             guard try find(name, asKey: true) == nil, try find(name, asKey: false) == nil else { throw .nameTaken }
             let attributes: [String: Any] = [
@@ -42,14 +42,14 @@
         }
 
         /// Kind and public key.
-        public func key(named name: KeyName) async throws(DeviceIdentity.KeystoreError) -> StoredKey? {
+        public func key(named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> StoredKey? {
             guard let key = try secKey(name) else { return nil }
             return StoredKey(kind: kind(of: key), publicKey: try publicKey(of: key))
         }
 
         /// All names, in order.
-        public func names() async throws(DeviceIdentity.KeystoreError) -> [KeyName] {
-            var names: Set<KeyName> = []
+        public func names() async throws(PrivateKeyStoreError) -> [PrivateKeyName] {
+            var names: Set<PrivateKeyName> = []
             for isKey in [true, false] {
                 var query = query(nil, asKey: isKey)
                 query[kSecMatchLimit as String] = kSecMatchLimitAll as String
@@ -68,8 +68,8 @@
 
         /// Signs.
         public func sign(
-            _ message: [UInt8], with name: KeyName, _ grant: consuming PresenceGrant
-        ) async throws(DeviceIdentity.KeystoreError) -> [UInt8] {
+            _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
+        ) async throws(PrivateKeyStoreError) -> [UInt8] {
             guard let key = try secKey(name) else { throw .noSuchKey }
             guard kind(of: key) == .p256Signing else { throw .unsupported }
             let signed = SecKeyCreateSignature(
@@ -82,8 +82,8 @@
 
         /// Agrees on a key.
         public func agree(
-            with publicKey: [UInt8], context: [UInt8], using name: KeyName, _ grant: consuming PresenceGrant
-        ) async throws(DeviceIdentity.KeystoreError) -> SymmetricKey {
+            with publicKey: [UInt8], context: [UInt8], using name: PrivateKeyName, _ grant: consuming PresenceGrant
+        ) async throws(PrivateKeyStoreError) -> SymmetricKey {
             guard let key = try secKey(name) else { throw .noSuchKey }
             guard kind(of: key) == .p256Agreement else { throw .unsupported }
             guard let peer = try? P256.KeyAgreement.PublicKey(compressedRepresentation: publicKey) else {
@@ -105,8 +105,8 @@
 
         /// Keeps a secret.
         public func keep(
-            _ secret: SymmetricKey, named name: KeyName
-        ) async throws(DeviceIdentity.KeystoreError) {
+            _ secret: SymmetricKey, named name: PrivateKeyName
+        ) async throws(PrivateKeyStoreError) {
             guard (16...64).contains(secret.bitCount / 8) else { throw .invalidInput }
             guard try find(name, asKey: true) == nil else { throw .nameTaken }
             var item = query(name, asKey: false)
@@ -118,8 +118,8 @@
 
         /// Gives a secret back.
         public func secret(
-            named name: KeyName, _ grant: consuming PresenceGrant
-        ) async throws(DeviceIdentity.KeystoreError) -> SymmetricKey {
+            named name: PrivateKeyName, _ grant: consuming PresenceGrant
+        ) async throws(PrivateKeyStoreError) -> SymmetricKey {
             if try find(name, asKey: true) != nil { throw .unsupported }
             var query = query(name, asKey: false)
             query[kSecReturnData as String] = true
@@ -131,7 +131,7 @@
         }
 
         /// Erases.
-        public func erase(_ name: KeyName) async throws(DeviceIdentity.KeystoreError) {
+        public func erase(_ name: PrivateKeyName) async throws(PrivateKeyStoreError) {
             for isKey in [true, false] {
                 let status = SecItemDelete(query(name, asKey: isKey) as CFDictionary)
                 guard status == errSecSuccess || status == errSecItemNotFound else { throw error(status) }
@@ -142,15 +142,15 @@
     extension EnclaveKeystore {
         private var prefix: String { "signet." + store + "." }
 
-        private func tag(_ name: KeyName) -> Data { Data(prefix.utf8) + Data(name.bytes) }
+        private func tag(_ name: PrivateKeyName) -> Data { Data(prefix.utf8) + Data(name.bytes) }
 
-        private func name(ofTag tag: Data) -> KeyName? {
+        private func name(ofTag tag: Data) -> PrivateKeyName? {
             guard tag.starts(with: prefix.utf8) else { return nil }
-            return KeyName(stored: Array(tag.dropFirst(prefix.utf8.count)))
+            return PrivateKeyName(stored: Array(tag.dropFirst(prefix.utf8.count)))
         }
 
         /// One item, or all when there is no name.
-        private func query(_ name: KeyName?, asKey isKey: Bool) -> [String: Any] {
+        private func query(_ name: PrivateKeyName?, asKey isKey: Bool) -> [String: Any] {
             var query: [String: Any] = [
                 kSecClass as String: (isKey ? kSecClassKey : kSecClassGenericPassword) as String
             ]
@@ -163,7 +163,7 @@
             return query
         }
 
-        private func find(_ name: KeyName, asKey isKey: Bool) throws(DeviceIdentity.KeystoreError) -> CFTypeRef? {
+        private func find(_ name: PrivateKeyName, asKey isKey: Bool) throws(PrivateKeyStoreError) -> CFTypeRef? {
             var query = query(name, asKey: isKey)
             query[(isKey ? kSecReturnRef : kSecReturnAttributes) as String] = true
             var found: CFTypeRef?
@@ -173,19 +173,19 @@
             return found
         }
 
-        private func secKey(_ name: KeyName) throws(DeviceIdentity.KeystoreError) -> SecKey? {
+        private func secKey(_ name: PrivateKeyName) throws(PrivateKeyStoreError) -> SecKey? {
             guard let found = try find(name, asKey: true) else { return nil }
             guard CFGetTypeID(found) == SecKeyGetTypeID() else { throw .damaged }
             // trap: the type was compared on the line before
             return unsafeDowncast(found, to: SecKey.self)
         }
 
-        private func kind(of key: SecKey) -> KeyKind {
+        private func kind(of key: SecKey) -> PrivateKeyKind {
             let attributes = SecKeyCopyAttributes(key) as AnyObject? as? [String: Any]
             return attributes?[kSecAttrLabel as String] as? String == "agreement" ? .p256Agreement : .p256Signing
         }
 
-        private func publicKey(of key: SecKey) throws(DeviceIdentity.KeystoreError) -> [UInt8] {
+        private func publicKey(of key: SecKey) throws(PrivateKeyStoreError) -> [UInt8] {
             guard let publicKey = SecKeyCopyPublicKey(key),
                 let data = SecKeyCopyExternalRepresentation(publicKey, nil),
                 let point = try? P256.Signing.PublicKey(x963Representation: data as Data)
@@ -195,14 +195,14 @@
 
         private func accessControl(
             _ flags: SecAccessControlCreateFlags
-        ) throws(DeviceIdentity.KeystoreError) -> SecAccessControl {
+        ) throws(PrivateKeyStoreError) -> SecAccessControl {
             let control = SecAccessControlCreateWithFlags(
                 nil, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, [flags, .userPresence], nil)
             guard let control else { throw .absent }
             return control
         }
 
-        private func error(_ status: OSStatus) -> DeviceIdentity.KeystoreError {
+        private func error(_ status: OSStatus) -> PrivateKeyStoreError {
             switch status {
             case errSecItemNotFound: .noSuchKey
             case errSecDuplicateItem: .nameTaken

@@ -14,25 +14,25 @@ struct SealedContents: Sendable {
 
     struct Entry: Sendable {
         /// nil for a secret.
-        let kind: KeyKind?
+        let kind: PrivateKeyKind?
         let bytes: SecretBytes
     }
 
-    private(set) var entries: [DeviceIdentity.KeyName: Entry] = [:]
+    private(set) var entries: [PrivateKeyName: Entry] = [:]
 
     init() {}
 
-    var names: [DeviceIdentity.KeyName] { entries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } }
+    var names: [PrivateKeyName] { entries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } }
 
     mutating func add(
-        _ entry: Entry, named name: DeviceIdentity.KeyName
-    ) throws(DeviceIdentity.KeystoreError) {
+        _ entry: Entry, named name: PrivateKeyName
+    ) throws(PrivateKeyStoreError) {
         guard entries[name] == nil else { throw .nameTaken }
         guard entries.count < Self.maximumCount else { throw .unsupported }
         entries[name] = entry
     }
 
-    mutating func remove(_ name: DeviceIdentity.KeyName) { entries[name] = nil }
+    mutating func remove(_ name: PrivateKeyName) { entries[name] = nil }
 
     /// The wire form, padded. It holds secrets.
     var encoded: SecretBytes {
@@ -58,7 +58,7 @@ struct SealedContents: Sendable {
     }
 
     /// Reads the wire form.
-    init(decoding secret: SecretBytes) throws(DeviceIdentity.KeystoreError) {
+    init(decoding secret: SecretBytes) throws(PrivateKeyStoreError) {
         let read = secret.withBytes { bytes in Self.read(bytes) }
         guard let read else { throw .damaged }
         self = read
@@ -73,13 +73,13 @@ struct SealedContents: Sendable {
         }
         guard let head = take(2).map(Array.init) else { return nil }
         var contents = SealedContents()
-        var last: DeviceIdentity.KeyName?
+        var last: PrivateKeyName?
         for _ in 0..<(Int(head[0]) << 8 | Int(head[1])) {
             guard let nameLength = take(1)?.first, let nameBytes = take(Int(nameLength)),
-                let name = DeviceIdentity.KeyName(stored: Array(nameBytes)), let kind = take(1)?.first,
+                let name = PrivateKeyName(stored: Array(nameBytes)), let kind = take(1)?.first,
                 let length = take(1)?.first, (16...64).contains(length), let value = take(Int(length))
             else { return nil }
-            let keyKind = KeyKind(rawValue: kind)
+            let keyKind = PrivateKeyKind(rawValue: kind)
             guard kind == 0 || (keyKind != nil && length == 32), last.map({ $0 < name }) ?? true
             else { return nil }
             last = name
@@ -89,7 +89,7 @@ struct SealedContents: Sendable {
     }
 }
 
-extension DeviceIdentity.KeyName {
+extension PrivateKeyName {
     fileprivate static func < (first: Self, second: Self) -> Bool {
         first.bytes.lexicographicallyPrecedes(second.bytes)
     }

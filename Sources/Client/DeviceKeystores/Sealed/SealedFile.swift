@@ -25,7 +25,7 @@ struct SealedFile: Sendable {
         let cost: KeystoreCost
         let salt: [UInt8]
 
-        func key(_ passphrase: SecretBytes) throws(SignetClient.KeystoreError) -> SymmetricKey {
+        func key(_ passphrase: SecretBytes) throws(KeystoreError) -> SymmetricKey {
             try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
         }
     }
@@ -35,8 +35,8 @@ struct SealedFile: Sendable {
 
     /// Reads a file; nothing is opened, and the header is not yet authenticated.
     ///
-    /// - Throws: `SignetClient.KeystoreError`: no such file, or its passphrase could be guessed too cheaply.
-    init(decoding bytes: [UInt8]) throws(SignetClient.KeystoreError) {
+    /// - Throws: `KeystoreError`: no such file, or its passphrase could be guessed too cheaply.
+    init(decoding bytes: [UInt8]) throws(KeystoreError) {
         guard bytes.starts(with: Self.format) else { throw .unknownFormat }
         do throws(CanonicalCodingError) {
             var reader = ByteReader(bytes)
@@ -50,7 +50,7 @@ struct SealedFile: Sendable {
     }
 
     /// Opens it; nil when the key is wrong or the file was changed.
-    func open(_ key: SymmetricKey) throws(DeviceIdentityKeystoreError) -> SealedContents? {
+    func open(_ key: SymmetricKey) throws(PrivateKeyStoreError) -> SealedContents? {
         let header = bytes[..<Self.headerByteCount]
         guard
             let nonce = try? AES.GCM.Nonce(data: header.suffix(12)),
@@ -67,7 +67,7 @@ struct SealedFile: Sendable {
     /// The file with other contents, under a new nonce.
     static func seal(
         _ contents: SealedContents, _ derivation: Derivation, _ key: SymmetricKey
-    ) throws(DeviceIdentityKeystoreError) -> [UInt8] {
+    ) throws(PrivateKeyStoreError) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         let nonce = (0..<12).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         var writer = ByteWriter()

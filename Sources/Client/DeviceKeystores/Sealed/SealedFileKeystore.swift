@@ -2,9 +2,6 @@ public import Crypto
 public import DeviceIdentity
 public import SignetClient
 
-/// Fewer words for the error of the protocol; the client's own keystore has another of that name.
-public typealias DeviceIdentityKeystoreError = DeviceIdentity.KeystoreError
-
 /// Keys in a file that a passphrase seals: for devices without a chip for them.
 ///
 /// Every change reads the file, replaces it whole under a lock, and is durable when the call returns. While it is open,
@@ -12,9 +9,9 @@ public typealias DeviceIdentityKeystoreError = DeviceIdentity.KeystoreError
 ///
 /// Security: whoever copies the file and guesses the passphrase has the keys. Private keys are in memory while they are
 /// used. An old copy of the file put back is not noticed.
-public actor SealedFileKeystore: DeviceIdentity.Keystore {
+public actor SealedFileKeystore: PrivateKeyStore {
     /// Keys can be carried away in the file.
-    public nonisolated let capabilities = KeystoreCapabilities(
+    public nonisolated let capabilities = PrivateKeyStoreCapabilities(
         isHardware: false, isExportable: true, isSynced: false, asksForPresence: false)
 
     private let file: DurableFile
@@ -79,14 +76,14 @@ public actor SealedFileKeystore: DeviceIdentity.Keystore {
 }
 
 extension SealedFileKeystore {
-    // MARK: DeviceIdentity.Keystore
+    // MARK: PrivateKeyStore
 
     /// Makes a key under a name that is free.
     public func makeKey(
-        _ kind: KeyKind, named name: DeviceIdentity.KeyName
-    ) throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        _ kind: PrivateKeyKind, named name: PrivateKeyName
+    ) throws(PrivateKeyStoreError) -> [UInt8] {
         let made = SoftwareKey.make(kind)
-        try change { contents throws(DeviceIdentityKeystoreError) in
+        try change { contents throws(PrivateKeyStoreError) in
             try contents.add(.init(kind: kind, bytes: made), named: name)
         }
         guard let key = SoftwareKey(kind, made) else { throw .unavailable }
@@ -94,57 +91,57 @@ extension SealedFileKeystore {
     }
 
     /// Kind and public key.
-    public func key(named name: DeviceIdentity.KeyName) throws(DeviceIdentityKeystoreError) -> StoredKey? {
+    public func key(named name: PrivateKeyName) throws(PrivateKeyStoreError) -> StoredKey? {
         guard let entry = try contents().entries[name], let kind = entry.kind else { return nil }
         guard let key = SoftwareKey(kind, entry.bytes) else { throw .damaged }
         return StoredKey(kind: kind, publicKey: key.publicKey)
     }
 
     /// All names, in order.
-    public func names() throws(DeviceIdentityKeystoreError) -> [DeviceIdentity.KeyName] { try contents().names }
+    public func names() throws(PrivateKeyStoreError) -> [PrivateKeyName] { try contents().names }
 
     /// Signs.
     public func sign(
-        _ message: [UInt8], with name: DeviceIdentity.KeyName, _ grant: consuming PresenceGrant
-    ) throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) throws(PrivateKeyStoreError) -> [UInt8] {
         try softwareKey(name).sign(message)
     }
 
     /// Agrees on a key.
     public func agree(
-        with publicKey: [UInt8], context: [UInt8], using name: DeviceIdentity.KeyName, _ grant: consuming PresenceGrant
-    ) throws(DeviceIdentityKeystoreError) -> SymmetricKey {
+        with publicKey: [UInt8], context: [UInt8], using name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) throws(PrivateKeyStoreError) -> SymmetricKey {
         try softwareKey(name).agree(with: publicKey, context: context)
     }
 
     /// Keeps a secret.
     public func keep(
-        _ secret: SymmetricKey, named name: DeviceIdentity.KeyName
-    ) throws(DeviceIdentityKeystoreError) {
+        _ secret: SymmetricKey, named name: PrivateKeyName
+    ) throws(PrivateKeyStoreError) {
         guard (16...64).contains(secret.bitCount / 8) else { throw .invalidInput }
         let bytes = secret.withUnsafeBytes { SecretBytes(copying: $0) }
-        try change { contents throws(DeviceIdentityKeystoreError) in
+        try change { contents throws(PrivateKeyStoreError) in
             try contents.add(.init(kind: nil, bytes: bytes), named: name)
         }
     }
 
     /// Gives a secret back.
     public func secret(
-        named name: DeviceIdentity.KeyName, _ grant: consuming PresenceGrant
-    ) throws(DeviceIdentityKeystoreError) -> SymmetricKey {
+        named name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) throws(PrivateKeyStoreError) -> SymmetricKey {
         guard let entry = try contents().entries[name] else { throw .noSuchKey }
         guard entry.kind == nil else { throw .unsupported }
         return entry.bytes.withBytes { SymmetricKey(data: $0) }
     }
 
     /// Erases.
-    public func erase(_ name: DeviceIdentity.KeyName) throws(DeviceIdentityKeystoreError) {
-        try change { contents throws(DeviceIdentityKeystoreError) in contents.remove(name) }
+    public func erase(_ name: PrivateKeyName) throws(PrivateKeyStoreError) {
+        try change { contents throws(PrivateKeyStoreError) in contents.remove(name) }
     }
 
     private func softwareKey(
-        _ name: DeviceIdentity.KeyName
-    ) throws(DeviceIdentityKeystoreError) -> SoftwareKey {
+        _ name: PrivateKeyName
+    ) throws(PrivateKeyStoreError) -> SoftwareKey {
         guard let entry = try contents().entries[name] else { throw .noSuchKey }
         guard let kind = entry.kind else { throw .unsupported }
         guard let key = SoftwareKey(kind, entry.bytes) else { throw .damaged }
@@ -152,7 +149,7 @@ extension SealedFileKeystore {
     }
 
     /// What is in the file now; another program may have written it.
-    private func contents() throws(DeviceIdentityKeystoreError) -> SealedContents {
+    private func contents() throws(PrivateKeyStoreError) -> SealedContents {
         guard let opened else { throw .locked }
         let sealed: SealedFile
         do { sealed = try read() } catch { throw error.plain }
@@ -163,8 +160,8 @@ extension SealedFileKeystore {
     }
 
     private func change(
-        _ body: (inout SealedContents) throws(DeviceIdentityKeystoreError) -> Void
-    ) throws(DeviceIdentityKeystoreError) {
+        _ body: (inout SealedContents) throws(PrivateKeyStoreError) -> Void
+    ) throws(PrivateKeyStoreError) {
         guard let opened else { throw .locked }
         let lock: FileLock?
         do { lock = try FileLock(lockPath) } catch { throw .unavailable }
@@ -182,10 +179,10 @@ public enum SealedFileFault: Error, Hashable, Sendable {
     /// Reading or writing failed.
     case file(FileFault)
     /// The file or the passphrase is not right.
-    case keystore(SignetClient.KeystoreError)
+    case keystore(KeystoreError)
 
     /// What it means once the store is in use.
-    var plain: DeviceIdentityKeystoreError {
+    var plain: PrivateKeyStoreError {
         switch self {
         case .file(.notFound), .file(.openToOthers), .file(.tooLong): .damaged
         case .file: .unavailable

@@ -9,7 +9,7 @@ enum SoftwareKey {
     case edwards(Curve25519.Signing.PrivateKey)
 
     /// 32 new bytes that are a private key of this kind.
-    static func make(_ kind: KeyKind) -> SecretBytes {
+    static func make(_ kind: PrivateKeyKind) -> SecretBytes {
         switch kind {
         case .p256Signing: SecretBytes(copying: P256.Signing.PrivateKey().rawRepresentation)
         case .p256Agreement: SecretBytes(copying: P256.KeyAgreement.PrivateKey().rawRepresentation)
@@ -18,7 +18,7 @@ enum SoftwareKey {
     }
 
     /// nil when the bytes are no such key.
-    init?(_ kind: KeyKind, _ bytes: SecretBytes) {
+    init?(_ kind: PrivateKeyKind, _ bytes: SecretBytes) {
         let key: SoftwareKey? = bytes.withBytes { bytes in
             switch kind {
             case .p256Signing: (try? P256.Signing.PrivateKey(rawRepresentation: bytes)).map { .signing($0) }
@@ -40,7 +40,7 @@ enum SoftwareKey {
         }
     }
 
-    func sign(_ message: [UInt8]) throws(DeviceIdentityKeystoreError) -> [UInt8] {
+    func sign(_ message: [UInt8]) throws(PrivateKeyStoreError) -> [UInt8] {
         switch self {
         case .signing(let key):
             guard let signature = try? key.signature(for: message) else { throw .unavailable }
@@ -52,7 +52,7 @@ enum SoftwareKey {
         }
     }
 
-    func agree(with publicKey: [UInt8], context: [UInt8]) throws(DeviceIdentityKeystoreError) -> SymmetricKey {
+    func agree(with publicKey: [UInt8], context: [UInt8]) throws(PrivateKeyStoreError) -> SymmetricKey {
         guard case .agreement(let key) = self else { throw .unsupported }
         guard let peer = try? P256.KeyAgreement.PublicKey(compressedRepresentation: publicKey),
             let shared = try? key.sharedSecretFromKeyAgreement(with: peer)

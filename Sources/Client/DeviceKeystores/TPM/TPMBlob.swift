@@ -1,6 +1,7 @@
 import CanonicalCoding
 import Crypto
 import DeviceIdentity
+import SignetClient
 
 /// A key or secret that the chip has wrapped.
 ///
@@ -14,7 +15,7 @@ struct TPMBlob: Hashable, Sendable {
     private static let format = Array("signet-tpm/v1\n".utf8)
 
     /// nil for a secret.
-    let kind: KeyKind?
+    let kind: PrivateKeyKind?
     let publicPart: [UInt8]
     let privatePart: [UInt8]
 
@@ -37,7 +38,7 @@ struct TPMBlob: Hashable, Sendable {
         return writer.bytes
     }
 
-    init(kind: KeyKind?, publicPart: [UInt8], privatePart: [UInt8]) {
+    init(kind: PrivateKeyKind?, publicPart: [UInt8], privatePart: [UInt8]) {
         self.kind = kind
         self.publicPart = publicPart
         self.privatePart = privatePart
@@ -49,10 +50,28 @@ struct TPMBlob: Hashable, Sendable {
             throw .invalidCharacter(offset: 0)
         }
         let number = try reader.uint8()
-        kind = KeyKind(rawValue: number)
+        kind = PrivateKeyKind(rawValue: number)
         guard number == 0 || kind != nil else { throw .invalidCharacter(offset: reader.offset) }
         publicPart = Array(try reader.bytes(Int(reader.uint16())))
         privatePart = Array(try reader.bytes(Int(reader.uint16())))
         try reader.end()
+    }
+}
+
+extension TPMBlob {
+    static func file(in folder: String, named name: String) -> DurableFile {
+        DurableFile(path: "\(folder)/\(name)\(suffix)")
+    }
+
+    /// The blob in a file; nil if there is no such file.
+    init?(in file: DurableFile) throws(PrivateKeyStoreError) {
+        guard file.exists else { return nil }
+        let bytes: [UInt8]
+        do { bytes = try file.read(maximumByteCount: Self.maximumByteCount) } catch { throw .unavailable }
+        do { try self.init(decoding: bytes) } catch { throw .damaged }
+    }
+
+    func create(in file: DurableFile) throws(PrivateKeyStoreError) {
+        do { try file.create(encoded) } catch { throw error == .exists ? .nameTaken : .unavailable }
     }
 }

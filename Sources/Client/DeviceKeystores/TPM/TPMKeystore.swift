@@ -11,9 +11,9 @@ public import SignetClient
 ///
 /// Security: the chip signs for whoever has the PIN and this machine. Names of keys are names of files. tpm2-tools talk to
 /// the chip in the clear: whoever reads that bus sees secrets on their way out, and never keys.
-public actor TPMKeystore: DeviceIdentity.Keystore {
+public actor TPMKeystore: PrivateKeyStore {
     /// The chip lets no key out.
-    public nonisolated let capabilities = KeystoreCapabilities(
+    public nonisolated let capabilities = PrivateKeyStoreCapabilities(
         isHardware: true, isExportable: false, isSynced: false, asksForPresence: false)
 
     private let folder: String
@@ -31,64 +31,63 @@ public actor TPMKeystore: DeviceIdentity.Keystore {
     }
 
     /// Takes the PIN for the next uses. Whether it is right shows when the chip is asked.
-    public func unlock(pin: SecretBytes) {
-        // A short text, so that it is an authorization value whatever the PIN is; the chip limits guesses, not its length.
-        let digest = pin.withBytes { SHA256.hash(data: $0) }
-        self.pin = SecretBytes(copying: Hex.encode(Array(digest.prefix(16))))
-    }
+    public func unlock(pin: SecretBytes) { self.pin = TPMTools.authorization(of: pin) }
 
     /// Forgets the PIN.
     public func lock() { pin = nil }
 
     /// Makes a key under a name that is free; Ed25519 is not to be had.
     public func makeKey(
-        _ kind: KeyKind, named name: DeviceIdentity.KeyName
-    ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        _ kind: PrivateKeyKind, named name: PrivateKeyName
+    ) async throws(PrivateKeyStoreError) -> [UInt8] {
         guard kind != .ed25519Signing else { throw .unsupported }
         guard let pin else { throw .locked }
         guard !file(name).exists else { throw .nameTaken }
-        let blob = try await chip.create(kind, pin)
+        let blob = try await using { chip throws(PrivateKeyStoreError) in try chip.create(kind, pin) }
         guard let publicKey = blob.publicKey else { throw .damaged }
         try write(blob, name)
         return publicKey
     }
 
     /// Kind and public key.
-    public func key(named name: DeviceIdentity.KeyName) throws(DeviceIdentityKeystoreError) -> StoredKey? {
+    public func key(named name: PrivateKeyName) throws(PrivateKeyStoreError) -> StoredKey? {
         guard let blob = try read(name), let kind = blob.kind else { return nil }
         guard let publicKey = blob.publicKey else { throw .damaged }
         return StoredKey(kind: kind, publicKey: publicKey)
     }
 
     /// All names, in order.
-    public func names() throws(DeviceIdentityKeystoreError) -> [DeviceIdentity.KeyName] {
+    public func names() throws(PrivateKeyStoreError) -> [PrivateKeyName] {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else { throw .unavailable }
         return files.filter { $0.hasSuffix(TPMBlob.suffix) }
-            .compactMap { DeviceIdentity.KeyName(stored: Array($0.dropLast(TPMBlob.suffix.count).utf8)) }
+            .compactMap { PrivateKeyName(stored: Array($0.dropLast(TPMBlob.suffix.count).utf8)) }
             .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
     /// Signs.
     public func sign(
-        _ message: [UInt8], with name: DeviceIdentity.KeyName, _ grant: consuming PresenceGrant
-    ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
+        _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> [UInt8] {
         guard let pin else { throw .locked }
         guard let blob = try read(name) else { throw .noSuchKey }
         guard blob.kind == .p256Signing else { throw .unsupported }
-        return try await chip.sign(message, with: blob, pin)
+        return try await using { chip throws(PrivateKeyStoreError) in try chip.sign(message, with: blob, pin) }
     }
 
     /// Agrees on a key.
     public func agree(
-        with publicKey: [UInt8], context: [UInt8], using name: DeviceIdentity.KeyName, _ grant: consuming PresenceGrant
-    ) async throws(DeviceIdentityKeystoreError) -> SymmetricKey {
+        with publicKey: [UInt8], context: [UInt8], using name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey {
         guard let pin else { throw .locked }
         guard let blob = try read(name) else { throw .noSuchKey }
         guard blob.kind == .p256Agreement else { throw .unsupported }
         guard let peer = try? P256.KeyAgreement.PublicKey(compressedRepresentation: publicKey) else {
             throw .invalidInput
         }
-        let shared = try await chip.sharedX(with: Array(peer.x963Representation.dropFirst()), blob, pin)
+        let point = Array(peer.x963Representation.dropFirst())
+        let shared = try await using { chip throws(PrivateKeyStoreError) in
+            try chip.sharedX(with: point, blob, pin)
+        }
         return shared.withBytes { bytes in
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: bytes), salt: [UInt8](), info: context, outputByteCount: 32)
@@ -97,45 +96,50 @@ public actor TPMKeystore: DeviceIdentity.Keystore {
 
     /// Keeps a secret.
     public func keep(
-        _ secret: SymmetricKey, named name: DeviceIdentity.KeyName
-    ) async throws(DeviceIdentityKeystoreError) {
+        _ secret: SymmetricKey, named name: PrivateKeyName
+    ) async throws(PrivateKeyStoreError) {
         guard (16...64).contains(secret.bitCount / 8) else { throw .invalidInput }
         guard let pin else { throw .locked }
         guard !file(name).exists else { throw .nameTaken }
-        try write(try await chip.seal(secret.withUnsafeBytes { SecretBytes(copying: $0) }, pin), name)
+        let bytes = secret.withUnsafeBytes { SecretBytes(copying: $0) }
+        let blob = try await using { chip throws(PrivateKeyStoreError) in try chip.seal(bytes, pin) }
+        try write(blob, name)
     }
 
     /// Gives a secret back.
     public func secret(
-        named name: DeviceIdentity.KeyName, _ grant: consuming PresenceGrant
-    ) async throws(DeviceIdentityKeystoreError) -> SymmetricKey {
+        named name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey {
         guard let pin else { throw .locked }
         guard let blob = try read(name) else { throw .noSuchKey }
         guard blob.kind == nil else { throw .unsupported }
-        return try await chip.unseal(blob, pin).withBytes { SymmetricKey(data: $0) }
+        let secret = try await using { chip throws(PrivateKeyStoreError) in try chip.unseal(blob, pin) }
+        return secret.withBytes { SymmetricKey(data: $0) }
     }
 
     /// Erases.
-    public func erase(_ name: DeviceIdentity.KeyName) throws(DeviceIdentityKeystoreError) {
+    public func erase(_ name: PrivateKeyName) throws(PrivateKeyStoreError) {
         guard unlink(file(name).path) == 0 || errno == ENOENT else { throw .unavailable }
     }
 
-    private func file(_ name: DeviceIdentity.KeyName) -> DurableFile {
-        DurableFile(path: "\(folder)/\(String(decoding: name.bytes, as: UTF8.self))\(TPMBlob.suffix)")
+    private func using<Value: Sendable>(
+        _ body: @escaping @Sendable (TPMTools) throws(PrivateKeyStoreError) -> Value
+    ) async throws(PrivateKeyStoreError) -> Value {
+        let chip = chip
+        return try await ToolRunner.awaiting { () throws(PrivateKeyStoreError) in try body(chip) }
     }
 
-    private func read(_ name: DeviceIdentity.KeyName) throws(DeviceIdentityKeystoreError) -> TPMBlob? {
-        guard file(name).exists else { return nil }
-        let bytes: [UInt8]
-        do { bytes = try file(name).read(maximumByteCount: TPMBlob.maximumByteCount) } catch { throw .unavailable }
-        do { return try TPMBlob(decoding: bytes) } catch { throw .damaged }
+    private func file(_ name: PrivateKeyName) -> DurableFile {
+        TPMBlob.file(in: folder, named: String(decoding: name.bytes, as: UTF8.self))
+    }
+
+    private func read(_ name: PrivateKeyName) throws(PrivateKeyStoreError) -> TPMBlob? {
+        try TPMBlob(in: file(name))
     }
 
     private func write(
-        _ blob: TPMBlob, _ name: DeviceIdentity.KeyName
-    ) throws(DeviceIdentityKeystoreError) {
-        do { try file(name).create(blob.encoded) } catch {
-            throw error == .exists ? .nameTaken : .unavailable
-        }
+        _ blob: TPMBlob, _ name: PrivateKeyName
+    ) throws(PrivateKeyStoreError) {
+        try blob.create(in: file(name))
     }
 }

@@ -1,3 +1,4 @@
+import CanonicalCoding
 import Crypto
 import DeviceIdentity
 import Foundation
@@ -5,43 +6,49 @@ import SignetClient
 
 /// What tpm2-tools do for a ``TPMKeystore``, each in a folder of its own in memory that is gone afterwards.
 struct TPMTools: Sendable {
+    /// What the chip asks for before it uses a key: a short text, whatever the PIN is; the chip limits guesses, not its length.
+    static func authorization(of pin: SecretBytes) -> SecretBytes {
+        let digest = pin.withBytes { SHA256.hash(data: $0) }
+        return SecretBytes(copying: Hex.encode(Array(digest.prefix(16))))
+    }
+
     private static let fixed = "fixedtpm|fixedparent|userwithauth"
     private let tools: ToolRunner
 
     init(_ tools: ToolRunner) { self.tools = tools }
 
     /// Makes a key in the chip.
-    func create(_ kind: KeyKind, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
+    func create(_ kind: PrivateKeyKind, _ pin: SecretBytes) throws(PrivateKeyStoreError) -> TPMBlob {
         let (scheme, use) = kind == .p256Signing ? ("ecc:ecdsa-sha256", "sign") : ("ecc:ecdh", "decrypt")
-        return try await blob(
+        return try blob(
             kind, ["-G", scheme, "-a", "\(Self.fixed)|sensitivedataorigin|\(use)", "-p", "file:-"], pin)
     }
 
     /// Has the chip seal a secret.
-    func seal(_ secret: SecretBytes, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
+    func seal(_ secret: SecretBytes, _ pin: SecretBytes) throws(PrivateKeyStoreError) -> TPMBlob {
         let scratch = try TPMScratchFolder()
         try scratch.write(pin, to: "pin")
-        return try await blob(nil, ["-a", Self.fixed, "-i", "-", "-p", "file:\(scratch["pin"])"], secret)
+        return try blob(nil, ["-a", Self.fixed, "-i", "-", "-p", "file:\(scratch["pin"])"], secret)
     }
 
     private func blob(
-        _ kind: KeyKind?, _ options: [String], _ input: SecretBytes
-    ) async throws(DeviceIdentityKeystoreError) -> TPMBlob {
+        _ kind: PrivateKeyKind?, _ options: [String], _ input: SecretBytes
+    ) throws(PrivateKeyStoreError) -> TPMBlob {
         let scratch = try TPMScratchFolder()
-        try await primary(scratch)
+        try primary(scratch)
         let parts = ["-C", scratch["primary"], "-u", scratch["public"], "-r", scratch["private"]]
-        try await tool("tpm2_create", parts + options, input)
+        try tool("tpm2_create", parts + options, input)
         return TPMBlob(kind: kind, publicPart: try scratch.read("public"), privatePart: try scratch.read("private"))
     }
 
     /// r || s, 64 bytes.
     func sign(
         _ message: [UInt8], with blob: TPMBlob, _ pin: SecretBytes
-    ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
-        let scratch = try await loaded(blob)
+    ) throws(PrivateKeyStoreError) -> [UInt8] {
+        let scratch = try loaded(blob)
         try scratch.write(SecretBytes(copying: Array(SHA256.hash(data: message))), to: "digest")
         let options = ["-c", scratch["key"], "-g", "sha256", "-f", "plain", "-p", "file:-", "-o", scratch["signature"]]
-        try await tool("tpm2_sign", options + ["-d", scratch["digest"]], pin)
+        try tool("tpm2_sign", options + ["-d", scratch["digest"]], pin)
         guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: scratch.read("signature")) else {
             throw .damaged
         }
@@ -51,12 +58,12 @@ struct TPMTools: Sendable {
     /// The x coordinate of the shared point, 32 bytes; `peer` is x || y.
     func sharedX(
         with peer: [UInt8], _ blob: TPMBlob, _ pin: SecretBytes
-    ) async throws(DeviceIdentityKeystoreError) -> SecretBytes {
-        let scratch = try await loaded(blob)
+    ) throws(PrivateKeyStoreError) -> SecretBytes {
+        let scratch = try loaded(blob)
         let point = [0, 68, 0, 32] + peer.prefix(32) + [0, 32] + peer.suffix(32)
         try scratch.write(SecretBytes(copying: point), to: "peer")
         let options = ["-c", scratch["key"], "-u", scratch["peer"], "-p", "file:-", "-o", scratch["shared"]]
-        try await tool("tpm2_ecdhzgen", options, pin)
+        try tool("tpm2_ecdhzgen", options, pin)
         var shared = try scratch.read("shared")
         defer { shared.wipe() }
         guard shared.count >= 4, shared.count >= 4 + Int(shared[3]), shared[3] <= 32, shared[2] == 0 else {
@@ -69,35 +76,35 @@ struct TPMTools: Sendable {
     }
 
     /// What ``seal(_:_:)`` sealed.
-    func unseal(_ blob: TPMBlob, _ pin: SecretBytes) async throws(DeviceIdentityKeystoreError) -> SecretBytes {
-        let scratch = try await loaded(blob)
-        var secret = try await tool("tpm2_unseal", ["-c", scratch["key"], "-p", "file:-"], pin)
+    func unseal(_ blob: TPMBlob, _ pin: SecretBytes) throws(PrivateKeyStoreError) -> SecretBytes {
+        let scratch = try loaded(blob)
+        var secret = try tool("tpm2_unseal", ["-c", scratch["key"], "-p", "file:-"], pin)
         defer { secret.wipe() }
         return SecretBytes(copying: secret)
     }
 
-    private func loaded(_ blob: TPMBlob) async throws(DeviceIdentityKeystoreError) -> TPMScratchFolder {
+    private func loaded(_ blob: TPMBlob) throws(PrivateKeyStoreError) -> TPMScratchFolder {
         let scratch = try TPMScratchFolder()
         try scratch.write(SecretBytes(copying: blob.publicPart), to: "public")
         try scratch.write(SecretBytes(copying: blob.privatePart), to: "private")
-        try await primary(scratch)
+        try primary(scratch)
         let parts = ["-C", scratch["primary"], "-u", scratch["public"], "-r", scratch["private"], "-c", scratch["key"]]
-        try await tool("tpm2_load", ["-Q"] + parts, nil)
+        try tool("tpm2_load", ["-Q"] + parts, nil)
         return scratch
     }
 
     /// The key under which the others are wrapped: the chip makes the same one each time.
-    private func primary(_ scratch: TPMScratchFolder) async throws(DeviceIdentityKeystoreError) {
-        try await tool("tpm2_createprimary", ["-Q", "-C", "o", "-G", "ecc", "-c", scratch["primary"]], nil)
+    private func primary(_ scratch: TPMScratchFolder) throws(PrivateKeyStoreError) {
+        try tool("tpm2_createprimary", ["-Q", "-C", "o", "-G", "ecc", "-c", scratch["primary"]], nil)
     }
 
     /// Runs one, and frees the chip's memory behind it, which a chip without a resource broker does not do itself.
     @discardableResult
     private func tool(
         _ name: String, _ arguments: [String], _ input: SecretBytes?
-    ) async throws(DeviceIdentityKeystoreError) -> [UInt8] {
-        guard let outcome = await tools.run(name, arguments, input) else { throw .absent }
-        _ = await tools.run("tpm2_flushcontext", ["-t"], nil)
+    ) throws(PrivateKeyStoreError) -> [UInt8] {
+        guard let outcome = tools.run(name, arguments, input) else { throw .absent }
+        _ = tools.run("tpm2_flushcontext", ["-t"], nil)
         guard outcome.status != 0 else { return outcome.output }
         let complaints = outcome.complaints.lowercased()
         // TPM_RC_LOCKOUT, TPM_RC_AUTH_FAIL, TPM_RC_INTEGRITY and kin of the wrapped part, in tpm2-tools' words.
@@ -117,7 +124,7 @@ final class TPMScratchFolder: Sendable {
     private let hold: Int32
 
     /// - Parameter place: where the folder is made; nil for memory.
-    init(in place: String? = nil) throws(DeviceIdentityKeystoreError) {
+    init(in place: String? = nil) throws(PrivateKeyStoreError) {
         let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path()
         let place = place ?? memory
         Self.clear(place)
@@ -154,12 +161,12 @@ final class TPMScratchFolder: Sendable {
 
     subscript(name: String) -> String { "\(path)/\(name)" }
 
-    func write(_ bytes: SecretBytes, to name: String) throws(DeviceIdentityKeystoreError) {
+    func write(_ bytes: SecretBytes, to name: String) throws(PrivateKeyStoreError) {
         let isWritten = bytes.withBytes { FileManager.default.createFile(atPath: self[name], contents: Data($0)) }
         guard isWritten else { throw .unavailable }
     }
 
-    func read(_ name: String) throws(DeviceIdentityKeystoreError) -> [UInt8] {
+    func read(_ name: String) throws(PrivateKeyStoreError) -> [UInt8] {
         guard let data = FileManager.default.contents(atPath: self[name]) else { throw .unavailable }
         return Array(data)
     }

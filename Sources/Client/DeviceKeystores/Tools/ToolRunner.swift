@@ -18,11 +18,11 @@ package struct ToolRunner: Sendable {
         }
     }
 
-    /// Runs a program with arguments and standard input; nil when this system has no such program.
-    package let run: @Sendable (_ tool: String, _ arguments: [String], _ input: SecretBytes?) async -> Outcome?
+    /// Runs a program with arguments and standard input, and blocks until it ends; nil when this system has no such program.
+    package let run: @Sendable (_ tool: String, _ arguments: [String], _ input: SecretBytes?) -> Outcome?
 
     package init(
-        run: @escaping @Sendable (_ tool: String, _ arguments: [String], _ input: SecretBytes?) async -> Outcome?
+        run: @escaping @Sendable (_ tool: String, _ arguments: [String], _ input: SecretBytes?) -> Outcome?
     ) { self.run = run }
 
     /// The programs on the `PATH`.
@@ -30,13 +30,22 @@ package struct ToolRunner: Sendable {
     /// - Parameter environment: further variables.
     package static func system(environment: [String: String] = [:]) -> ToolRunner {
         ToolRunner { tool, arguments, input in
-            guard let path = find(tool) else { return nil }
-            return await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    continuation.resume(returning: end(of: path, arguments, input, environment))
+            find(tool).map { end(of: $0, arguments, input, environment) }
+        }
+    }
+
+    /// Does what blocks on a thread of its own, so that the caller's task gives its thread away meanwhile.
+    static func awaiting<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(PrivateKeyStoreError) -> Value
+    ) async throws(PrivateKeyStoreError) -> Value {
+        let result: Result<Value, PrivateKeyStoreError> = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                do throws(PrivateKeyStoreError) { continuation.resume(returning: .success(try body())) } catch {
+                    continuation.resume(returning: .failure(error))
                 }
             }
         }
+        return try result.get()
     }
 
     private static func find(_ tool: String) -> String? {
@@ -44,7 +53,6 @@ package struct ToolRunner: Sendable {
         return folders.map { "\($0)/\(tool)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Blocks; on a thread of its own.
     private static func end(
         of path: String, _ arguments: [String], _ input: SecretBytes?, _ environment: [String: String]
     ) -> Outcome {

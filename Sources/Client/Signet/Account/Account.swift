@@ -50,23 +50,25 @@ public actor Account {
     /// - Parameters:
     ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
     ///   - passphrase: what the keys are sealed under; refused when it is guessed too soon.
+    ///   - place: what is to hold a part of the keys that the home folder lacks: a TPM, a keyring; nil for none.
     /// - Throws: ``SignetError``.
     public static func create(
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
-        surroundings: Surroundings = .system
+        keysAt place: KeystorePlaceKind? = nil, surroundings: Surroundings = .system
     ) async throws(SignetError) -> Account {
-        let beginning = try begin(handle, profile, folder, withIdentity: true, passphrase, surroundings)
+        let beginning = try begin(handle, profile, folder, withIdentity: true, place, passphrase, surroundings)
         _ = try await beginning.register()
         return try await Account(try beginning.home.reopened(), beginning.secrets)
     }
 
     static func begin(
         _ handle: Handle, _ profile: DirectoryProfile, _ folder: HomeFolder, withIdentity: Bool,
-        _ passphrase: SecretBytes, _ surroundings: Surroundings
+        _ place: KeystorePlaceKind?, _ passphrase: SecretBytes, _ surroundings: Surroundings
     ) throws(SignetError) -> AccountBeginning {
         do {
             return try AccountBeginning(
-                of: handle, at: profile, in: folder, withIdentity: withIdentity, surroundings: surroundings
+                of: handle, at: profile, in: folder, withIdentity: withIdentity, keysAt: place,
+                surroundings: surroundings
             ) { isNew in
                 if isNew, let weakness = SecretWeakness.first(of: passphrase, knowing: [handle.description]) {
                     throw SignetError.weakPassphrase(weakness)

@@ -18,24 +18,32 @@ public struct AccountBeginning: Sendable {
     /// - Parameters:
     ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
     ///   - withIdentity: whether this is the account's first device.
+    ///   - place: what is to hold a part of the keystore; nil: nothing, or what holds a part of the keys that are there.
     ///   - passphrase: gives the passphrase: a new one, or that of the keys that are there.
     /// - Throws: ``SignetError``, and whatever `passphrase` throws.
     public init(
         of handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, withIdentity: Bool = true,
-        surroundings: Surroundings = .system, passphrase: (_ isNew: Bool) throws -> SecretBytes
+        keysAt place: KeystorePlaceKind? = nil, surroundings: Surroundings = .system,
+        passphrase: (_ isNew: Bool) throws -> SecretBytes
     ) throws {
         lock = try Self.lock(folder)
         if let keystore = try OpenHome.keystore(in: folder) {
             home = try OpenHome(folder, isBeginning: true, in: surroundings)
-            try Self.check(home, keystore, handle, profile, withIdentity: withIdentity)
+            try Self.check(home, keystore, handle, profile, withIdentity: withIdentity, place)
             secrets = try Self.open(keystore, in: folder, with: try passphrase(false))
             isNew = false
             return
         }
         let secret = try passphrase(true)
         do {
-            secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
-            let keystore = try Keystore(sealing: secrets, under: secret)
+            let keystore: Keystore
+            if let place {
+                (keystore, secrets) = try Keystore.make(
+                    for: handle, withIdentity: withIdentity, under: secret, at: folder.place(place))
+            } else {
+                secrets = try DeviceSecrets.generate(for: handle, withIdentity: withIdentity)
+                keystore = try Keystore(sealing: secrets, under: secret)
+            }
             try folder.setAsideStore(notOf: profile.trust)
             try folder.directory.replace(with: profile.encoded)
             try folder.keystore.create(keystore.encoded)
@@ -84,7 +92,8 @@ public struct AccountBeginning: Sendable {
 
     /// Only what was begun here is gone on with.
     private static func check(
-        _ home: OpenHome, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile, withIdentity: Bool
+        _ home: OpenHome, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile, withIdentity: Bool,
+        _ place: KeystorePlaceKind?
     ) throws(SignetError) {
         let folder = home.folder.path
         guard keystore.handle != handle || home.profile == profile else {
@@ -96,12 +105,15 @@ public struct AccountBeginning: Sendable {
         guard keystore.handle == handle, (keystore.identityKey != nil) == withIdentity else {
             throw .isTaken(folder: folder, by: .account(keystore.handle))
         }
+        guard place == nil || place == keystore.place else {
+            throw .isTaken(folder: folder, by: .keysElsewhere(handle))
+        }
     }
 
     static func open(
         _ keystore: Keystore, in folder: HomeFolder, with passphrase: SecretBytes
     ) throws(SignetError) -> DeviceSecrets {
-        do { return try keystore.open(with: passphrase) } catch {
+        do { return try folder.open(keystore, with: passphrase) } catch {
             throw .keystore(error, path: folder.keystore.path)
         }
     }

@@ -32,7 +32,7 @@ extension OpenHome {
         of action: PresenceAction, asking question: @escaping PassphraseQuestion
     ) async throws(SignetError) -> Approval {
         guard let keystore else { throw .noAccount(folder: folder.path) }
-        let presence = PassphrasePresence(opening: keystore, asking: question)
+        let presence = PassphrasePresence(opening: keystore, in: folder, asking: question)
         let desk = PresencePrompter(asking: presence, remembering: folder.presence, clock: surroundings.now)
         let grant: PresenceGrant
         do throws(PresenceRefusal) { grant = try await desk.grant(for: action, unlocking: true) } catch {
@@ -46,20 +46,24 @@ extension OpenHome {
 
 /// Asks for the passphrase, and opens the account's keys with it.
 private actor PassphrasePresence: Presence {
-    private let keystore: SignetClient.Keystore
+    private let keystore: Keystore
+    private let folder: HomeFolder
     private let question: PassphraseQuestion
     private(set) var opened: (secrets: DeviceSecrets, passphrase: SecretBytes)?
-    private(set) var fault: SignetClient.KeystoreError?
+    private(set) var fault: KeystoreError?
 
-    init(opening keystore: SignetClient.Keystore, asking question: @escaping PassphraseQuestion) {
+    init(
+        opening keystore: Keystore, in folder: HomeFolder, asking question: @escaping PassphraseQuestion
+    ) {
         self.keystore = keystore
+        self.folder = folder
         self.question = question
     }
 
     func answer(_ prompt: PresencePrompt) async -> PresenceOutcome {
         guard let passphrase = await question(prompt.action) else { return .declined }
-        do throws(SignetClient.KeystoreError) {
-            opened = (try keystore.open(with: passphrase), passphrase)
+        do throws(KeystoreError) {
+            opened = (try folder.open(keystore, with: passphrase), passphrase)
             return .present
         } catch .wrongPassphraseOrDamaged {
             return .failed

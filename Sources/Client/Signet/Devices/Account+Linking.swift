@@ -11,12 +11,13 @@ extension Account {
     /// - Parameters:
     ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
     ///   - passphrase: what the keys are sealed under; refused when it is guessed too soon.
+    ///   - place: what is to hold a part of the keys that the home folder lacks; nil for none.
     /// - Throws: ``SignetError``.
     public static func makeCard(
         for handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
-        surroundings: Surroundings = .system
+        keysAt place: KeystorePlaceKind? = nil, surroundings: Surroundings = .system
     ) async throws(SignetError) -> MadeCard {
-        try await begin(handle, profile, folder, withIdentity: false, passphrase, surroundings).card()
+        try await begin(handle, profile, folder, withIdentity: false, place, passphrase, surroundings).card()
     }
 
     /// On the new device, once the other one has added it: accepts the account, and opens it.

@@ -24,13 +24,15 @@ public struct AccountRecovery: Sendable {
     ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
     ///   - passphrase: what the new keys are sealed under; refused when it is guessed too soon.
     ///   - name: what guardians are shown as this device's name.
+    ///   - place: what is to hold a part of the keys that the home folder lacks; nil for none.
     /// - Throws: ``SignetError``.
     public static func begin(
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
         calling name: String, with paper: AskKey? = nil, naming guardians: [Handle] = [], withFormer: Bool = false,
-        surroundings: Surroundings = .system
+        keysAt place: KeystorePlaceKind? = nil, surroundings: Surroundings = .system
     ) async throws(SignetError) -> (recovery: AccountRecovery, progress: RecoveryProgress) {
-        let beginning = try Account.begin(handle, profile, folder, withIdentity: true, passphrase, surroundings)
+        let beginning = try Account.begin(
+            handle, profile, folder, withIdentity: true, place, passphrase, surroundings)
         let progress = try await beginning.recover(
             calling: name, with: paper, naming: guardians, withFormer: withFormer)
         return (AccountRecovery(beginning.home, beginning.secrets), progress)
@@ -81,6 +83,7 @@ extension AccountBeginning {
     ///
     /// - Parameters:
     ///   - name: what guardians are shown as this device's name.
+    ///   - place: what is to hold a part of the keys that the home folder lacks; nil for none.
     ///   - paper: begins at once, with what ``Account/recoveryPaper(_:)`` gave.
     ///   - guardians: whom the user remembers: once somebody is named, a code is shown for them, and for nobody else who answers.
     ///   - withFormer: demands those from before the last change of guardians.

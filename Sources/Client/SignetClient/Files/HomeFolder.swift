@@ -29,6 +29,7 @@ import VRF
 /// | `store-….sqlite`, `directory-…` | the same of another directory, which was only looked at |
 /// | `pin-reports` | connections in which no key was pinned |
 /// | `rings` | which rings of calls were heard |
+/// | `tpm` | what a chip has wrapped, if it holds a part of the keystore |
 /// | `keystore.refused`, `directory.refused` | keys of an account that the directory would not register |
 public struct HomeFolder: Sendable {
     /// The folder.

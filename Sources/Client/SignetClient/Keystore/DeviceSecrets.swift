@@ -2,7 +2,7 @@ package import Crypto
 public import KeyTransparency
 public import SignetAPI
 
-/// The private keys of this device, and on the first device the account's identity key.
+/// The private keys of this device, and on the first device the account's identity key, or what signs with it.
 ///
 /// Security: not codable, not printable; private halves are used in here and never handed out.
 public struct DeviceSecrets: Sendable {
@@ -16,7 +16,14 @@ public struct DeviceSecrets: Sendable {
     let signing: SecretBytes
     let agreement: SecretBytes
     let kem: SecretBytes
-    let identity: SecretBytes?
+    let identity: Identity?
+
+    /// Where the private half of the identity key is.
+    enum Identity: Sendable {
+        case held(SecretBytes)
+        /// In a place that signs by itself.
+        case elsewhere(any IdentitySigner)
+    }
 
     /// Makes new keys.
     ///
@@ -25,20 +32,26 @@ public struct DeviceSecrets: Sendable {
     public static func generate(
         for handle: Handle, withIdentity: Bool
     ) throws(KeystoreError) -> DeviceSecrets {
+        try generate(
+            for: handle,
+            identity: withIdentity
+                ? .held(SecretBytes(copying: P256.Signing.PrivateKey().rawRepresentation)) : nil)
+    }
+
+    static func generate(for handle: Handle, identity: Identity?) throws(KeystoreError) -> DeviceSecrets {
         do {
             return try DeviceSecrets(
                 handle: handle,
                 signing: SecretBytes(copying: Curve25519.Signing.PrivateKey().rawRepresentation),
                 agreement: SecretBytes(copying: P256.KeyAgreement.PrivateKey().rawRepresentation),
                 kem: SecretBytes(copying: XWingMLKEM768X25519.PrivateKey.generate().seedRepresentation),
-                identity: withIdentity
-                    ? SecretBytes(copying: P256.Signing.PrivateKey().rawRepresentation) : nil)
+                identity: identity)
         } catch { throw .keysDoNotFit }
     }
 
     init(
         handle: Handle, signing: SecretBytes, agreement: SecretBytes, kem: SecretBytes,
-        identity: SecretBytes?
+        identity: Identity?
     ) throws(KeystoreError) {
         self.handle = handle
         self.signing = signing
@@ -50,8 +63,11 @@ public struct DeviceSecrets: Sendable {
                 signing: Array(Self.signingKey(signing).publicKey.rawRepresentation),
                 agreement: Array(Self.agreementKey(agreement).publicKey.compressedRepresentation),
                 kem: Array(Self.kemKey(kem).publicKey.rawRepresentation))
-            identityKey = try identity.map {
-                Array(try Self.identityPrivateKey($0).publicKey.compressedRepresentation)
+            switch identity {
+            case nil: identityKey = nil
+            case .held(let secret):
+                identityKey = Array(try Self.identityPrivateKey(secret).publicKey.compressedRepresentation)
+            case .elsewhere(let signer): identityKey = signer.publicKey
             }
         } catch { throw .keysDoNotFit }
     }
@@ -69,12 +85,16 @@ public struct DeviceSecrets: Sendable {
     /// Signs with the identity key: ECDSA on P-256 with SHA-256, r || s, 64 bytes; nil on a device
     /// that does not hold it.
     ///
-    /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
+    /// - Throws: ``KeystoreError/place(_:_:)``, from a place that signs by itself; ``KeystoreError/keysDoNotFit``: a bug.
     package func signAsIdentity(_ message: [UInt8]) throws(KeystoreError) -> [UInt8]? {
-        guard let identity else { return nil }
-        do {
-            return Array(try Self.identityPrivateKey(identity).signature(for: message).rawRepresentation)
-        } catch { throw .keysDoNotFit }
+        switch identity {
+        case nil: return nil
+        case .held(let secret):
+            do {
+                return Array(try Self.identityPrivateKey(secret).signature(for: message).rawRepresentation)
+            } catch { throw .keysDoNotFit }
+        case .elsewhere(let signer): return try signer.sign(message)
+        }
     }
 
     /// Lends the private halves that open what is encrypted to this device.

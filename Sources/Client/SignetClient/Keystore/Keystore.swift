@@ -8,13 +8,15 @@ public import KeyTransparency
     import Foundation
 #endif
 
-/// A device's private keys, sealed under a passphrase.
+/// A device's private keys, sealed under a passphrase, and if the user chose so under a secret too that a place outside the file holds.
 ///
-/// Wire form, integers big-endian: `signet-keystore/v1` LF; u32 passes, u32 memory in KiB; 16-byte salt;
-/// 12-byte nonce; u8 handle length, handle; 1281 bytes of public device keys; presence byte 0 or 1 and,
-/// if 1, the 33-byte identity key; then the sealed part: AES-256-GCM under the key that Argon2id makes of
-/// the passphrase, with everything before it as associated data. Inside: 32-byte Ed25519 seed, 32-byte
-/// P-256 scalar, 32-byte X-Wing seed, and the 32-byte P-256 identity scalar if the header has its key.
+/// Wire form, integers big-endian: `signet-keystore/v1` LF, or for one with a place `signet-keystore/v2` LF and u8
+/// ``KeystorePlaceKind``; u32 passes, u32 memory in KiB; 16-byte salt; 12-byte nonce; u8 handle length, handle; 1281 bytes of public
+/// device keys; u8 where the private identity key is (0: on another device, 1: inside, and in v2 2: in the place) and, unless 0, the
+/// 33-byte identity key; then the sealed part: AES-256-GCM with everything before it as associated data. Its key is what Argon2id
+/// makes of the passphrase, 32 bytes; in v2, HKDF-SHA-256 without salt of these and the place's secret, with the info
+/// `signet-keystore/v2 seal` LF. Inside: 32-byte Ed25519 seed, 32-byte P-256 scalar, 32-byte X-Wing seed, and the 32-byte P-256
+/// identity scalar if it is inside. The PIN for the place is HKDF-SHA-256 of Argon2id's key with the info `signet-keystore/v2 pin` LF.
 public struct Keystore: Hashable, Sendable {
     /// No keystore is longer, in bytes.
     public static let maximumByteCount = 4096
@@ -23,10 +25,14 @@ public struct Keystore: Hashable, Sendable {
     public let handle: Handle
     /// The device's public keys.
     public let keys: DeviceKeys
-    /// The account's identity key, if its private half is inside; 33 bytes.
+    /// The account's identity key, if this device holds it; 33 bytes.
     public let identityKey: [UInt8]?
     /// What a guess at the passphrase costs.
     public let cost: KeystoreCost
+    /// What holds a part of it; nil if the passphrase alone opens it.
+    public let place: KeystorePlaceKind?
+    /// Whether the private identity key is in that place, which signs by itself.
+    public let isIdentityInPlace: Bool
     /// The wire form.
     public let encoded: [UInt8]
 
@@ -35,29 +41,35 @@ public struct Keystore: Hashable, Sendable {
     private let headerByteCount: Int
 
     private static let format = Array("signet-keystore/v1\n".utf8)
+    private static let formatWithPlace = Array("signet-keystore/v2\n".utf8)
     private static let tagByteCount = 16
 
     /// Reads a file; nothing is opened, and the header is not yet authenticated.
     ///
     /// - Throws: ``KeystoreError``.
     public init(decoding bytes: [UInt8]) throws(KeystoreError) {
-        guard bytes.starts(with: Self.format) else { throw .unknownFormat }
+        let hasPlace = bytes.starts(with: Self.formatWithPlace)
+        guard hasPlace || bytes.starts(with: Self.format) else { throw .unknownFormat }
+        let presence: UInt8
         do {
             var reader = ByteReader(bytes)
             _ = try reader.bytes(Self.format.count)
+            place = hasPlace ? KeystorePlaceKind(rawValue: try reader.uint8()) : nil
             cost = KeystoreCost(passes: try reader.uint32(), memory: try reader.uint32())
             salt = Array(try reader.bytes(PassphraseKey.saltByteCount))
             nonce = Array(try reader.bytes(12))
             handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
             keys = try DeviceKeys(from: &reader)
-            identityKey = try reader.uint8() == 0 ? nil : Array(reader.bytes(33))
+            presence = try reader.uint8()
+            identityKey = presence == 0 ? nil : Array(try reader.bytes(33))
             headerByteCount = reader.offset
-            _ = try reader.bytes(32 * (identityKey == nil ? 3 : 4) + Self.tagByteCount)
+            _ = try reader.bytes(32 * (presence == 1 ? 4 : 3) + Self.tagByteCount)
             try reader.end()
         } catch let error as CanonicalCodingError {
             throw .malformed(error)
         } catch { throw .unknownFormat }
-        guard bytes[headerByteCount - (identityKey == nil ? 1 : 34)] <= 1 else { throw .unknownFormat }
+        guard presence <= (hasPlace ? 2 : 1), (place != nil) == hasPlace else { throw .unknownFormat }
+        isIdentityInPlace = presence == 2
         try cost.check()
         encoded = bytes
     }
@@ -69,9 +81,37 @@ public struct Keystore: Hashable, Sendable {
         sealing secrets: DeviceSecrets, under passphrase: SecretBytes, cost: KeystoreCost = .standard
     ) throws(KeystoreError) {
         let salt = Self.random(PassphraseKey.saltByteCount)
-        let nonce = Self.random(12)
-        let header = Self.header(secrets, cost: cost, salt: salt, nonce: nonce)
         let key = try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+        try self.init(sealing: secrets, under: key, place: nil, cost: cost, salt: salt)
+    }
+
+    /// Makes new keys, and seals them under a passphrase and a place's secret.
+    ///
+    /// - Parameters:
+    ///   - withIdentity: whether this is the account's first device. The place makes the identity key, if it signs by itself.
+    ///   - place: made its part when this returns; nothing refers to it if this throws.
+    /// - Throws: ``KeystoreError``.
+    public static func make(
+        for handle: Handle, withIdentity: Bool, under passphrase: SecretBytes, at place: any KeystorePlace,
+        cost: KeystoreCost = .standard
+    ) throws(KeystoreError) -> (keystore: Keystore, secrets: DeviceSecrets) {
+        let salt = random(PassphraseKey.saltByteCount)
+        let key = try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+        let part = try place.make(named: salt, pin: pin(from: key), withIdentity: withIdentity)
+        let secrets =
+            if let signer = part.identity {
+                try DeviceSecrets.generate(for: handle, identity: .elsewhere(signer))
+            } else { try DeviceSecrets.generate(for: handle, withIdentity: withIdentity) }
+        let both = sealingKey(key, part.secret)
+        return (try Keystore(sealing: secrets, under: both, place: place.kind, cost: cost, salt: salt), secrets)
+    }
+
+    private init(
+        sealing secrets: DeviceSecrets, under key: SymmetricKey, place: KeystorePlaceKind?, cost: KeystoreCost,
+        salt: [UInt8]
+    ) throws(KeystoreError) {
+        let nonce = Self.random(12)
+        let header = Self.header(secrets, place: place, cost: cost, salt: salt, nonce: nonce)
         let plaintext = secrets.joined()
         do {
             let box = try plaintext.withBytes {
@@ -85,9 +125,16 @@ public struct Keystore: Hashable, Sendable {
 
     /// Opens it.
     ///
+    /// - Parameter place: what holds a part of it; see ``place``.
     /// - Throws: ``KeystoreError``; ``KeystoreError/wrongPassphraseOrDamaged`` covers both.
-    public func open(with passphrase: SecretBytes) throws(KeystoreError) -> DeviceSecrets {
-        try open(under: try key(from: passphrase))
+    public func open(
+        with passphrase: SecretBytes, at place: (any KeystorePlace)? = nil
+    ) throws(KeystoreError) -> DeviceSecrets {
+        guard let kind = self.place else { return try open(under: try key(from: passphrase)) }
+        guard let place, place.kind == kind else { throw .place(kind, .notGiven) }
+        let key = try key(from: passphrase)
+        let part = try place.part(named: salt, pin: Self.pin(from: key))
+        return try open(under: Self.sealingKey(key, part.secret), signer: part.identity)
     }
 
     /// The key that the passphrase makes with this salt and cost: the slow part of opening.
@@ -95,7 +142,9 @@ public struct Keystore: Hashable, Sendable {
         try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
     }
 
-    package func open(under key: SymmetricKey) throws(KeystoreError) -> DeviceSecrets {
+    package func open(
+        under key: SymmetricKey, signer: (any IdentitySigner)? = nil
+    ) throws(KeystoreError) -> DeviceSecrets {
         let plaintext: SecretBytes
         do {
             let sealed = encoded[headerByteCount...]
@@ -106,16 +155,37 @@ public struct Keystore: Hashable, Sendable {
             plaintext = SecretBytes(copying: opened)
             opened.withUnsafeMutableBytes { SecretBytes.wipe($0) }
         } catch { throw .wrongPassphraseOrDamaged }
-        let secrets = try DeviceSecrets(handle: handle, splitting: plaintext)
+        let secrets = try DeviceSecrets(
+            handle: handle, splitting: plaintext, signer: isIdentityInPlace ? signer : nil)
         guard secrets.keys == keys, secrets.identityKey == identityKey else { throw .keysDoNotFit }
         return secrets
     }
 
+    private static func pin(from key: SymmetricKey) -> SecretBytes {
+        let pin = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key, salt: [UInt8](), info: formatWithPlace.dropLast() + Array(" pin\n".utf8),
+            outputByteCount: 32)
+        return pin.withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+
+    package static func sealingKey(_ key: SymmetricKey, _ secret: SecretBytes) -> SymmetricKey {
+        let both = SecretBytes(count: 32 + secret.count) { buffer in
+            key.withUnsafeBytes { buffer.copyMemory(from: $0) }
+            secret.withBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[32...]).copyMemory(from: $0) }
+        }
+        return both.withBytes { bytes in
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: bytes), salt: [UInt8](),
+                info: formatWithPlace.dropLast() + Array(" seal\n".utf8), outputByteCount: 32)
+        }
+    }
+
     private static func header(
-        _ secrets: DeviceSecrets, cost: KeystoreCost, salt: [UInt8], nonce: [UInt8]
+        _ secrets: DeviceSecrets, place: KeystorePlaceKind?, cost: KeystoreCost, salt: [UInt8], nonce: [UInt8]
     ) -> [UInt8] {
         var writer = ByteWriter()
-        writer.write(format)
+        writer.write(place == nil ? format : formatWithPlace)
+        if let place { writer.write(place.rawValue) }
         writer.write(cost.passes)
         writer.write(cost.memory)
         writer.write(salt)
@@ -123,7 +193,13 @@ public struct Keystore: Hashable, Sendable {
         writer.write(UInt8(truncatingIfNeeded: secrets.handle.bytes.count))
         writer.write(secrets.handle.bytes)
         writer.write(secrets.keys.encoded)
-        writer.write(UInt8(secrets.identityKey == nil ? 0 : 1))
+        let presence: UInt8 =
+            switch secrets.identity {
+            case nil: 0
+            case .held: 1
+            case .elsewhere: 2
+            }
+        writer.write(presence)
         writer.write(secrets.identityKey ?? [])
         return writer.bytes
     }
@@ -136,7 +212,8 @@ public struct Keystore: Hashable, Sendable {
 
 extension DeviceSecrets {
     fileprivate func joined() -> SecretBytes {
-        let parts = [signing, agreement, kem] + (identity.map { [$0] } ?? [])
+        var parts = [signing, agreement, kem]
+        if case .held(let identity) = identity { parts.append(identity) }
         return SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { buffer in
             var start = 0
             for part in parts {
@@ -148,13 +225,15 @@ extension DeviceSecrets {
         }
     }
 
-    fileprivate init(handle: Handle, splitting secret: SecretBytes) throws(KeystoreError) {
+    fileprivate init(
+        handle: Handle, splitting secret: SecretBytes, signer: (any IdentitySigner)?
+    ) throws(KeystoreError) {
         let parts = secret.withBytes { bytes in
             stride(from: 0, to: bytes.count, by: 32).map { SecretBytes(copying: bytes[$0..<$0 + 32]) }
         }
         guard parts.count == 3 || parts.count == 4 else { throw .keysDoNotFit }
         try self.init(
             handle: handle, signing: parts[0], agreement: parts[1], kem: parts[2],
-            identity: parts.count == 4 ? parts[3] : nil)
+            identity: parts.count == 4 ? .held(parts[3]) : signer.map { .elsewhere($0) })
     }
 }

@@ -22,12 +22,15 @@ public enum KeystoreError: Error, Hashable, Sendable {
     case notEnoughMemory
     /// This platform has no Argon2id.
     case unavailable
+    /// The place that holds a part of the keystore did not give it.
+    case place(KeystorePlaceKind, KeystorePlaceFault)
 
     /// Whose fault it is.
     public var family: ErrorFamily {
         switch self {
         case .notEnoughMemory: .environment
         case .unavailable, .keysDoNotFit: .bug
+        case .place(_, let fault): fault.family
         default: .caller
         }
     }

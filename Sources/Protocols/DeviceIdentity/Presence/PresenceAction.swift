@@ -64,7 +64,7 @@ public protocol Presence: Sendable {
     func answer(_ prompt: PresencePrompt) async -> PresenceOutcome
 }
 
-/// Leave for one use of a private key for one action. It cannot be copied, and a ``Keystore`` uses it up.
+/// Leave for one use of a private key for one action. It cannot be copied, and a ``PrivateKeyStore`` uses it up.
 ///
 /// Security: only ``PresenceGate`` makes one, after the person answered a question that named the action.
 public struct PresenceGrant: ~Copyable, Sendable {

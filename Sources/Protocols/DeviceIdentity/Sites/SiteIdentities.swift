@@ -5,10 +5,10 @@ import Crypto
 public struct SiteIdentity: Hashable, Sendable {
     /// The site.
     public let host: VerifiedHost
-    /// P-256, 33 bytes, compressed: random, in the keystore under ``KeyName/site(_:generation:)``.
+    /// P-256, 33 bytes, compressed: random, in the keystore under ``PrivateKeyName/site(_:generation:)``.
     public let publicKey: [UInt8]
     /// P-256, 33 bytes, compressed: succeeds ``publicKey`` after a recovery. Its private half is in the recovery journal,
-    /// and in the keystore under ``KeyName/siteRecovery(_:generation:)``, since a journal of new guardians needs it again.
+    /// and in the keystore under ``PrivateKeyName/siteRecovery(_:generation:)``, since a journal of new guardians needs it again.
     public let recoveryKey: [UInt8]
     /// In seconds since 1970.
     public let createdAt: UInt64

@@ -12,7 +12,7 @@ public enum WrapSuite: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// What is sealed in a wrap.
-public enum WrapForm: Hashable, Sendable, CaseIterable {
+public enum NoteWrapForm: Hashable, Sendable, CaseIterable {
     /// The key alone.
     case key
     /// Behind the key the sender's checkpoint.
@@ -77,12 +77,12 @@ public struct WrapRecord: Hashable, Sendable {
         /// How.
         public let suite: WrapSuite
         /// What is sealed.
-        public let form: WrapForm
+        public let form: NoteWrapForm
 
         /// What a wrap is about.
         public init(
             note: NoteID, epoch: UInt32, control: RecordHash, sender: Author, recipient: Author,
-            recipientKeys: [UInt8], suite: WrapSuite, form: WrapForm = .key
+            recipientKeys: [UInt8], suite: WrapSuite, form: NoteWrapForm = .key
         ) {
             self.note = note
             self.epoch = epoch
@@ -112,7 +112,7 @@ public struct WrapRecord: Hashable, Sendable {
             [sender.device, recipient.device, recipientKeys].allSatisfy { $0.count == 32 }
         }
 
-        fileprivate init(from reader: inout ByteReader, form: WrapForm) throws {
+        fileprivate init(from reader: inout ByteReader, form: NoteWrapForm) throws {
             self.form = form
             note = try reader.noteID()
             epoch = try reader.uint32()
@@ -169,7 +169,7 @@ public struct WrapRecord: Hashable, Sendable {
     ///
     /// - Throws: ``NoteRecordError``.
     package init(uncheckedSignature bytes: [UInt8]) throws(NoteRecordError) {
-        let form = WrapForm.allCases.first { $0.format.withUTF8Buffer { bytes.starts(with: $0) } } ?? .key
+        let form = NoteWrapForm.allCases.first { $0.format.withUTF8Buffer { bytes.starts(with: $0) } } ?? .key
         var reader = try SignedRecord.reader(bytes, format: form.format, limit: form.maximumByteCount)
         do {
             header = try Header(from: &reader, form: form)

@@ -133,18 +133,18 @@ extension DurableLog {
     /// Tiles and bundles are there from the moment a checkpoint over them is signed, which is before it is published:
     /// witnesses that audit what they cosign must be able to read it.
     ///
-    /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tile(_:)``.
+    /// - Throws: ``DurableLogReadError/beyondPublished(size:)``, ``DurableLogReadError/tile(_:)``.
     /// Spec: C2SP tlog-tiles, "Merkle Tree".
-    public func tile(level: Int, index: UInt64, width: Int = Tile.fullWidth) throws(LogReadError) -> [UInt8] {
+    public func tile(level: Int, index: UInt64, width: Int = Tile.fullWidth) throws(DurableLogReadError) -> [UInt8] {
         let tile = try available(.hashes(level: level), index: index, width: width)
         return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.bytes(of: tile) }
     }
 
     /// The bytes of an entry bundle, full or partial.
     ///
-    /// - Throws: ``LogReadError``.
+    /// - Throws: ``DurableLogReadError``.
     /// Spec: C2SP tlog-tiles, "Log entries".
-    public func entryBundle(index: UInt64, width: Int = Tile.fullWidth) async throws(LogReadError) -> [UInt8] {
+    public func entryBundle(index: UInt64, width: Int = Tile.fullWidth) async throws(DurableLogReadError) -> [UInt8] {
         let tile = try available(.entries, index: index, width: width)
         let bytes = try await bundle(index, width: width)
         guard let entries = try? EntryBundle(decoding: bytes, width: width),
@@ -155,8 +155,8 @@ extension DurableLog {
 
     /// One entry.
     ///
-    /// - Throws: ``LogReadError``.
-    public func entry(at index: UInt64) async throws(LogReadError) -> [UInt8] {
+    /// - Throws: ``DurableLogReadError``.
+    public func entry(at index: UInt64) async throws(DurableLogReadError) -> [UInt8] {
         let (number, place) = (index / UInt64(Tile.fullWidth), Int(index % UInt64(Tile.fullWidth)))
         guard index < published.head.size else { throw .beyondPublished(size: published.head.size) }
         let bytes = try await bundle(number, width: place + 1)
@@ -169,7 +169,7 @@ extension DurableLog {
     }
 
     /// The first entries of a bundle, from memory or from its file, where they may be damaged.
-    private func bundle(_ index: UInt64, width: Int) async throws(LogReadError) -> [UInt8] {
+    private func bundle(_ index: UInt64, width: Int) async throws(DurableLogReadError) -> [UInt8] {
         if let recent = parts.tree.read({ $0.recent.bundle(index, width: width) }) { return recent }
         let files = TileFiles(fileSystem: parts.fileSystem)
         let full = try available(.entries, index: index, width: Tile.fullWidth)
@@ -184,8 +184,8 @@ extension DurableLog {
 
     /// The path from entry `index` to the root of the first `size` entries.
     ///
-    /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tree(_:)``.
-    public func inclusionProof(index: UInt64, size: UInt64) throws(LogReadError) -> InclusionProof {
+    /// - Throws: ``DurableLogReadError/beyondPublished(size:)``, ``DurableLogReadError/tree(_:)``.
+    public func inclusionProof(index: UInt64, size: UInt64) throws(DurableLogReadError) -> InclusionProof {
         try requirePublished(size)
         return try readTree { (tree) throws(MerkleTreeError) in
             try tree.merkle.inclusionProof(index: index, size: size)
@@ -194,16 +194,16 @@ extension DurableLog {
 
     /// The hashes that show that the first `to` entries begin with the first `from` entries.
     ///
-    /// - Throws: ``LogReadError/beyondPublished(size:)``, ``LogReadError/tree(_:)``.
-    public func consistencyProof(from: UInt64, to: UInt64) throws(LogReadError) -> ConsistencyProof {
+    /// - Throws: ``DurableLogReadError/beyondPublished(size:)``, ``DurableLogReadError/tree(_:)``.
+    public func consistencyProof(from: UInt64, to: UInt64) throws(DurableLogReadError) -> ConsistencyProof {
         try requirePublished(to)
         return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.consistencyProof(from: from, to: to) }
     }
 
     /// The root of the first `size` entries.
     ///
-    /// - Throws: ``LogReadError/beyondPublished(size:)``.
-    public func root(size: UInt64) throws(LogReadError) -> TreeHash {
+    /// - Throws: ``DurableLogReadError/beyondPublished(size:)``.
+    public func root(size: UInt64) throws(DurableLogReadError) -> TreeHash {
         try requirePublished(size)
         return try readTree { (tree) throws(MerkleTreeError) in try tree.merkle.root(size: size) }
     }
@@ -214,7 +214,7 @@ extension DurableLog {
         return parts.tree.read { $0.index(of: leaf) }.flatMap { $0 < size ? $0 : nil }
     }
 
-    private func available(_ content: Tile.Content, index: UInt64, width: Int) throws(LogReadError) -> Tile {
+    private func available(_ content: Tile.Content, index: UInt64, width: Int) throws(DurableLogReadError) -> Tile {
         let tile: Tile
         do throws(TileError) { tile = try Tile(content, index: index, width: width) } catch { throw .tile(error) }
         let size = parts.tree.read { $0.merkle.size }
@@ -226,14 +226,14 @@ extension DurableLog {
         return tile
     }
 
-    private func requirePublished(_ size: UInt64) throws(LogReadError) {
+    private func requirePublished(_ size: UInt64) throws(DurableLogReadError) {
         let published = published.head.size
         guard size <= published else { throw .beyondPublished(size: published) }
     }
 
     private func readTree<Value: Sendable>(
         _ body: (LogTree) throws(MerkleTreeError) -> Value
-    ) throws(LogReadError) -> Value {
+    ) throws(DurableLogReadError) -> Value {
         do throws(MerkleTreeError) { return try parts.tree.read(body) } catch { throw .tree(error) }
     }
 }

@@ -42,7 +42,7 @@ public enum LogWaitError: Error, Hashable, Sendable {
 }
 
 /// Why a question about the log has no answer.
-public enum LogReadError: Error, Hashable, Sendable {
+public enum DurableLogReadError: Error, Hashable, Sendable {
     /// The published log is not that large.
     case beyondPublished(size: UInt64)
     /// There is no such tile in any log.

@@ -118,7 +118,7 @@ extension Broker {
         guard let receipt = frame.value(of: .receipt), sessions[id] != nil,
             let answer = try? StompFrame(.receipt, [StompHeader(.receiptID, receipt)])
         else { return }
-        post(Delivery(answer.encoded), to: id, isConfirmation: true)
+        post(BrokerDelivery(answer.encoded), to: id, isConfirmation: true)
     }
 
     /// The client says farewell: its connection is closed once everything before is confirmed.
@@ -129,11 +129,11 @@ extension Broker {
 
     mutating func send(_ command: StompCommand, _ headers: [StompHeader], to id: SessionID) {
         guard let frame = try? StompFrame(command, headers) else { return }
-        post(Delivery(frame.encoded), to: id)
+        post(BrokerDelivery(frame.encoded), to: id)
     }
 
     /// Hands bytes to a connection. They count until it has written them.
-    mutating func post(_ delivery: Delivery, to id: SessionID, isConfirmation: Bool = false) {
+    mutating func post(_ delivery: BrokerDelivery, to id: SessionID, isConfirmation: Bool = false) {
         holdings.add(delivery.byteCount, to: id)
         out.append(isConfirmation ? .confirm(id, delivery) : .send(id, delivery))
     }

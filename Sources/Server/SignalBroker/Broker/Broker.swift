@@ -159,7 +159,7 @@ public struct Broker: Sendable {
             } else if session.isSilent(at: now.uptime) {
                 fail(id, .silent)
             } else if session.owesHeartBeat(at: now.uptime) {
-                post(Delivery([UInt8(ascii: "\n")]), to: id)
+                post(BrokerDelivery([UInt8(ascii: "\n")]), to: id)
             }
         }
         if now.uptime >= sweptAt + 1000 { sweep(at: now) }

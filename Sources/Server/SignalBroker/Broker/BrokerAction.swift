@@ -11,9 +11,9 @@ public struct SessionID: Hashable, Sendable, Comparable {
 /// What is to be done, in order.
 public enum BrokerAction: Hashable, Sendable {
     /// Bytes for a connection.
-    case send(SessionID, Delivery)
+    case send(SessionID, BrokerDelivery)
     /// Bytes for a connection that say that something is done: to be sent when all that was to be written before is on the disk.
-    case confirm(SessionID, Delivery)
+    case confirm(SessionID, BrokerDelivery)
     /// The connection is over once everything has been sent to it.
     case close(SessionID)
     /// The connection is over at once, and with it what was on its way: its place is needed.

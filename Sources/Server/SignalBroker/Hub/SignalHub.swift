@@ -6,7 +6,7 @@ import Synchronization
 /// Where the bytes for a connection go. Neither function may wait, or call the hub before it returns.
 public protocol SignalSink: Sendable {
     /// Sends bytes, in order. ``SignalHub/noteWritten(_:on:)`` is to be told when they are written.
-    func send(_ delivery: Delivery)
+    func send(_ delivery: BrokerDelivery)
     /// Closes the connection once everything has been sent.
     func close()
     /// Closes the connection at once.

@@ -55,15 +55,15 @@ struct RelayedSignal: Sendable {
     /// The MESSAGE frame for a subscription.
     ///
     /// - Parameter acknowledgment: its name in ACK; nil if it needs none.
-    func message(for subscription: [UInt8], acknowledgment: UInt64?) -> Delivery {
+    func message(for subscription: [UInt8], acknowledgment: UInt64?) -> BrokerDelivery {
         var own = [
             StompHeader(.destination, destination), StompHeader(.messageID, Decimal.encode(number)),
             StompHeader(.subscription, subscription),
         ]
         if let acknowledgment { own.append(StompHeader(.ack, Decimal.encode(acknowledgment))) }
         if deliveries > 0 { own.append(StompHeader(Self.redelivered, Array("true".utf8))) }
-        guard let frame = try? StompFrame(.message, own + headers, body: body) else { return Delivery([]) }
-        return Delivery(head: frame.encodedHead, sharing: body)
+        guard let frame = try? StompFrame(.message, own + headers, body: body) else { return BrokerDelivery([]) }
+        return BrokerDelivery(head: frame.encodedHead, sharing: body)
     }
 
     /// Whether a MESSAGE of this SEND, with every header of ours, is no larger than a SEND may be. A client closes its connection

@@ -92,7 +92,7 @@ package struct DirectoryAdapter: DirectoryAnswering {
     package func checkpoint() async throws(DirectoryError) -> [UInt8] { directory.log.published.bytes }
 
     package func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? {
-        do throws(LogReadError) {
+        do throws(DurableLogReadError) {
             switch tile.content {
             case .hashes(let level):
                 return try directory.log.tile(level: level, index: tile.index, width: tile.width)

@@ -9,7 +9,7 @@ public import TransparencyLog
     import Darwin
 #endif
 
-extension KeyRotation {
+extension DirectoryKeyRotation {
     /// Ends the log, and makes the data directory of a new one, with new keys, that goes on with the same people under
     /// the same URL, TLS identity and pins.
     ///

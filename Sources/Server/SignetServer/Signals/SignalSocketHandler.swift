@@ -72,7 +72,7 @@ final class SignalSocketHandler: ChannelInboundHandler {
     }
 
     /// Sends bytes of the broker, which bounds how many there are.
-    func send(_ delivery: Delivery, _ context: ChannelHandlerContext) {
+    func send(_ delivery: BrokerDelivery, _ context: ChannelHandlerContext) {
         guard !isClosing, let session else { return }
         var bytes = context.channel.allocator.buffer(capacity: delivery.byteCount)
         for piece in delivery.pieces { bytes.writeBytes(piece) }
@@ -160,7 +160,7 @@ private struct SocketSink: SignalSink {
         loop = bound.eventLoop
     }
 
-    func send(_ delivery: Delivery) {
+    func send(_ delivery: BrokerDelivery) {
         loop.execute {
             let (handler, context) = bound.value
             handler.send(delivery, context)

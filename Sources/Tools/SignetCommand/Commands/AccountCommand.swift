@@ -14,11 +14,12 @@ struct AccountCommand: AsyncParsableCommand {
 extension AccountCommand {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
     static func begin(
-        _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool
+        _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool, _ keys: KeystoreOptions
     ) throws -> AccountBeginning {
         do {
             return try AccountBeginning(
-                of: handle, at: try Self.profile(in: directory), in: options.folder, withIdentity: withIdentity
+                of: handle, at: try Self.profile(in: directory), in: options.folder, withIdentity: withIdentity,
+                keysAt: keys.keystore.place
             ) { isNew in
                 isNew
                     ? try Passphrase.new(options, knowing: [handle.description]) : try Passphrase.existing(options)
@@ -34,7 +35,7 @@ extension AccountCommand {
 
     /// Makes a further device's keys, and its card in a file.
     static func makeCard(
-        _ options: HomeOptions, _ handle: Handle, directory: String, at path: String
+        _ options: HomeOptions, _ handle: Handle, directory: String, at path: String, _ keys: KeystoreOptions
     ) async throws -> (card: MadeCard, session: Session) {
         // Interrupted after that? The same command again may put a newer card in its place, never in that of another account's.
         let policy = try Self.profile(in: directory).trust.policy
@@ -42,7 +43,7 @@ extension AccountCommand {
             (try? LinkCard(decoding: found, policy: policy))?.device.request.handle == handle
         }
         try OutputFile.checkRoom(path, outside: options.folder, replacing: isOwn)
-        let beginning = try begin(options, handle, directory: directory, withIdentity: false)
+        let beginning = try begin(options, handle, directory: directory, withIdentity: false, keys)
         defer { withExtendedLifetime(beginning) {} }
         let session = Session(options, beginning.home)
         let card: MadeCard
@@ -67,26 +68,29 @@ extension AccountCommand {
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
         var directory: String
+        @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let beginning = try begin(home, handle, directory: directory, withIdentity: true)
+            let beginning = try begin(home, handle, directory: directory, withIdentity: true, keys)
             let session = Session(home, beginning.home)
             let verdict: LookupVerdict
             do { verdict = try await beginning.register() } catch {
                 throw CommandFailure(error, session: session, registering: handle.description)
             }
+            let keystore = try session.owner()
             output.emit(
                 [
                     "handle": .string(handle.description), "home": .string(session.home.path),
+                    "keystore": .string(KeystoreChoice(keystore.place).rawValue),
                     "outcome": .string(verdict.outcome.name), "version": .number(verdict.version),
                 ],
                 """
                 \(Paint.output.good("✓")) \(Paint.output.strong(handle.description)) is yours, and the log proves it.
-                  This device is device 1. Its keys are in \(session.home.path), sealed under your passphrase.
-                  Back that folder up: there is no other copy of your identity.
+                  This device is device 1. Its keys are in \(session.home.path), \(keystore.words).
+                  \(keystore.backup)
                 """)
         }
     }
@@ -107,12 +111,13 @@ extension AccountCommand {
         var directory: String
         @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String =
             "device.card"
+        @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            let (made, session) = try await makeCard(home, handle, directory: directory, at: card)
+            let (made, session) = try await makeCard(home, handle, directory: directory, at: card, keys)
             output.emit(
                 [
                     "card": .string(card), "code": .string(made.code), "handle": .string(handle.description),
@@ -149,6 +154,7 @@ extension AccountCommand {
                 "deviceKey": .base64(keystore.keys.signing), "directory": .string(session.profile.url),
                 "handle": .string(keystore.handle.description), "home": .string(session.home.path),
                 "identityKey": keystore.identityKey.map { .base64($0) } ?? .null,
+                "keystore": .string(KeystoreChoice(keystore.place).rawValue),
                 "outcome": account.map { .string($0.outcome.name) } ?? .null,
                 "version": account.map { .number($0.version) } ?? .null,
             ]
@@ -159,6 +165,7 @@ extension AccountCommand {
                 Paint.output.strong(keystore.handle.description),
                 "  directory  \(session.profile.url)", "  home       \(session.home.path)",
                 "  identity   " + (keystore.identityKey == nil ? "on another device" : "on this device"),
+                "  keys       \(keystore.words)",
             ]
             if let account {
                 lines.append("  account    version \(account.version), \(account.words)")

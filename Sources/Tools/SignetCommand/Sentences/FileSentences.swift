@@ -104,6 +104,42 @@ extension KeystoreError {
                 "There is not enough memory to open the keystore.", "Close other programs and try again.")
         case .unavailable:
             Sentence("This build cannot open keystores: libsodium is missing.", CommandFailure.bugRemedy)
+        case .place(let kind, let fault): fault.sentence(kind, path)
+        }
+    }
+}
+
+extension KeystorePlaceFault {
+    fileprivate func sentence(_ kind: KeystorePlaceKind, _ path: String) -> Sentence {
+        let place = kind == .tpm ? "this machine's TPM" : "this desktop's keyring"
+        let subject = kind == .tpm ? "This machine's TPM" : "This desktop's keyring"
+        let remedy = """
+            It opens only on the machine where it was made. If that is lost, 'signet recover' makes the identity yours again.
+            """
+        return switch self {
+        case .notGiven: Sentence("The keystore \(path) needs \(place).", CommandFailure.bugRemedy)
+        case .absent where kind == .tpm:
+            Sentence(
+                "There is no TPM here that signet can reach.",
+                "Install tpm2-tools, be in the group that may use /dev/tpmrm0 (tss), or choose another --keystore.")
+        case .absent:
+            Sentence(
+                "There is no keyring here that signet can reach.",
+                "Install libsecret-tools and log in at a desktop with a keyring, or choose another --keystore.")
+        case .locked: Sentence("\(subject) is locked.", "Unlock it and try again.")
+        case .lockedOut:
+            Sentence(
+                "After too many wrong passphrases the TPM refuses even the right one.",
+                "Wait: it forgets one wrong try after another, as its owner has set it up.")
+        case .nothingThere:
+            Sentence(
+                "\(subject) does not hold what opens the keystore \(path).",
+                remedy)
+        case .damaged:
+            Sentence(
+                "What \(place) holds of the keystore \(path) was changed or is another machine's.",
+                remedy)
+        case .failed: Sentence("\(subject) did not answer.", "Try again.")
         }
     }
 }

@@ -110,6 +110,10 @@ extension SignetError.TakenFolder {
         case .account(let handle):
             Sentence(
                 "\(folder) holds the account of \(handle) already.", "Choose another folder with --home.")
+        case .keysElsewhere(let handle):
+            Sentence(
+                "\(folder) holds keys for \(handle) that were begun with another --keystore.",
+                "Leave --keystore out to go on with them, or choose another folder with --home.")
         }
     }
 }

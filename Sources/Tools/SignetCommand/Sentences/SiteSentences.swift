@@ -117,7 +117,7 @@ extension SiteAnswer {
     }
 }
 
-extension DeviceIdentity.KeystoreError {
+extension PrivateKeyStoreError {
     fileprivate var siteSentence: Sentence {
         switch self {
         case .absent: Sentence("This device has no such place for keys.", "Choose another.")

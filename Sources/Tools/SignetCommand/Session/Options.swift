@@ -21,6 +21,61 @@ struct HomeOptions: ParsableArguments {
     var folder: HomeFolder { home.map { HomeFolder(path: $0) } ?? .standard }
 }
 
+/// Where new keys are to be.
+struct KeystoreOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            What holds the keys: file, under your passphrase; keyring, that and a secret in the desktop's keyring; tpm, that \
+            and this machine's TPM 2.0, which makes the identity key and never gives it away.
+            """))
+    var keystore: KeystoreChoice = .file
+}
+
+/// A word for each place.
+enum KeystoreChoice: String, CaseIterable, ExpressibleByArgument {
+    case file, keyring, tpm
+
+    init(_ place: KeystorePlaceKind?) {
+        self =
+            switch place {
+            case nil: .file
+            case .keyring: .keyring
+            case .tpm: .tpm
+            }
+    }
+
+    var place: KeystorePlaceKind? {
+        switch self {
+        case .file: nil
+        case .keyring: .keyring
+        case .tpm: .tpm
+        }
+    }
+}
+
+extension Keystore {
+    /// Where the private keys are, in words.
+    var words: String {
+        switch place {
+        case nil: "sealed under your passphrase"
+        case .keyring: "sealed under your passphrase and a secret in this desktop's keyring"
+        case .tpm where isIdentityInPlace:
+            "sealed under your passphrase and a secret in this machine's TPM; the identity key is in the TPM itself"
+        case .tpm: "sealed under your passphrase and a secret in this machine's TPM"
+        }
+    }
+
+    /// What a copy of the folder is good for.
+    var backup: String {
+        switch place {
+        case nil: "Back that folder up: there is no other copy of your identity."
+        case .keyring: "Back up that folder and the keyring: one without the other opens nothing."
+        case .tpm: "No backup brings them to another machine: choose guardians ('signet guardians set')."
+        }
+    }
+}
+
 /// Where the account lives, for commands that only keep out of it.
 struct HomePlace: ParsableArguments {
     @Option(help: ArgumentHelp("The home folder of the account; nothing is written into it.", valueName: "dir"))

@@ -59,7 +59,7 @@ struct Session {
 
     /// The device's keys, opened with a passphrase that was asked for already.
     func secrets(with passphrase: SecretBytes) throws -> DeviceSecrets {
-        do { return try owner().open(with: passphrase) } catch let error as KeystoreError {
+        do { return try home.open(owner(), with: passphrase) } catch let error as KeystoreError {
             throw CommandFailure(error, path: home.keystore.path)
         }
     }

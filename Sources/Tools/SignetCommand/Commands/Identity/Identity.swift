@@ -32,8 +32,8 @@ extension Custody {
             ]
         case .portable:
             [
-                "portable: it is in the home folder, sealed under your passphrase.",
-                "Whoever copies the folder and guesses the passphrase has it too. Keep a backup of the folder.",
+                "portable: it is in the home folder.",
+                "Whoever copies the folder and can open the keys has it too. Keep a backup of the folder.",
             ]
         }
     }
@@ -51,14 +51,14 @@ extension Identity {
         func run() async throws {
             let session = try Session(home)
             let keystore = try session.owner()
-            let custody: Custody? = keystore.identityKey == nil ? nil : .portable
+            let custody: Custody? = keystore.identityKey.map { _ in keystore.isIdentityInPlace ? .bound : .portable }
             let account = offline ? nil : try await session.ownAccount()
             output.emit(json(keystore, custody, account), text(keystore, custody, account))
             try account?.check(session)
         }
 
         private func json(
-            _ keystore: SignetClient.Keystore, _ custody: Custody?, _ account: OwnAccount?
+            _ keystore: Keystore, _ custody: Custody?, _ account: OwnAccount?
         ) -> JSONValue {
             [
                 "custody": custody.map { .string($0.name) } ?? .null,
@@ -69,12 +69,13 @@ extension Identity {
         }
 
         private func text(
-            _ keystore: SignetClient.Keystore, _ custody: Custody?, _ account: OwnAccount?
+            _ keystore: Keystore, _ custody: Custody?, _ account: OwnAccount?
         ) -> String {
             var lines = [Paint.output.strong(keystore.handle.description)]
             if let custody {
                 lines += [
                     "  Your digital identity is on this device, and \(custody.words[0])", "  \(custody.words[1])",
+                    "  The keys are \(keystore.words).",
                 ]
             } else {
                 lines.append("  Your digital identity is on another device. This one speaks for it.")
@@ -104,12 +105,13 @@ extension Identity {
         var directory: String
         @Option(help: ArgumentHelp("Where to put the card.", valueName: "file")) var card: String = "device.card"
         @Flag(help: "Draw the card as a QR code too; it needs a window of 150 columns.") var qr = false
+        @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let (made, session) = try await AccountCommand.makeCard(
-                home, try Handle.typed(handle), directory: directory, at: card)
+                home, try Handle.typed(handle), directory: directory, at: card, keys)
             output.emit(
                 [
                     "card": .string(card), "code": .string(made.code),

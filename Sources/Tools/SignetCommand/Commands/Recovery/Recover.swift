@@ -37,6 +37,7 @@ extension Recover {
         var paper: String?
         @Option(help: Recover.guardianHelp) var guardian: [String] = []
         @Flag(help: "Ask only if those from before the last change of guardians may still help.") var before = false
+        @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -48,7 +49,8 @@ extension Recover {
                 throw CommandFailure(
                     .usage, "That name is too long.", "At most \(RecoveryRequest.maximumNameByteCount) bytes.")
             }
-            let beginning = try AccountCommand.begin(home, handle, directory: directory, withIdentity: true)
+            let beginning = try AccountCommand.begin(
+                home, handle, directory: directory, withIdentity: true, keys)
             defer { withExtendedLifetime(beginning) {} }
             let session = Session(home, beginning.home)
             do throws(SignetError) {

@@ -4,59 +4,61 @@ public import Crypto
 ///
 /// A private key is made here and never comes out. Each use takes a ``PresenceGrant``, which exists once and is used
 /// up by the call. Every change is durable when the call returns, and happens wholly or not at all.
-public protocol Keystore: Sendable {
+public protocol PrivateKeyStore: Sendable {
     /// What this kind of store can promise.
-    var capabilities: KeystoreCapabilities { get }
+    var capabilities: PrivateKeyStoreCapabilities { get }
 
     /// Makes a key under a name that is free.
     ///
-    /// - Returns: the public key, as long as ``KeyKind`` says.
-    func makeKey(_ kind: KeyKind, named name: KeyName) async throws(KeystoreError) -> [UInt8]
+    /// - Returns: the public key, as long as ``PrivateKeyKind`` says.
+    func makeKey(_ kind: PrivateKeyKind, named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> [UInt8]
 
     /// Kind and public key of the key with this name, or nil when there is none.
-    func key(named name: KeyName) async throws(KeystoreError) -> StoredKey?
+    func key(named name: PrivateKeyName) async throws(PrivateKeyStoreError) -> StoredKey?
 
     /// All names, in order of their bytes.
-    func names() async throws(KeystoreError) -> [KeyName]
+    func names() async throws(PrivateKeyStoreError) -> [PrivateKeyName]
 
-    /// Signs, in the form that ``KeyKind`` says.
+    /// Signs, in the form that ``PrivateKeyKind`` says.
     func sign(
-        _ message: [UInt8], with name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(KeystoreError) -> [UInt8]
+        _ message: [UInt8], with name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> [UInt8]
 
     /// HKDF-SHA-256, without salt, of the shared point's x coordinate and `context`: 32 bytes.
     ///
     /// - Parameter publicKey: the peer's, P-256, 33 bytes, compressed.
     func agree(
-        with publicKey: [UInt8], context: [UInt8], using name: KeyName, _ grant: consuming PresenceGrant
-    ) async throws(KeystoreError) -> SymmetricKey
+        with publicKey: [UInt8], context: [UInt8], using name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey
 
     /// Keeps a secret of 16 to 64 bytes under a name that is free.
-    func keep(_ secret: SymmetricKey, named name: KeyName) async throws(KeystoreError)
+    func keep(_ secret: SymmetricKey, named name: PrivateKeyName) async throws(PrivateKeyStoreError)
 
     /// Gives back a secret that was kept.
-    func secret(named name: KeyName, _ grant: consuming PresenceGrant) async throws(KeystoreError) -> SymmetricKey
+    func secret(
+        named name: PrivateKeyName, _ grant: consuming PresenceGrant
+    ) async throws(PrivateKeyStoreError) -> SymmetricKey
 
     /// Erases a key or secret for good. Succeeds when there is none.
-    func erase(_ name: KeyName) async throws(KeystoreError)
+    func erase(_ name: PrivateKeyName) async throws(PrivateKeyStoreError)
 }
 
-/// A key in a ``Keystore``.
+/// A key in a ``PrivateKeyStore``.
 public struct StoredKey: Hashable, Sendable {
     /// What it can do.
-    public let kind: KeyKind
-    /// As long as ``KeyKind`` says.
+    public let kind: PrivateKeyKind
+    /// As long as ``PrivateKeyKind`` says.
     public let publicKey: [UInt8]
 
     /// A key of a store.
-    public init(kind: KeyKind, publicKey: [UInt8]) {
+    public init(kind: PrivateKeyKind, publicKey: [UInt8]) {
         self.kind = kind
         self.publicKey = publicKey
     }
 }
 
 /// What a kind of keystore can promise.
-public struct KeystoreCapabilities: Hashable, Sendable {
+public struct PrivateKeyStoreCapabilities: Hashable, Sendable {
     /// Keys are in a chip of their own and cannot be copied out even by this device's operating system.
     public let isHardware: Bool
     /// The owner can take the keys to another device.
@@ -76,7 +78,7 @@ public struct KeystoreCapabilities: Hashable, Sendable {
 }
 
 /// Why a keystore did not do something.
-public enum KeystoreError: Error, Hashable, Sendable {
+public enum PrivateKeyStoreError: Error, Hashable, Sendable {
     /// This device has no such store. Take another kind.
     case absent
     /// The store is locked. Unlock it and try again.
@@ -110,7 +112,7 @@ public enum Custody: Hashable, Sendable {
     case portable
 
     /// The custody that a keystore gives.
-    public init(_ capabilities: KeystoreCapabilities) {
+    public init(_ capabilities: PrivateKeyStoreCapabilities) {
         self = capabilities.isExportable || capabilities.isSynced ? .portable : .bound
     }
 }

@@ -1,5 +1,5 @@
 /// Bytes for a connection, in pieces: what goes to many has one body, which they share.
-public struct Delivery: Hashable, Sendable {
+public struct BrokerDelivery: Hashable, Sendable {
     /// In order.
     public let pieces: [[UInt8]]
 

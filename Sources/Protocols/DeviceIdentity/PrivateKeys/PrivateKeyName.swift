@@ -1,31 +1,31 @@
 import CanonicalCoding
 import Crypto
 
-/// What a private key is called in a ``Keystore``: it says what the key is for, and nothing of whom it is used with.
-public struct KeyName: Hashable, Sendable {
+/// What a private key is called in a ``PrivateKeyStore``: it says what the key is for, and nothing of whom it is used with.
+public struct PrivateKeyName: Hashable, Sendable {
     /// 1 to 96 bytes of `a-z 0-9 -`.
     public let bytes: [UInt8]
 
     /// The account's identity key.
-    public static let identity = KeyName(Array("identity".utf8))
+    public static let identity = PrivateKeyName(Array("identity".utf8))
     /// This device's signing key.
-    public static let deviceSigning = KeyName(Array("device-signing".utf8))
+    public static let deviceSigning = PrivateKeyName(Array("device-signing".utf8))
     /// This device's agreement key.
-    public static let deviceAgreement = KeyName(Array("device-agreement".utf8))
+    public static let deviceAgreement = PrivateKeyName(Array("device-agreement".utf8))
 
     /// The secret under which the list of sites is sealed.
-    public static let siteList = KeyName(Array("site-list".utf8))
+    public static let siteList = PrivateKeyName(Array("site-list".utf8))
 
     /// The key for one site: `site-` and the SHA-256 of the host in hex, so that no two hosts share a name.
     ///
     /// - Parameter generation: counts up when the site gets another key; from 1 on it is written behind, `-` and decimal.
-    public static func site(_ host: VerifiedHost, generation: UInt32 = 0) -> KeyName {
-        KeyName(Array("site-".utf8) + Self.suffix(host, generation))
+    public static func site(_ host: VerifiedHost, generation: UInt32 = 0) -> PrivateKeyName {
+        PrivateKeyName(Array("site-".utf8) + Self.suffix(host, generation))
     }
 
     /// The secret half of the recovery key for one site, as ``site(_:generation:)`` behind `rsite-`.
-    public static func siteRecovery(_ host: VerifiedHost, generation: UInt32 = 0) -> KeyName {
-        KeyName(Array("rsite-".utf8) + Self.suffix(host, generation))
+    public static func siteRecovery(_ host: VerifiedHost, generation: UInt32 = 0) -> PrivateKeyName {
+        PrivateKeyName(Array("rsite-".utf8) + Self.suffix(host, generation))
     }
 
     private static func suffix(_ host: VerifiedHost, _ generation: UInt32) -> [UInt8] {
@@ -44,8 +44,8 @@ public struct KeyName: Hashable, Sendable {
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// The kinds of private key that a ``Keystore`` makes.
-public enum KeyKind: UInt8, Hashable, Sendable, CaseIterable {
+/// The kinds of private key that a ``PrivateKeyStore`` makes.
+public enum PrivateKeyKind: UInt8, Hashable, Sendable, CaseIterable {
     /// P-256 for ECDSA with SHA-256; public key 33 bytes, compressed; signature 64 bytes, r || s.
     case p256Signing = 1
     /// P-256 for key agreement; public key 33 bytes, compressed.

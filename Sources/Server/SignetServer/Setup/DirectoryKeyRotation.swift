@@ -15,7 +15,7 @@ public import TransparencyLog
 /// ones first, and clients follow it by themselves.
 ///
 /// Whatever interrupts it, doing the same again completes it.
-public struct KeyRotation: Sendable {
+public struct DirectoryKeyRotation: Sendable {
     /// How long to wait for witnesses before giving up, in rounds of a second.
     private static let patience = 30
 

@@ -1,0 +1,20 @@
+public import DeviceKeystores
+public import SignetClient
+
+/// Where a part of an account's keystore is that its file lacks.
+extension HomeFolder {
+    /// A place for this folder's keystore. The files that a chip has wrapped are in `tpm`.
+    public func place(_ kind: KeystorePlaceKind) -> any KeystorePlace {
+        switch kind {
+        case .keyring: KeyringPlace()
+        case .tpm: TPMPlace(in: path + "/tpm")
+        }
+    }
+
+    /// Opens a keystore of this folder, with the help of the place that its header names.
+    ///
+    /// - Throws: ``KeystoreError``.
+    package func open(_ keystore: Keystore, with passphrase: SecretBytes) throws(KeystoreError) -> DeviceSecrets {
+        try keystore.open(with: passphrase, at: keystore.place.map(place))
+    }
+}
