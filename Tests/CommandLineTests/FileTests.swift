@@ -89,7 +89,7 @@ import Testing
                 (1, try await Self.verify(town, policy: "other.policy"), "The policy does not name this log."),
                 (65, try await Self.verify(town, policy: "proofs/account.tlog-proof"), "is not a policy"),
                 (1, try await Self.verify(town, proof: "empty"), "it ends too early"),
-                (1, try await Self.verify(town, proof: "proofs/policy"), "its first line is another one"),
+                (1, try await Self.verify(town, proof: "proofs/policy"), "its first line is not the expected one"),
                 (1, try await Self.verify(town, entry: "empty"), "is not where the proof says it is"),
             ]
             for (status, exit, words) in cases {

@@ -73,7 +73,7 @@ import Testing
                     expect(1, asked, home)
                     let reason =
                         lie == .oldPins
-                        ? "pins of its server that are not the newest in its log" : "does not show this device"
+                        ? "server pins that are not the newest in its log" : "does not show this device"
                     #expect(asked.complaint.contains(reason), "\(asked.errors)")
                     #expect(try town.bytes("\(home)/directory") == before)
                 }

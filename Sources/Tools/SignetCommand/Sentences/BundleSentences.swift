@@ -2,14 +2,15 @@ import NotesClient
 
 extension BundleError {
     var sentence: Sentence {
-        let nothing = "Nothing of it was taken in."
+        let nothing = "Nothing was imported from it."
         return switch self {
         case .otherFormat:
             Sentence(
-                "That is no sealed export of this program's, or one of a newer signet's.", "Check its name. " + nothing)
+                "That is not a sealed export made by this program, or a newer signet made it.",
+                "Check its name. " + nothing)
         case .tooMuchWork:
             Sentence(
-                "The export asks for more memory or work than any of ours: it was changed.",
+                "The export asks for more memory or work than any that signet makes: it was changed.",
                 "Take another copy of it. " + nothing)
         case .tooLittleWork:
             Sentence(
@@ -20,15 +21,15 @@ extension BundleError {
             Sentence("The passphrase of the export is wrong.", "Try again. " + nothing)
         case .wrongPassphraseOrDamaged:
             Sentence(
-                "The passphrase is wrong, or the export was changed; there is no telling which.",
+                "The passphrase is wrong, or the export was changed; there is no way to tell which.",
                 "Try again. " + nothing)
         case .damaged:
-            Sentence("The export is cut short, or was changed.", "Take another copy of it. " + nothing)
+            Sentence("The export is incomplete or was changed.", "Take another copy of it. " + nothing)
         case .malformed:
-            Sentence("The export opens, and what is inside is no export of notes.", nothing)
+            Sentence("The export opens, but it does not contain an export of notes.", nothing)
         case .notRead:
-            Sentence("The export cannot be read, or was changed meanwhile.", "Check the disk and try again.")
-        case .notWritten: Sentence("The disk is full, or cannot be written.", "Make room and try again.")
+            Sentence("The export cannot be read, or was changed in the meantime.", "Check the disk and try again.")
+        case .notWritten: Sentence("The disk is full or cannot be written to.", "Make room and try again.")
         case .notEnoughMemory:
             Sentence("There is not enough memory for the passphrase.", "Close other programs and try again.")
         case .notSealed: Sentence("The export could not be sealed.", CommandFailure.bugRemedy)

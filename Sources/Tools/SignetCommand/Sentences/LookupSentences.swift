@@ -26,14 +26,14 @@ extension LookupCheck {
     var statement: String {
         switch self {
         case .envelope: "The answer is complete and well formed"
-        case .vrf: "It is about this handle and nobody else's"
+        case .vrf: "It is about this handle and no other"
         case .accountState: "An account in it is signed by the person's own identity"
         case .checkpointText: "The directory's statement is well formed"
         case .origin: "It comes from the directory you chose"
         case .logSignature: "The directory signed it"
         case .cosignatures: "The witnesses that the directory file names signed it too"
         case .epoch: "The log ends in the record of its last epoch"
-        case .index: "That epoch's index says the same of this handle"
+        case .index: "That epoch's index says the same about this handle"
         case .history: "Nothing came after it, and what you knew of the person's past is unchanged"
         case .inclusion: "It is in the public log"
         case .freshness: "The witnesses saw it recently"
@@ -45,12 +45,13 @@ extension LookupCheck {
 extension LookupError {
     var sentence: Sentence {
         let lie =
-            "Do not use these keys. If it happens again, tell the person in another way that their directory misbehaves."
+            "Do not use these keys. If it happens again, tell the person over another channel that their directory "
+            + "misbehaves."
         return switch self {
         case .envelope: Sentence("The answer is malformed.", lie)
         case .vrf:
             Sentence(
-                "The answer is about somebody else, or the directory uses another secret than the one you know.",
+                "The answer is about someone else, or the directory uses a different secret from the one you know.",
                 lie)
         case .accountState:
             Sentence("The account in the answer is malformed, or its identity did not sign it.", lie)
@@ -63,12 +64,12 @@ extension LookupError {
         case .cosignatures: Sentence("A witness's signature is wrong.", lie)
         case .epoch(let error): error.sentence(lie)
         case .index:
-            Sentence("The directory's index says something else about this handle than the answer.", lie)
+            Sentence("The directory's index and its answer disagree about this handle.", lie)
         case .history(let error): error.sentence(lie)
         case .inclusion: Sentence("The account is not in the public log.", lie)
         case .freshness(let error): error.sentence
         case .consistency(let contradiction): contradiction.sentence
-        case .uncalledForConsistencyProof: Sentence("The answer holds a proof that nobody asked for.", lie)
+        case .uncalledForConsistencyProof: Sentence("The answer contains a proof that was not asked for.", lie)
         }
     }
 }
@@ -76,9 +77,9 @@ extension LookupError {
 extension EpochError {
     func sentence(_ lie: String) -> Sentence {
         switch self {
-        case .notTheLastEntry: Sentence("The log does not end in the epoch that the answer rests on.", lie)
-        case .emptyLog: Sentence("The answer rests on an empty log.", lie)
-        case .start: Sentence("The epoch begins where the log has ended already.", lie)
+        case .notTheLastEntry: Sentence("The log does not end in the epoch that the answer is based on.", lie)
+        case .emptyLog: Sentence("The answer is based on an empty log.", lie)
+        case .start: Sentence("The epoch begins where the log has already ended.", lie)
         case .fromTheFuture(let ahead):
             Sentence(
                 "The directory's last epoch ends \(Moment.span(ahead)) ahead of this device's clock.",
@@ -86,13 +87,14 @@ extension EpochError {
         case .behind(let seconds):
             Sentence(
                 "The directory's last epoch ended \(Moment.span(seconds)) before its cosigners saw it, so an old log is "
-                    + "shown as the present one.",
-                "Use no keys from this answer: what has changed since is kept from you. Ask again later.")
+                    + "presented as the current one.",
+                "Use no keys from this answer: later changes are hidden from you. Ask again later.")
         case .ahead(let seconds):
             Sentence("The directory's last epoch ends \(Moment.span(seconds)) after its cosigners saw it.", lie)
         case .runsBack(let known, let received):
             Sentence(
-                "The answer is of epoch \(received.number), older than epoch \(known.number), which you have seen.", lie
+                "The answer is from epoch \(received.number), older than epoch \(known.number), which you have seen.",
+                lie
             )
         }
     }
@@ -102,17 +104,18 @@ extension HistoryError {
     func sentence(_ lie: String) -> Sentence {
         switch self {
         case .empty, .uncalledForConsistencyProof:
-            Sentence("What the answer says of the person's history makes no sense.", lie)
+            Sentence("What the answer says about the person's history makes no sense.", lie)
         case .notTheLastEntry: Sentence("The answer is not the latest: something came after it.", lie)
         case .shrunk(let known, let received):
             Sentence(
-                "The person's history has \(Moment.entries(received)); \(known) were proven before.", lie)
-        case .rewritten: Sentence("The person's past is not the one that was proven to you before.", lie)
+                "The person's history has \(Moment.entries(received)); earlier, \(known) were proven.", lie)
+        case .rewritten: Sentence("The person's history differs from the one that was proven to you before.", lie)
         case .vanished:
             Sentence(
-                "The directory now says that nobody has registered this handle, but it proved the account to you before.",
-                "Nothing honest takes an account back out of the index. Do not use this directory, and tell the person in "
-                    + "another way.")
+                "The directory now says that this handle is not registered, but it proved the account to you before.",
+                "An honest directory never takes an account back out of the index. Do not use this directory, and "
+                    + "tell the "
+                    + "person over another channel.")
         }
     }
 }
@@ -120,7 +123,7 @@ extension HistoryError {
 extension VerifiedAbsence {
     var sentence: Sentence {
         Sentence(
-            "Nobody has registered \(handle): proved absent in epoch \(epoch.record.number).", "Check the spelling.")
+            "No one has registered \(handle): proved absent in epoch \(epoch.record.number).", "Check the spelling.")
     }
 }
 
@@ -132,7 +135,7 @@ extension VerifiedClosure {
                 "If that was not you, the directory did it without you: keep this folder, and tell your friends.")
             : Sentence(
                 "The account of \(handle) was closed: proved in epoch \(epoch.record.number).",
-                "Ask them in another way how to reach them.")
+                "Ask them over another channel how to reach them.")
     }
 }
 
@@ -147,8 +150,8 @@ extension Sentence {
     fileprivate func withoutEvidence(_ error: StoreError) -> Sentence {
         let fault = error.sentence("the store")
         return Sentence(
-            "\(what) The two statements that show it could not be kept: \(fault.what)",
-            "Do not use this directory. \(fault.remedy) Then ask again, so that they are kept.")
+            "\(what) The two statements that prove it could not be saved: \(fault.what)",
+            "Do not use this directory. \(fault.remedy) Then ask again, so that they are saved.")
     }
 }
 
@@ -160,7 +163,7 @@ extension FreshnessError {
         case .stale(let age, let maximum):
             Sentence(
                 "The statement is \(Moment.span(age)) old; at most \(Moment.span(maximum)) are allowed.",
-                "Check this device's clock. If it is right, the directory hides what is new: try again later."
+                "Check this device's clock. If it is right, the directory hides recent changes: try again later."
             )
         case .fromTheFuture(let ahead):
             Sentence(
@@ -177,17 +180,17 @@ extension LogContradiction {
         return switch fault {
         case .rollback:
             Sentence(
-                "The log is shorter than when you last looked: entries were taken away, or you are shown another log.",
+                "The log is shorter than when you last looked: entries were removed, or you are shown another log.",
                 remedy)
         case .fork:
             Sentence(
-                "The directory has signed two different logs of the same size: proof that anybody can check.",
+                "The directory has signed two different logs of the same size. Anyone can check that proof.",
                 remedy)
         case .inconsistent:
             Sentence(
-                "The log could not be shown to have only grown since you last looked.",
+                "There is no proof that the log has only grown since you last looked.",
                 "This is not proof of misbehaviour: the answer may be broken, or the log was rewritten. Both statements were "
-                    + "kept: keep them. Ask again; while it stays so, do not use this directory.")
+                    + "kept: keep them. Ask again; until that changes, do not use this directory.")
         }
     }
 }
@@ -198,10 +201,10 @@ extension PeerContradiction {
         return switch self {
         case .olderVersion(let pinned, let received):
             Sentence(
-                "You are shown version \(received) of the account; version \(pinned) was proven before.",
+                "You are shown version \(received) of the account, but version \(pinned) was proven before.",
                 remedy)
         case .anotherStateAtSameVersion(let version):
-            Sentence("There are two different accounts of version \(version).", remedy)
+            Sentence("The account has two different versions \(version).", remedy)
         case .doesNotFollow(let pinned):
             Sentence("The account does not continue version \(pinned), which was proven before.", remedy)
         }
@@ -216,7 +219,7 @@ extension PeerKeyChange {
     var words: String {
         var parts = added.map { "device \($0.number) was added" }
         parts += removed.map { "device \($0.number) was removed" }
-        parts += rekeyed.map { "device \($0.number) has other encryption keys" }
+        parts += rekeyed.map { "device \($0.number) has new encryption keys" }
         switch identity {
         case .none: break
         case .recovered(let time): parts.insert("they recovered their identity on \(Moment.day(time / 86_400))", at: 0)
@@ -231,13 +234,13 @@ extension PeerKeyChange {
 extension LogReadError {
     func sentence(_ alarm: String) -> Sentence {
         switch self {
-        case .missing: Sentence("A part of the log is missing.", "Try again; a log must serve all it signed.")
+        case .missing: Sentence("A part of the log is missing.", "Try again; a log must serve everything it signed.")
         case .note, .checkpoint:
-            Sentence("The log's statement is not signed as the directory file demands.", alarm)
+            Sentence("The log's statement is not signed as the directory file requires.", alarm)
         case .freshness(let error): error.sentence
         case .tile: Sentence("A part of the log is malformed.", alarm)
-        case .otherHashes: Sentence("The log's hashes do not belong to its entries.", alarm)
-        case .otherRoot: Sentence("The log's entries do not add up to what the directory signed.", alarm)
+        case .otherHashes: Sentence("The log's hashes do not match its entries.", alarm)
+        case .otherRoot: Sentence("The log's entries do not match what the directory signed.", alarm)
         case .inclusion(let index, _):
             Sentence("Entry \(index) is not in the log that the directory signed.", alarm)
         case .contradiction(let contradiction): contradiction.sentence

@@ -9,7 +9,7 @@ extension TlogProofError {
     private var reason: String {
         switch self {
         case .tooLong: "it is too long"
-        case .unknownHeader: "its first line is another one"
+        case .unknownHeader: "its first line is not the expected one"
         case .truncated: "it ends too early"
         case .extra, .extraEmpty: "its extra line is not canonical base64"
         case .indexMissing, .index: "its index line is missing or not a plain decimal number"
@@ -51,13 +51,13 @@ extension CheckpointVerificationError {
 
 extension ECallError {
     var sentence: Sentence {
-        let remedy = "Do not call them. Without --ecall the lookup says more, and keeps evidence."
+        let remedy = "Do not call them. Without --ecall, the lookup tells you more and keeps evidence."
         return switch self {
         case .invalidNoteFormat: Sentence("The answer's proof is not a proof in a log.", remedy)
         case .invalidBase64: Sentence("The answer has a field that is not plain base64.", remedy)
         case .signatureVerificationFailed: Sentence("The log's key did not sign the checkpoint in the answer.", remedy)
         case .invalidInclusionProof:
-            Sentence("The key in the answer is not in the signed log: somebody may be listening in.", remedy)
+            Sentence("The key in the answer is not in the signed log: someone may be eavesdropping.", remedy)
         }
     }
 }

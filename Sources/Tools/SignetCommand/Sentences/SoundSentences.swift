@@ -8,9 +8,9 @@ extension CommandFailure {
     init(_ error: SoundCodecError) {
         switch error {
         case .unavailable:
-            self.init(.environment, "There is no libopus here, which encodes sound.", "Call with --source tone.")
+            self.init(.environment, "libopus, which encodes sound, is not installed here.", "Call with --source tone.")
         case .wrongSampleCount, .wrongByteCount, .malformed:
-            self.init(.bug, "A piece of sound is none.", CommandFailure.bugRemedy)
+            self.init(.bug, "A piece of sound is malformed.", CommandFailure.bugRemedy)
         }
     }
 }
@@ -22,9 +22,9 @@ extension WAVError {
         return switch self {
         case .malformed: Sentence("\(path) is not a WAV file.", remedy)
         case .cutShort: Sentence("\(path) ends before the sound that its header announces.", remedy)
-        case .empty: Sentence("No sound is in \(path).", "Name a file with sound in it.")
+        case .empty: Sentence("\(path) contains no sound.", "Name a file with sound in it.")
         case .wrongKind: Sentence("\(path) does not hold 16-bit PCM.", remedy)
-        case .wrongRate(let rate): Sentence("\(path) has \(rate) samples a second; a call takes 48000.", remedy)
+        case .wrongRate(let rate): Sentence("\(path) has \(rate) samples per second; a call takes 48000.", remedy)
         case .wrongChannelCount(let count): Sentence("\(path) has \(count) channels; a call takes one or two.", remedy)
         }
     }

@@ -5,8 +5,8 @@ import TransparencyLog
 extension SuccessionError {
     var sentence: Sentence {
         Sentence(
-            "The directory's changes of its own keys do not hold: \(fact).",
-            "Use nothing it says; ask whoever runs it, by another way.")
+            "The directory's record of its key changes is not valid: \(fact).",
+            "Use nothing it says; ask its operator over another channel.")
     }
 
     private var fact: String {
@@ -16,7 +16,7 @@ extension SuccessionError {
         case .checkpoint(let link, _): "change \(link + 1) is not in a checkpoint of the log that was trusted before it"
         case .inclusion(let link, _): "change \(link + 1) is not in the log"
         case .number(let link, let expected, let found): "change \(link + 1) has number \(found) and not \(expected)"
-        case .otherLog(let link): "change \(link + 1) is of another log"
+        case .otherLog(let link): "change \(link + 1) belongs to another log"
         case .sameLog(let link): "change \(link + 1) ends the log and names it again"
         case .firstEntry: "the new log does not begin with the end of the old one"
         case .firstEpoch(.behind): "the new log dates its first epoch before the old one's end"
@@ -33,15 +33,16 @@ extension FormerFault {
         return switch self {
         case .withheld:
             Sentence(
-                "The directory has a new log, and does not show what the old one held last\(whose).",
-                "If they closed their account, nobody can show it any more; if not, the directory hides its past. Ask them, by "
-                    + "another way, and whoever runs the directory.")
+                "The directory has a new log and does not show the last state of the old one\(whose).",
+                "If they closed their account, it can no longer be shown; if not, the directory hides its past. Ask "
+                    + "them over "
+                    + "another channel, and ask the directory's operator.")
         case .refused(.rewritten):
-            Sentence("Before it ended, the directory's old log took back what it had shown you\(whose).", alarm)
+            Sentence("Before it ended, the directory's old log withdrew what it had shown you\(whose).", alarm)
         case .refused:
-            Sentence("What the directory shows as the end of its old log\(whose) does not hold.", alarm)
+            Sentence("What the directory shows as the end of its old log\(whose) is not valid.", alarm)
         case .notTakenOver:
-            Sentence("The directory's new log does not begin with what the old one ended with\(whose).", alarm)
+            Sentence("The directory's new log does not begin with the final state of the old one\(whose).", alarm)
         }
     }
 }
