@@ -55,7 +55,7 @@ import Testing
             let other = ["TPM2TOOLS_TCTI": try #require(Self.inherited["SIGNET_TEST_OTHER_TPM"])]
             let theft = try await Self.stolen(town, other)
             expect(65, theft)
-            #expect(theft.complaint.contains("another machine's") && !town.exists("thief.card"))
+            #expect(theft.complaint.contains("another machine") && !town.exists("thief.card"))
 
             try town.write(Array("not the passphrase\n".utf8), to: "wrong")
             let guess = try await town.signet(

@@ -38,7 +38,7 @@ import Testing
             let create = ["--home", "mallory", "account", "create", Town.bob, "--directory", town.profile.path()]
             let exit = try await town.signet(create)
             expect(1, exit)
-            #expect(exit.complaint.hasPrefix("The directory says that somebody else has registered"))
+            #expect(exit.complaint.hasPrefix("The directory says that someone else has registered"))
             #expect(!town.exists("mallory/keystore") && !town.exists("mallory/directory"))
             #expect(town.exists("mallory/keystore.refused"), "a refusal proves nothing")
             expect(0, try await town.signet("alice", "lookup", Town.bob))

@@ -97,7 +97,9 @@ import Testing
             #expect(!town.exists("typo/store-earlier-1.sqlite"))
             let linked = try await start(Town.bob, "phone")
             expect(64, linked)
-            #expect(linked.complaint == "phone holds a device that was linked to bob@example.org, or waits for that.")
+            #expect(
+                linked.complaint
+                    == "phone holds a device that was linked to bob@example.org, or is waiting to be linked.")
             let join = try await town.signet(
                 "pad", "account", "join", Town.bob, "--directory", town.profile.path(), "--card", "nowhere/card")
             #expect(join.status != 0 && town.exists("pad/keystore"))

@@ -12,7 +12,7 @@ struct HomeTurnTests {
             let lock = try #require(try home.lock())
             let busy = try await town.signet("alice", "guardian", "--json")
             expect(3, busy)
-            #expect(busy.complaint.contains("Another signet process has been at work"), "\(busy.errors)")
+            #expect(busy.complaint.contains("Another signet process has been working"), "\(busy.errors)")
             #expect(try town.contents("alice") == files)
             withExtendedLifetime(lock) {}
         }

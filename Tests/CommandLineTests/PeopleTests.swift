@@ -159,7 +159,7 @@ import Testing
                 let before = try town.bytes(path)
                 let exit = try await mine()
                 expect(65, exit, path)
-                #expect(exit.complaint == "\(path) is there already.")
+                #expect(exit.complaint == "\(path) already exists.")
                 #expect(try town.bytes(path) == before)
             }
             #expect(!town.exists("alices-tablet/keystore"), "no keys without their card")

@@ -136,7 +136,7 @@ import Testing
             for format in ["okhttp", "android", "trustkit", "pinned-domains"] {
                 let there = try await town.signet(["pins", "convert", "policy", "--from", "signet", "--to", format])
                 expect(0, there)
-                #expect(there.errors.contains("lost: localhost: where on the path each key may stand"))
+                #expect(there.errors.contains("lost: localhost: where in the certificate path each key may stand"))
                 try town.write(there.output.utf8, to: "other")
                 let back = try await town.signet(["pins", "convert", "other", "--from", format])
                 expect(0, back)

@@ -114,9 +114,9 @@ import TransparencyLog
                 }
             }
             let others = [
-                (Self.replace("log", in: good, by: "log x"), "the part that says whom to believe"),
-                (Self.replace("quorum", in: good, by: "quorum nobody"), "the part that says whom to believe"),
-                (good.replacing("\n\n", with: "\nmore\n\n"), "ends before it says whom to believe"),
+                (Self.replace("log", in: good, by: "log x"), "the part that says whom to trust"),
+                (Self.replace("quorum", in: good, by: "quorum nobody"), "the part that says whom to trust"),
+                (good.replacing("\n\n", with: "\nmore\n\n"), "ends before it says whom to trust"),
                 ("signet-directory/v9\n", "is not a directory file"), ("", "is not a directory file"),
                 (good + String(repeating: "#", count: 70_000), "longer than 65536 bytes"),
             ]

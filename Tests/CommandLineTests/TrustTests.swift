@@ -84,7 +84,7 @@ import Testing
     private static func expectNothingAccepted(_ town: Town, _ command: [String]) async throws {
         let exit = try await town.signet(["--home", "phone"] + command.map { $0 == Town.bob ? Town.alice : $0 })
         expect(64, exit, "\(command)")
-        #expect(exit.complaint == "You have not accepted anything of this person yet.")
+        #expect(exit.complaint == "You have not accepted anything from this person yet.")
     }
 
     @Test func aCardThatWasChangedOrIsForSomebodyElseAddsNothing() async throws {

@@ -14,7 +14,7 @@ extension BundleError {
                 "Take another copy of it. " + nothing)
         case .tooLittleWork:
             Sentence(
-                "The export asks for too little work to guess its passphrase: it was changed.",
+                "The export makes its passphrase too easy to guess: it was changed.",
                 "Take another copy of it. " + nothing)
         case .emptyPassphrase: Sentence("The passphrase is empty.", "Choose one with at least a few words.")
         case .wrongPassphrase:

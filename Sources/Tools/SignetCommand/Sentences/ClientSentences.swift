@@ -31,8 +31,9 @@ extension CommandFailure {
         }
         self.init(
             .notProven,
-            "The directory says that nobody has registered \(refusal.handle), but it proved that account, yours, to you before.",
-            "The directory lies: keep this folder, and tell your friends in another way.")
+            "The directory says that \(refusal.handle) is not registered, but it proved that account, which is "
+                + "yours, to you before.",
+            "The directory lies: keep this folder, and tell your friends over another channel.")
     }
 }
 
@@ -55,12 +56,12 @@ extension ClientError {
         case .history(let refusal): refusal.sentence(alarm)
         case .withheld(let handle):
             Sentence(
-                "The directory says that there is no \(handle), and does not prove it.",
-                "An honest directory proves it. Check its version, and ask whoever runs it.")
+                "The directory says that there is no \(handle), but does not prove it.",
+                "An honest directory proves it. Check its version, and ask its operator.")
         case .deviceKeysWithheld(let handle):
             Sentence(
-                "The directory proves which devices \(handle) has, and does not show all of their keys.",
-                "An honest directory shows them. Check its version, and ask whoever runs it.")
+                "The directory proves which devices \(handle) has, but does not show all of their keys.",
+                "An honest directory shows them. Check its version, and ask its operator.")
         case .eCall(let error): error.sentence
         case .notRegistered(let absence): absence.sentence
         case .accountClosed(let closure): closure.sentence(isOwn: false)
@@ -69,12 +70,13 @@ extension ClientError {
         case .ownAccountChanged(let change):
             Sentence(
                 "Your account is not as this device left it: \(change.words).",
-                "If that was you on another device, run 'signet people trust' with your own handle. If not, somebody else has your identity: "
+                "If that was you on another device, run 'signet people trust' with your own handle. If not, someone "
+                    + "else has your identity: "
                     + "revoke what is not yours, and tell your friends.")
         case .peerChanged(let handle, let change):
             Sentence(
                 "\(handle) is blocked: \(change.words) since you accepted them.",
-                "Ask them in another way whether that was them. If so: signet people trust \(handle)")
+                "Ask them over another channel whether that was them. If so: signet people trust \(handle)")
         case .contactCard(let mismatch): mismatch.sentence
         case .friendRequest(let handle, let error): error.sentence(handle)
         case .friendList(let error): error.sentence
@@ -87,11 +89,11 @@ extension ClientError {
         case .pins(let error): error.sentence
         case .former(let handle, let fault): fault.sentence(handle, alarm)
         case .viewKeepsMoving:
-            Sentence("Other signets on this machine were faster eight times in a row.", "Try again.")
+            Sentence("Other signet processes on this machine were faster eight times in a row.", "Try again.")
         case .store(let error): error.sentence("the store")
         case .keystore(let error): error.sentence("the keystore")
         case .submission(let error): error.sentence
-        case .account: Sentence("The account cannot be written down.", CommandFailure.bugRemedy)
+        case .account: Sentence("The account cannot be encoded.", CommandFailure.bugRemedy)
         case .misuse(let misuse): misuse.sentence
         }
     }
@@ -107,49 +109,50 @@ extension ErrorCode {
         case .tooLarge: Sentence("The request is too long for the directory.", CommandFailure.bugRemedy)
         case .notSigned, .notYourAccount:
             Sentence(
-                "The directory does not take this device for one of the account.",
-                "If it was revoked, add it anew: 'signet account join'.")
+                "The directory does not recognise this device as one of the account's.",
+                "If it was revoked, add it again: 'signet account join'.")
         case .wrongTime:
             Sentence(
                 "This device's clock and the directory's are more than five minutes apart.",
                 "Set the clock and try again.")
         case .stepTooOld:
             Sentence(
-                "This was signed on this device more than five minutes ago, and the directory does not take it any more.",
-                "Try again: it is signed anew. If that does not help, set the clock.")
+                "This was signed on this device more than five minutes ago, and the directory no longer accepts it.",
+                "Try again: it is then signed afresh. If that does not help, set the clock.")
         case .notYet:
             Sentence(
-                "The witnesses cannot show yet that this recovery waited, so your contacts would take it for an attack.",
-                "Try again later. Witnesses that were away when the recovery began make it wait longer.")
-        case .replayed: Sentence("The directory has seen this very request before.", "Try again.")
+                "The witnesses cannot show yet that this recovery waited long enough, so your contacts would take it "
+                    + "for an attack.",
+                "Try again later. The wait is longer if witnesses were away when the recovery began.")
+        case .replayed: Sentence("The directory has already seen this exact request.", "Try again.")
         case .handleTaken:
             Sentence(
-                "The directory says that somebody else has registered this handle.",
-                "It cannot prove that. Choose another one, or ask who runs the directory.")
+                "The directory says that someone else has registered this handle.",
+                "It cannot prove that. Choose another one, or ask the directory's operator.")
         case .versionConflict:
             Sentence(
-                "The account was changed on another device meanwhile.",
+                "The account was changed on another device in the meantime.",
                 "Run 'signet devices list', then try again.")
         case .keyInUse:
             Sentence(
-                "One of the device's keys belongs to another device already.", "Make the device's keys anew.")
+                "One of the device's keys already belongs to another device.", "Make new keys for the device.")
         case .possessionNotProven:
             Sentence(
                 "The device card is too old, or was not made for this directory.",
                 "Make a new card with 'signet account join' on the new device.")
         case .notFound:
             Sentence(
-                "The directory knows nobody and nothing of that name.",
+                "The directory knows nothing by that name.",
                 "Check the spelling; 'signet lookup' asks it for the proof.")
         case .tooManyRequests:
             Sentence(
-                "The directory asks to be left alone.",
+                "The directory refuses more requests for now.",
                 "Try again " + (wait.map { "in \(Moment.span($0))." } ?? "later."))
-        case .unavailable: Sentence("The directory cannot do it now.", "Try again later.")
+        case .unavailable: Sentence("The directory cannot do this at the moment.", "Try again later.")
         case .unwitnessed:
             Sentence(
-                "The directory has your change, and cannot show it yet: too few witnesses have cosigned its log.",
-                "Say the same again later; nothing is done twice.")
+                "The directory has your change but cannot show it yet: too few witnesses have cosigned its log.",
+                "Run the same command again later; nothing is done twice.")
         }
     }
 }
@@ -162,10 +165,10 @@ extension TransportError {
                 "\(directory) is not the address of a directory.",
                 "It must be https://host or https://host:port. Get the directory file again.")
         case .invalidRoot:
-            Sentence("The directory file's certificate is not one.", "Get the directory file again.")
+            Sentence("The directory file's certificate is not valid.", "Get the directory file again.")
         case .nameNotFound:
             Sentence(
-                "There is no host of the name in \(directory).", "Check the network, and the directory file.")
+                "There is no host with the name in \(directory).", "Check the network, and the directory file.")
         case .unreachable:
             Sentence(
                 "Nothing answers at \(directory).",
@@ -174,10 +177,10 @@ extension TransportError {
             Sentence("\(directory) did not answer in time.", "Check the network and try again.")
         case .timedOut(.handshake):
             Sentence(
-                "\(directory) did not finish the greeting (TLS) in time.",
-                "Try again; if it stays so, ask who runs the directory.")
-        case .timedOut(.reading): Sentence("\(directory) stopped in the middle of its answer.", "Try again.")
-        case .closedEarly: Sentence("\(directory) hung up before its answer was complete.", "Try again.")
+                "\(directory) did not complete the TLS handshake in time.",
+                "Try again; if that does not help, ask the directory's operator.")
+        case .timedOut(.reading): Sentence("\(directory) stopped responding in the middle of its answer.", "Try again.")
+        case .closedEarly: Sentence("\(directory) closed the connection before its answer was complete.", "Try again.")
         case .handshakeFailed:
             Sentence(
                 "\(directory) does not speak TLS as a directory does.",
@@ -185,12 +188,12 @@ extension TransportError {
         case .refused(let refusal): refusal.sentence(directory)
         case .noPins:
             Sentence(
-                "The directory file names no key of its server, and without one signet does not connect.",
+                "The directory file names no key for its server, and signet does not connect without one.",
                 "Get a new directory file from the operator.")
         case .invalidPins(let fault):
-            Sentence("The directory file's pins cannot be right: \(fault.words).", "Get a new directory file.")
+            Sentence("The directory file's pins are not valid: \(fault.words).", "Get a new directory file.")
         case .policyForAnotherEnvironment:
-            Sentence("The pin policy is for another environment.", "Use the one for production.")
+            Sentence("The pin policy is for another environment.", "Use the policy for production.")
         case .notUpgraded(let status):
             Sentence("\(directory) does not open a WebSocket here (HTTP status \(status)).", "Check the address.")
         case .wrongSubprotocol:
@@ -209,7 +212,7 @@ extension TransportError {
                 "Check that there is no proxy or login page in between.")
         case .unknown:
             Sentence(
-                "The network library failed in a way that signet does not know.", CommandFailure.bugRemedy)
+                "The network library failed with an error that signet does not know.", CommandFailure.bugRemedy)
         }
     }
 }
@@ -235,22 +238,22 @@ extension ClientMisuse {
                 "Make a card with the handle of this account.")
         case .noSuchDevice(let number):
             Sentence("The account has no device \(number).", "'signet devices list' shows the numbers.")
-        case .ownDevice: Sentence("That is this very device.", "Revoke it from another one.")
+        case .ownDevice: Sentence("That is the device you are using.", "Revoke it from another one.")
         case .deviceAlreadyAdded(let number):
-            Sentence("That device is in the account already, as number \(number).", "Nothing is left to do.")
+            Sentence("That device is already in the account, as number \(number).", "There is nothing left to do.")
         case .tooManyDevices:
             Sentence(
-                "The account has \(AccountState.maximumDeviceCount) devices, which is the most.",
+                "The account has \(AccountState.maximumDeviceCount) devices, the maximum.",
                 "Revoke one first.")
         case .noDeviceNumberLeft:
-            Sentence("All device numbers of this account are used up.", "A new account is the only way.")
-        case .yourself: Sentence("That is you.", "Name somebody else.")
-        case .nothingToAccept: Sentence("Nothing has changed; there is nothing to accept.", "Go on.")
+            Sentence("All device numbers of this account are used up.", "Only a new account can have another device.")
+        case .yourself: Sentence("That is you.", "Name someone else.")
+        case .nothingToAccept: Sentence("Nothing has changed; there is nothing to accept.", "Carry on.")
         case .changeHasMoved:
-            Sentence("It has changed again since you looked.", "Look again, and decide anew.")
+            Sentence("It has changed again since you looked.", "Look at it again before you decide.")
         case .nothingPinned:
             Sentence(
-                "You have not accepted anything of this person yet.", "Add them first: 'signet people add'.")
+                "You have not accepted anything from this person yet.", "Add them first: 'signet people add'.")
         case .deviceNotAddedYet:
             Sentence(
                 "This device has not been added to the account yet, or you have not confirmed the account here.",
@@ -280,11 +283,11 @@ extension LinkCardError {
                 "Make one with 'signet account join' on the new device; both devices need this version of signet.")
         case .device(let error): error.sentence
         case .checkpoint:
-            Sentence("The device card is of another directory.", "Join with the directory file of your account.")
+            Sentence("The device card belongs to another directory.", "Join with the directory file of your account.")
         case .anotherLog:
             Sentence(
-                "ALARM: the directory does not prove that the new device sees the log that this device sees.",
-                "Nothing was linked. Try again; if that stays so, do not use this directory.")
+                "ALARM: the directory does not prove that the new device sees the same log as this device.",
+                "Nothing was linked. Try again; if it fails again, do not use this directory.")
         case .tooOld(let time):
             Sentence(
                 "The device card is too old: its log is from \(Moment.date(time)).",
@@ -299,7 +302,7 @@ extension SubmissionError {
         case .malformed, .unknownFormat, .tokenTooLong, .invalidHandle, .state, .invalidOpening:
             Sentence("That is not a device card.", "Make one with 'signet account join' on the new device.")
         case .invalidSignature, .invalidDeviceKey:
-            Sentence("The device card was changed on its way.", "Carry it over again.")
+            Sentence("The device card was changed in transit.", "Carry it over again.")
         case .unanswerableChallenge: Sentence("The directory asked for proof of other keys.", "Try again.")
         case .unknownToken, .challengeExpired, .possessionNotProven:
             Sentence("The device card is too old.", "Make a new one with 'signet account join'.")

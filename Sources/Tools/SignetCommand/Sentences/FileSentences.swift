@@ -40,24 +40,24 @@ extension FileFault {
         case .notFound: Sentence("There is no file \(path).", "Check the name.")
         case .exists:
             Sentence(
-                "\(path) is there already.", "It was left as it is. Choose another name, or move it away.")
+                "\(path) already exists.", "It was not changed. Choose another name, or move it away.")
         case .isDirectory: Sentence("\(path) is a folder.", "Name a file.")
-        case .notADirectory: Sentence("\(path) is a file, or lies below one.", "Name a folder.")
+        case .notADirectory: Sentence("\(path) is a file, or part of the path to it is.", "Name a folder.")
         case .notPermitted:
             Sentence("The system does not let signet use \(path).", "Check who owns it and its permissions.")
         case .noSpace: Sentence("The disk of \(path) is full.", "Make room and try again; nothing was lost.")
         case .readOnly:
             Sentence(
-                "\(path) lies on a disk that cannot be written.",
+                "\(path) is on a disk that cannot be written to.",
                 "Make it writable, or choose another --home.")
         case .tooLong(let limit):
             Sentence(
-                "\(path) is longer than \(limit) bytes, so it is not such a file.",
+                "\(path) is longer than \(limit) bytes, so it is not a file of this kind.",
                 "Check that you named the right file.")
         case .openToOthers:
             Sentence(
-                "\(path) may be read by other users of this machine.",
-                "Take that away from them (chmod 700 for the folder, 600 for files) and ask yourself who read it."
+                "Other users of this machine may read \(path).",
+                "Take away their access (chmod 700 for the folder, 600 for files), and consider who may have read it."
             )
         case .system(let number):
             Sentence(
@@ -69,36 +69,36 @@ extension FileFault {
 
 extension DirectoryProfileError {
     func sentence(_ path: String) -> Sentence {
-        let remedy = "Get the directory file again from the person who runs the directory."
+        let remedy = "Get the directory file again from the directory's operator."
         return switch self {
         case .unknownFormat: Sentence("\(path) is not a directory file.", remedy)
         case .tooLong: Sentence("\(path) is too long for a directory file.", remedy)
         case .invalidLine(let name): Sentence("In \(path) the line '\(name)' is missing or wrong.", remedy)
-        case .bytesLeft: Sentence("\(path) goes on where it should end.", remedy)
-        case .policyMissing: Sentence("\(path) ends before it says whom to believe.", remedy)
-        case .policy: Sentence("In \(path) the part that says whom to believe (the policy) is wrong.", remedy)
+        case .bytesLeft: Sentence("\(path) continues where it should end.", remedy)
+        case .policyMissing: Sentence("\(path) ends before it says whom to trust.", remedy)
+        case .policy: Sentence("In \(path) the part that says whom to trust (the policy) is wrong.", remedy)
         }
     }
 }
 
 extension KeystoreError {
     func sentence(_ path: String) -> Sentence {
-        let backup = "Put back a copy of the file if you have one."
+        let backup = "Restore the file from a copy if you have one."
         return switch self {
         case .unknownFormat: Sentence("\(path) is not a keystore.", backup)
-        case .malformed: Sentence("The keystore \(path) is cut short or changed.", backup)
+        case .malformed: Sentence("The keystore \(path) is incomplete or was changed.", backup)
         case .costTooLow:
             Sentence(
-                "The keystore \(path) asks for too little work to guess its passphrase: it was changed.",
+                "The keystore \(path) makes its passphrase too easy to guess: it was changed.",
                 backup)
         case .costTooHigh:
-            Sentence("The keystore \(path) asks for more memory than any of ours: it was changed.", backup)
+            Sentence("The keystore \(path) asks for more memory than any that signet makes: it was changed.", backup)
         case .wrongPassphraseOrDamaged:
             Sentence(
-                "The passphrase is wrong, or the keystore \(path) was changed; there is no telling which.",
+                "The passphrase is wrong, or the keystore \(path) was changed; there is no way to tell which.",
                 "Try the passphrase again. " + backup)
         case .emptyPassphrase: Sentence("The passphrase is empty.", "Choose one with at least a few words.")
-        case .keysDoNotFit: Sentence("The keys in \(path) do not fit together.", CommandFailure.bugRemedy)
+        case .keysDoNotFit: Sentence("The keys in \(path) do not belong together.", CommandFailure.bugRemedy)
         case .notEnoughMemory:
             Sentence(
                 "There is not enough memory to open the keystore.", "Close other programs and try again.")
@@ -114,14 +114,14 @@ extension KeystorePlaceFault {
         let place = kind == .tpm ? "this machine's TPM" : "this desktop's keyring"
         let subject = kind == .tpm ? "This machine's TPM" : "This desktop's keyring"
         let remedy = """
-            It opens only on the machine where it was made. If that is lost, 'signet recover' makes the identity yours again.
+            It opens only on the machine where it was made. If that machine is lost, 'signet recover' makes the identity yours again.
             """
         return switch self {
         case .notGiven: Sentence("The keystore \(path) needs \(place).", CommandFailure.bugRemedy)
         case .absent where kind == .tpm:
             Sentence(
                 "There is no TPM here that signet can reach.",
-                "Install tpm2-tools, be in the group that may use /dev/tpmrm0 (tss), or choose another --keystore.")
+                "Install tpm2-tools, join the group that may use /dev/tpmrm0 (tss), or choose another --keystore.")
         case .absent:
             Sentence(
                 "There is no keyring here that signet can reach.",
@@ -129,15 +129,15 @@ extension KeystorePlaceFault {
         case .locked: Sentence("\(subject) is locked.", "Unlock it and try again.")
         case .lockedOut:
             Sentence(
-                "After too many wrong passphrases the TPM refuses even the right one.",
-                "Wait: it forgets one wrong try after another, as its owner has set it up.")
+                "After too many wrong passphrases, the TPM refuses even the right one.",
+                "Wait: it forgets the wrong attempts one by one, at the pace that its owner has set.")
         case .nothingThere:
             Sentence(
                 "\(subject) does not hold what opens the keystore \(path).",
                 remedy)
         case .damaged:
             Sentence(
-                "What \(place) holds of the keystore \(path) was changed or is another machine's.",
+                "The part of the keystore \(path) that \(place) holds was changed or belongs to another machine.",
                 remedy)
         case .failed: Sentence("\(subject) did not answer.", "Try again.")
         }
@@ -154,8 +154,8 @@ extension StoreError {
             Sentence("\(path) cannot be written.", "Check its permissions and those of its folder.")
         case .damaged:
             Sentence(
-                "\(path) is damaged, or another program's. It remembers whose devices you accepted.",
-                "Put back a copy if you have one. Otherwise move it away: everyone will then be seen as new, and "
+                "\(path) is damaged or belongs to another program. It records whose devices you accepted.",
+                "Restore it from a copy if you have one. Otherwise move it away: everyone will then count as new, and "
                     + "evidence kept in it is gone.")
         case .newerVersion(let version):
             Sentence("A newer signet wrote \(path) (version \(version)).", "Use that version.")

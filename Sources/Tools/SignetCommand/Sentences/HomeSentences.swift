@@ -13,11 +13,11 @@ extension CommandFailure {
         case .isBeingMade(let folder):
             self.init(
                 .usage, "Another signet process is making an account in \(folder).",
-                "Wait until it has ended; 'signet account show' then shows its account. Nothing was changed.")
+                "Wait until it has finished; 'signet account show' then shows its account. Nothing was changed.")
         case .isBusy(let folder):
             self.init(
-                .environment, "Another signet process has been at work in \(folder) for twenty seconds.",
-                "Wait until it has ended, and give the command again. Nothing was changed.")
+                .environment, "Another signet process has been working in \(folder) for twenty seconds.",
+                "Wait until it has finished, and run the command again. Nothing was changed.")
         case .isTaken(let folder, let holder): self.init(.usage, holder.sentence(folder))
         case .file(let fault, let path): self.init(fault, path: path)
         case .directoryFile(let error, let path): self.init(error, path: path)
@@ -25,8 +25,9 @@ extension CommandFailure {
         case .store(let error, let path): self.init(error, path: path)
         case .memoryLost(let path):
             self.init(
-                .badFile, "\(path) is empty: this home has lost its memory of whose keys are whose.",
-                "Put it back from a copy. Without one, remove it, and compare keys with your people again as you add them."
+                .badFile, "\(path) is empty: this home has lost its record of which keys belong to whom.",
+                "Restore it from a copy. Without one, remove it, and compare keys with your contacts again as you "
+                    + "add them."
             )
         case .weakPassphrase(let weakness): self.init(.usage, weakness.sentence)
         case .address(let error, let url): self.init(.badFile, error.sentence(url))
@@ -34,22 +35,23 @@ extension CommandFailure {
         case .quorumWeakened:
             self.init(
                 .needsDecision,
-                "The directory has changed its keys, and other or fewer witnesses would suffice from now on.",
-                "Look at the change with 'signet directory update', and ask whoever runs it.")
+                "The directory has changed its keys, and from now on other or fewer witnesses would suffice.",
+                "Look at the change with 'signet directory update', and ask the directory's operator.")
         case .evidenceHeld:
             self.init(
                 .needsDecision, "The directory has changed its keys, and you hold evidence against it.",
-                "Look at it with 'signet evidence list', and ask whoever runs the directory; 'signet directory update --accept' goes on."
+                "Look at it with 'signet evidence list', and ask the directory's operator; 'signet directory update "
+                    + "--accept' accepts the change."
             )
         case .presence(let refusal): self.init(refusal)
         case .removedDevice:
             self.init(
                 .needsDecision, "This device was removed from the account.",
-                "If that was you, delete its home folder. If not, somebody else has your identity: tell your friends.")
+                "If that was you, delete its home folder. If not, someone else has your identity: tell your friends.")
         case .otherCard:
             self.init(
                 .notProven, "This card is not the one that your new device made.",
-                "Nothing was linked. Carry the card over once more, in a way that nobody can get between.")
+                "Nothing was linked. Carry the card over again, in a way that no one can intercept.")
         case .otherAccount:
             self.init(
                 .notProven,
@@ -77,12 +79,12 @@ extension CommandFailure {
 
     /// What came of registering.
     init(_ error: SignetError, session: Session, registering handle: String) {
-        let what = "The directory says that somebody else has registered \(handle). It cannot prove that."
+        let what = "The directory says that someone else has registered \(handle). It cannot prove that."
         switch error {
         case .handleTaken(let keystore, let directory):
             self.init(
                 .notProven, what,
-                "The new keys were put aside in \(keystore). Choose another handle; if 'signet lookup' ever shows "
+                "The new keys were moved to \(keystore). Choose another handle; if 'signet lookup' ever shows "
                     + "that one with these keys, rename that file to 'keystore' and \(directory) to 'directory'.")
         case .handleTakenAndKept(let fault, let keystore):
             self.init(
@@ -97,23 +99,23 @@ extension SignetError.TakenFolder {
     func sentence(_ folder: String) -> Sentence {
         switch self {
         case .sameAccount(let handle):
-            Sentence("The account of \(handle) is there already.", "'signet account show' shows it.")
+            Sentence("The account of \(handle) is already there.", "'signet account show' shows it.")
         case .anotherDirectory:
             Sentence(
-                "\(folder) goes by another directory file: a newer one, or another directory's.",
+                "\(folder) uses another directory file: a newer one, or one for another directory.",
                 "Give its own, --directory \(HomeFolder(path: folder).directory.path), or choose another folder with --home."
             )
         case .linkedDevice(let handle):
             Sentence(
-                "\(folder) holds a device that was linked to \(handle), or waits for that.",
+                "\(folder) holds a device that was linked to \(handle), or is waiting to be linked.",
                 "'signet account show' shows it. To recover the identity, choose another folder with --home.")
         case .account(let handle):
             Sentence(
-                "\(folder) holds the account of \(handle) already.", "Choose another folder with --home.")
+                "\(folder) already holds the account of \(handle).", "Choose another folder with --home.")
         case .keysElsewhere(let handle):
             Sentence(
-                "\(folder) holds keys for \(handle) that were begun with another --keystore.",
-                "Leave --keystore out to go on with them, or choose another folder with --home.")
+                "\(folder) holds keys for \(handle) that were started with another --keystore.",
+                "Leave out --keystore to continue with them, or choose another folder with --home.")
         }
     }
 }

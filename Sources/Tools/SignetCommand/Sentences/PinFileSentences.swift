@@ -3,7 +3,7 @@ import PinnedChains
 
 extension ChainRefusal {
     static func unknownHostSentence(_ server: String) -> Sentence {
-        Sentence("The pin policy has no rule for \(server).", "Add one, if you mean to speak to it.")
+        Sentence("The pin policy has no rule for \(server).", "Add one if you want to connect to it.")
     }
 }
 
@@ -11,7 +11,7 @@ extension TrustAnchorFault {
     func sentence(_ path: String) -> Sentence {
         switch self {
         case .malformed(let index):
-            Sentence("Certificate \(index + 1) of \(path) cannot be used.", "Check that it is whole.")
+            Sentence("Certificate \(index + 1) of \(path) cannot be used.", "Check that it is complete.")
         case .none: Sentence("There is no certificate in \(path).", "Name a PEM file.")
         }
     }
@@ -21,7 +21,7 @@ extension PEMFault {
     func sentence(_ path: String) -> Sentence {
         let what =
             switch self {
-            case .nested(let line): "Line \(line) of \(path) begins a block inside of another."
+            case .nested(let line): "Line \(line) of \(path) begins a block inside another one."
             case .unexpectedEnd(let line): "Line \(line) of \(path) ends a block that has not begun."
             case .invalidBase64(let line): "The block at line \(line) of \(path) is not base64."
             case .unfinished(let line): "The block at line \(line) of \(path) never ends."
@@ -39,7 +39,7 @@ extension DERFault {
                 .trailingBytes(let offset), .invalidTime(let offset):
                 offset
             }
-        return Sentence("A certificate in \(path) is malformed at byte \(offset).", "Check that it is whole.")
+        return Sentence("A certificate in \(path) is malformed at byte \(offset).", "Check that it is complete.")
     }
 }
 
@@ -47,16 +47,16 @@ extension PinPolicyTextFault {
     func sentence(_ path: String) -> Sentence {
         let what =
             switch self {
-            case .tooLong(let count): "\(path) has \(count) bytes, which is too long for a policy."
+            case .tooLong(let count): "\(path) has \(count) bytes, which is too long for a pin policy."
             case .unknownFormat: "\(path) is not a pin policy: its first line is not signet-pins/v1."
-            case .line(let line): "Line \(line) of \(path) is not what a pin policy has there."
-            case .pin(let line, _): "The pin at line \(line) of \(path) is none."
-            case .host(let line, _): "The host at line \(line) of \(path) is none."
-            case .rule(let line, let fault): "The rule at line \(line) of \(path) cannot be right: \(fault.words)."
+            case .line(let line): "Line \(line) of \(path) does not fit the format of a pin policy."
+            case .pin(let line, _): "The pin at line \(line) of \(path) is not valid."
+            case .host(let line, _): "The host at line \(line) of \(path) is not valid."
+            case .rule(let line, let fault): "The rule at line \(line) of \(path) is not valid: \(fault.words)."
             case .policy(.noRule): "The policy in \(path) has no rule."
-            case .policy(.tooManyRules(let count)): "The policy in \(path) has \(count) rules, which are too many."
-            case .policy(.duplicatePattern): "Two rules in \(path) are for the same hosts."
-            case .policy(.nothingEnforced): "The policy in \(path) is for production and enforces nothing."
+            case .policy(.tooManyRules(let count)): "The policy in \(path) has \(count) rules, which is too many."
+            case .policy(.duplicatePattern): "Two rules in \(path) cover the same hosts."
+            case .policy(.nothingEnforced): "The policy in \(path) is for production but enforces nothing."
             }
         return Sentence(what, "Correct it.")
     }
@@ -66,9 +66,9 @@ extension PinListFault {
     func sentence(_ path: String) -> Sentence {
         switch self {
         case .malformed(let line): Sentence("\(path) cannot be read from line \(line) on.", "Check its format.")
-        case .pin(let text, _): Sentence("'\(JSONValue.printable(text))' in \(path) is no pin.", "Correct it.")
-        case .host: Sentence("\(path) names a host that is none.", "Correct it.")
-        case .rule(let fault): Sentence("The pins in \(path) cannot be right: \(fault.words).", "Correct them.")
+        case .pin(let text, _): Sentence("'\(JSONValue.printable(text))' in \(path) is not a pin.", "Correct it.")
+        case .host: Sentence("\(path) names a host that is not valid.", "Correct it.")
+        case .rule(let fault): Sentence("The pins in \(path) are not valid: \(fault.words).", "Correct them.")
         case .empty: Sentence("There are no pins in \(path).", "Check its format.")
         case .needsHost: Sentence("That format does not name a host.", "Name it with --host.")
         case .needsCertificate:
@@ -84,14 +84,14 @@ extension PinListLoss {
     var words: String {
         let (name, what) =
             switch self {
-            case .expiry(let name): (name, "its end")
-            case .expiryAction(let name): (name, "what happens at its end: that tool stops pinning then")
-            case .tiers(let name): (name, "where on the path each key may stand")
+            case .expiry(let name): (name, "its end date")
+            case .expiryAction(let name): (name, "what happens at its end date: that tool stops pinning then")
+            case .tiers(let name): (name, "where in the certificate path each key may stand")
             case .exclusions(let name): (name, "its exceptions")
-            case .widened(let name): (name, "more hosts, or a shorter time, than you said")
-            case .narrowed(let name): (name, "fewer hosts than you said")
-            case .reportOnly(let name): (name, "that mismatches are only reported")
-            case .trustOnly(let name): (name, "the whole rule, which pins nothing")
+            case .widened(let name): (name, "more hosts, or a shorter time, than you specified")
+            case .narrowed(let name): (name, "fewer hosts than you specified")
+            case .reportOnly(let name): (name, "the setting that mismatches are only reported")
+            case .trustOnly(let name): (name, "the whole rule, because it pins nothing")
             case .host(let name): (name, "which host it is for")
             }
         return "\(String(decoding: name, as: UTF8.self)): \(what)"
