@@ -10,14 +10,14 @@ import Testing
             try await circle.run("ming", "guardians")
             let alone = try await circle.attempt("ming", "guardians", "remind")
             expect(64, alone)
-            #expect(alone.complaint == "There is nobody to remind: whoever is asked has answered.")
+            #expect(alone.complaint == "There is no one to remind: everyone you asked has answered.")
             try await circle.town.link("phone", to: "ming", code: circle.town.makeCard("phone", Circle.ming))
             for command in ["refresh", "check", "rehearse", "remind", "paper"] {
                 let exit = try await circle.attempt("phone", "guardians", command)
                 expect(64, exit, command)
                 #expect(
                     exit.complaint
-                        == "Your guardians were chosen on another device of yours; this one knows nothing of them.",
+                        == "Your guardians were chosen on another device of yours; this one knows nothing about them.",
                     "\(command)")
                 #expect(exit.errors.contains("on the device that holds your identity"))
             }
@@ -25,7 +25,7 @@ import Testing
             for options in [[], ["--out", "objection"]] {
                 let exit = try await circle.town.signet(["recover", "stop", "--home", "phone"] + options)
                 expect(2, exit)
-                #expect(exit.complaint.hasPrefix("The account does not list this device any more"))
+                #expect(exit.complaint.hasPrefix("The account no longer lists this device"))
                 #expect(!exit.errors.contains("Tell your guardians yourself"))
             }
             #expect(!circle.town.exists("objection"), "nobody would take it")
@@ -75,7 +75,7 @@ import Testing
                 let exit = try await circle.town.signet(command + ["--home", home])
                 expect(65, exit, "\(command)")
                 #expect(exit.complaint.hasPrefix("\(path) is damaged"), "\(command)")
-                #expect(exit.errors.contains("Put it back from a copy of the folder"))
+                #expect(exit.errors.contains("Restore it from a copy of the folder"))
             }
             #expect(try await circle.attempt("new", "recover").errors.contains("signet recover start"))
             expect(0, try await circle.town.signet(start), "it goes on")
@@ -124,7 +124,7 @@ import Testing
             #expect(list.output.contains("Your guardians are in force: 5 of 5 kept"))
             #expect(list.output.contains("Asked, in force once 4 keep their part: 5 of 5 kept."))
             #expect(list.output.contains("ana@example.org  keeps their part"))
-            #expect(list.output.contains("! Somebody asks for your identity. Your guardians do not change before"))
+            #expect(list.output.contains("! Someone is asking for your identity. Your guardians cannot change until"))
             #expect(list.output.contains("signet recover stop"))
             let object = try await circle.attempt("ming", "guardians", "--json").object()
             #expect(object["refused"] as? String == "somebody-asks")

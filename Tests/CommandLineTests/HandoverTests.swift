@@ -109,7 +109,7 @@ import Testing
                     let successor = try await audit("auditor", "alice/directory")
                     expect(1, successor)
                     #expect(
-                        successor.complaint.contains("goes on from one that broke its rules"), "\(successor.complaint)")
+                        successor.complaint.contains("continues one that broke its rules"), "\(successor.complaint)")
                 }
                 expect(0, try await audit("another", "alice/directory"), "who knows nothing of the old log")
             }

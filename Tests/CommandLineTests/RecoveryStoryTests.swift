@@ -255,17 +255,17 @@ import Testing
             try circle.town.write(bytes, to: "altered")
             let altered = try await circle.attempt("ben", "guardian", "objection", "altered", heard: heard)
             expect(64, altered)
-            #expect(altered.complaint == "That is no objection of one of their devices.")
+            #expect(altered.complaint == "That is not an objection from one of their devices.")
 
             for slip in ["", "\(code) 1", "no such words 42"] {
                 let exit = try await circle.attempt("ben", "guardian", "confirm", Circle.ming, "--code", slip)
                 expect(64, exit)
-                #expect(exit.complaint.hasPrefix("That is no code"), "\(slip)")
+                #expect(exit.complaint.hasPrefix("That is not a code"), "\(slip)")
             }
             let refused = try await circle.attempt(
                 "ben", "guardian", "confirm", Circle.ming, "--code", code, heard: heard)
             expect(64, refused)
-            #expect(refused.complaint == "Nobody asks for the identity of ming@example.org.")
+            #expect(refused.complaint == "No one is asking for the identity of ming@example.org.")
             expect(1, try await circle.attempt("new", "recover", heard: heard))
             expect(1, try await circle.attempt("new", "recover", "finish", heard: heard))
             expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
@@ -288,7 +288,7 @@ import Testing
             try await circle.run("new", "recover", "--guardian", "ben@example.org", heard: heard)
             _ = try await circle.code(for: "ben", on: "new")
             for (status, complaint) in [
-                (Int32(1), "That is not the code."), (64, "You do not help with this request any more."),
+                (Int32(1), "That is not the code."), (64, "You are no longer helping with this request."),
             ] {
                 let exit = try await circle.attempt(
                     "ben", "guardian", "confirm", Circle.ming, "--code", "academic acid acne 00", heard: heard)

@@ -29,12 +29,13 @@ extension CommandFailure {
             )
         case .stranger(let handle):
             self.init(
-                .needsDecision, "You have not added \(handle), so nobody vouches for their keys. There is no call.",
+                .needsDecision,
+                "You have not added \(handle), so there is nothing to vouch for their keys. There is no call.",
                 "Add them with 'signet people add \(handle)'.")
         case .contradicted(let handle):
             self.init(
-                .notProven, "The directory contradicts what it proved of \(handle) before. There is no call.",
-                "Keep this folder, and tell \(handle) in another way.")
+                .notProven, "The directory contradicts what it proved about \(handle) before. There is no call.",
+                "Keep this folder, and tell \(handle) over another channel.")
         }
     }
 
@@ -48,7 +49,7 @@ extension CommandFailure {
         case .notInCall:
             self.init(.notProven, "The directory does not know that this device is in the call.", "Try again.")
         case .noRelay:
-            self.init(.notProven, "The directory relays no frames of calls.", "Ask whoever runs \(directory).")
+            self.init(.notProven, "The directory relays no call frames.", "Ask the operator of \(directory).")
         case .frames:
             self.init(
                 .environment, "Could not reach the media relay at \(directory).", "Check the network, and try again.")
@@ -60,19 +61,19 @@ extension CommandFailure {
         case .refused(.notInvited):
             self.init(
                 .notProven, "There is no such call, or you are not invited to it.",
-                "Check its name, and ask whoever started it.")
+                "Check its name, and ask the person who started it.")
         case .refused(.callFull):
             self.init(
-                .notProven, "The call has \(Roster.maximumPresentCount) devices, which is as many as a call may have.",
-                "Try again when somebody has left.")
+                .notProven, "The call has \(Roster.maximumPresentCount) devices, the maximum for a call.",
+                "Try again when someone has left.")
         case .refused, .refusedOtherwise:
             self.init(
-                .notProven, "The directory refuses to carry the call's signals.", "Ask whoever runs \(directory).")
+                .notProven, "The directory refuses to carry the call's signals.", "Ask the operator of \(directory).")
         case .connection(.transport(let error)):
             self.init(error.family == .environment ? .environment : .notProven, error.sentence(directory))
         case .timedOut, .tooMuch, .closed, .connection:
-            self.init(.environment, "The directory does not answer.", "Try again, or ask whoever runs \(directory).")
-        case .keystore: self.init(.bug, "The device's key does not sign.", CommandFailure.bugRemedy)
+            self.init(.environment, "The directory does not answer.", "Try again, or ask the operator of \(directory).")
+        case .keystore: self.init(.bug, "The device's key cannot sign.", CommandFailure.bugRemedy)
         }
     }
 }

@@ -7,7 +7,7 @@ extension ComparisonState {
         switch self {
         case .none: Paint.output.warning("not compared")
         case .compared(let comparison): comparison.metOn == nil ? "compared" : "compared in person"
-        case .outdated: Paint.output.bad("another identity than you compared")
+        case .outdated: Paint.output.bad("not the identity that you compared")
         }
     }
 
@@ -18,7 +18,8 @@ extension ComparisonState {
         case .none: "\(paint.warning("!")) You have not compared keys with \(handle): signet people verify \(handle)"
         case .compared(let comparison): "\(paint.good("✓")) \(comparison.words)"
         case .outdated(let comparison):
-            "\(paint.bad("!")) \(comparison.words) Since then \(handle) has another identity: compare again, signet people verify \(handle)"
+            "\(paint.bad("!")) \(comparison.words) Since then the identity of \(handle) has changed: compare again, "
+                + "signet people verify \(handle)"
         }
     }
 
@@ -48,7 +49,8 @@ extension Comparison {
 
     /// Said before a change of identity of somebody who was compared may be accepted.
     var alarm: String {
-        "ALARM: you compared the identity of \(handle) on \(Moment.day(time / 86_400)), and this is another one. Talk to them before you accept it."
+        "ALARM: you compared the identity of \(handle) on \(Moment.day(time / 86_400)), and this is a different one. "
+            + "Talk to them before you accept it."
     }
 }
 
@@ -67,21 +69,22 @@ extension CommandFailure {
     /// A contact's checkpoint shows that the log has two histories. The evidence is in the store.
     static func forkMet(_ who: String) -> CommandFailure {
         CommandFailure(
-            .notProven, "ALARM: the directory showed \(who) another log than you, and signed both.",
-            "Do not use this directory. 'signet evidence export' writes the proof, which anybody can check: show it to others."
+            .notProven, "ALARM: the directory showed \(who) a different log from yours, and signed both.",
+            "Do not use this directory. 'signet evidence export' writes the proof, which anyone can check: show it "
+                + "to others."
         )
     }
 }
 
 extension FriendListError {
     var sentence: Sentence {
-        let remedy = "An honest directory lists everybody once, in order, and comes to an end. Ask whoever runs it."
+        let remedy = "An honest directory lists everyone once, in order, and its list ends. Ask its operator."
         return switch self {
         case .outOfOrder:
-            Sentence("The directory's list of your people is out of order, or has somebody twice.", remedy)
+            Sentence("The directory's list of your contacts is out of order, or contains someone twice.", remedy)
         case .pageTooLong: Sentence("The directory lists more people at once than it may.", remedy)
-        case .emptyPage: Sentence("The directory lists nobody, and says that more people come.", remedy)
-        case .endless: Sentence("The directory's list of your people has no end.", remedy)
+        case .emptyPage: Sentence("The directory lists no one, but says that there are more to come.", remedy)
+        case .endless: Sentence("The directory's list of your contacts does not end.", remedy)
         }
     }
 }
@@ -89,17 +92,19 @@ extension FriendListError {
 extension FriendRequestError {
     func sentence(_ peer: Handle) -> Sentence {
         let remedy =
-            "Ask \(peer) to run 'signet people add' with your handle once more. If nothing changes, "
-            + "the directory keeps it back."
+            "Ask \(peer) to run 'signet people add' with your handle again. If nothing changes, "
+            + "the directory is withholding it."
         return switch self {
         case .withheld:
-            Sentence("The directory says that \(peer) asked you, and shows nothing that they signed.", remedy)
+            Sentence("The directory says that \(peer) asked you, but shows nothing that they signed.", remedy)
         case .malformed: Sentence("What the directory shows as the request of \(peer) cannot be read.", remedy)
         case .anotherDevice:
-            Sentence("The directory shows as the request of \(peer) one of a device that is not theirs.", remedy)
+            Sentence(
+                "The request that the directory shows as coming from \(peer) comes from a device that is not theirs.",
+                remedy)
         case .invalidSignature: Sentence("\(peer) did not sign what the directory shows as their request.", remedy)
-        case .forAnother: Sentence("What \(peer) signed is for somebody else.", remedy)
-        case .noCheckpoint: Sentence("The request of \(peer) says nothing of the log that they see.", remedy)
+        case .forAnother: Sentence("What \(peer) signed is for someone else.", remedy)
+        case .noCheckpoint: Sentence("The request of \(peer) says nothing about the log that they see.", remedy)
         }
     }
 }
@@ -120,7 +125,8 @@ extension MetFriendRequest {
     func warn() {
         guard met == .noProof else { return }
         Output.error(
-            "\(Paint.error.warning("not proved:")) that \(handle) and you see one log of the directory. Try again later."
+            "\(Paint.error.warning("not proved:")) that \(handle) and you see the same log of the directory. Try "
+                + "again later."
         )
     }
 }
@@ -134,16 +140,20 @@ extension IdentityCodeError {
         return switch self {
         case .malformed:
             Sentence(
-                "The code in the picture is not one to compare keys by.", "Both of you run 'signet people verify'.")
+                "The code in the picture is not a code for comparing keys.",
+                "Both of you have to run 'signet people "
+                    + "verify'.")
         case .anotherPersons(let handle):
-            Sentence("This is the code of \(handle).", "Take a picture of the screen of \(peer).")
+            Sentence("This is the code of \(handle).", "Take a picture of \(peer)'s screen.")
         case .forAnother(let handle):
             Sentence(
-                "\(peer) showed the code for \(handle).", "On their device: signet people verify with your handle.")
+                "\(peer) showed the code for \(handle).",
+                "On their device, they have to run 'signet people verify' "
+                    + "with your handle.")
         case .theirKeyDiffers:
-            Sentence("ALARM: \(peer) has another identity key than the directory gave you.", alarm)
+            Sentence("ALARM: the identity key of \(peer) is not the one that the directory gave you.", alarm)
         case .ownKeyDiffers:
-            Sentence("ALARM: the directory gave \(peer) another identity key for you than yours.", alarm)
+            Sentence("ALARM: the directory gave \(peer) an identity key for you that is not yours.", alarm)
         }
     }
 }
@@ -153,9 +163,9 @@ extension ContactCardError {
         switch self {
         case .malformed: Sentence("That is not a contact card.", "Ask for one made with 'signet people card'.")
         case .invalidSignature:
-            Sentence("The contact card was changed on its way.", "Ask for it again, from hand to hand.")
+            Sentence("The contact card was changed in transit.", "Ask for it again, handed over in person.")
         case .checkpoint:
-            Sentence("The contact card is of another directory.", "Ask for one of the directory that you use.")
+            Sentence("The contact card belongs to another directory.", "Ask for one for the directory that you use.")
         }
     }
 }
@@ -165,16 +175,18 @@ extension ContactCardMismatch {
         let remedy = "Nothing was pinned. Ask them, face to face: either the card is not theirs, or the directory lies."
         return switch self {
         case .anotherPerson(let handle):
-            Sentence("The contact card is of \(handle).", "Name that person, or use another card.")
+            Sentence("The contact card belongs to \(handle).", "Name that person, or use another card.")
         case .anotherIdentity:
-            Sentence("ALARM: the directory shows another identity than the contact card.", remedy)
+            Sentence("ALARM: the directory shows a different identity from the contact card.", remedy)
         case .olderThanTheCard(let card, let shown):
             Sentence(
-                "ALARM: the directory shows version \(shown) of the account, and the contact card is of version \(card).",
+                "ALARM: the directory shows version \(shown) of the account, but the contact card is for version "
+                    + "\(card).",
                 remedy)
         case .anotherState(let version):
             Sentence(
-                "ALARM: the directory shows another version \(version) of the account than the contact card.", remedy)
+                "ALARM: the directory shows a different version \(version) of the account from the one on the contact card.",
+                remedy)
         }
     }
 }

@@ -11,18 +11,19 @@ extension ChainRefusal {
             Self.unknownHostSentence(server)
         case .policyExpired(let time):
             Sentence(
-                "The pin policy's rule for \(server) ended on \(Moment.date(time)) and says to block.",
+                "The pin policy's rule for \(server) expired on \(Moment.date(time)) and says to block connections "
+                    + "after that.",
                 "Get a new policy.")
         case .proxy:
-            Sentence("A proxy is set on this device, and the pin policy wants none.", "Unset it and try again.")
+            Sentence("A proxy is set on this device, but the pin policy allows none.", "Unset it and try again.")
         case .noPinMatched:
             Sentence(
                 "The server at \(server) is certified, but not with a key that you expect.",
                 between + remedy)
         case .untrusted:
-            Sentence("Nobody you trust has certified the server at \(server).", between + remedy)
+            Sentence("No authority that you trust has certified the server at \(server).", between + remedy)
         case .path(.otherName), .path(.noNames):
-            Sentence("The server at \(server) shows a certificate of another name.", between)
+            Sentence("The server at \(server) shows a certificate for another name.", between)
         case .path(.expired), .path(.notYetValid):
             Sentence(
                 "The certificate of the server at \(server) is not valid today.",
@@ -43,19 +44,19 @@ extension PathFault {
         case .notYetValid(let depth): "\(Self.place(depth)) is not valid yet"
         case .expired(let depth): "\(Self.place(depth)) is not valid any more"
         case .serialNumber(let depth): "\(Self.place(depth)) has a serial number that no certificate may have"
-        case .weakSignature(let depth): "\(Self.place(depth)) is signed over SHA-1"
-        case .notAnAuthority(let depth): "\(Self.place(depth)) certifies and is no authority"
-        case .namelessAuthority(let depth): "\(Self.place(depth)) certifies and has no name"
-        case .tooLong(let depth): "\(Self.place(depth)) has more authorities below it than it may"
-        case .authorityAsServer: "the server's certificate is an authority's"
-        case .keyUsage(let depth): "the key of \(Self.place(depth)) may not be used so"
+        case .weakSignature(let depth): "\(Self.place(depth)) is signed using SHA-1"
+        case .notAnAuthority(let depth): "\(Self.place(depth)) certifies but is not an authority"
+        case .namelessAuthority(let depth): "\(Self.place(depth)) certifies but has no name"
+        case .tooLong(let depth): "\(Self.place(depth)) has more authorities below it than allowed"
+        case .authorityAsServer: "the server's certificate is an authority's certificate"
+        case .keyUsage(let depth): "the key of \(Self.place(depth)) may not be used in this way"
         case .notForServers(let depth): "\(Self.place(depth)) is not for servers"
         case .otherName: "the server's certificate is for another host"
         case .noNames: "the server's certificate names no host"
-        case .constrainedName(let depth): "a name that \(Self.place(depth)) may not certify"
-        case .unknownConstraint(let depth): "\(Self.place(depth)) has a name constraint of a kind nobody understands"
-        case .tooManyNames: "too many names and constraints"
-        case .unknownExtension(let depth): "\(Self.place(depth)) has a critical extension that nobody understands"
+        case .constrainedName(let depth): "a name is one that \(Self.place(depth)) may not certify"
+        case .unknownConstraint(let depth): "\(Self.place(depth)) has a name constraint of an unknown kind"
+        case .tooManyNames: "there are too many names and constraints"
+        case .unknownExtension(let depth): "\(Self.place(depth)) has an unknown critical extension"
         case .malformedExtension(let depth): "\(Self.place(depth)) has an extension that cannot be read"
         }
     }
@@ -70,15 +71,15 @@ extension PinRuleFault {
     var words: String {
         switch self {
         case .publicSuffix(let name):
-            "strangers have names below \(String(decoding: name, as: UTF8.self))"
-        case .tooFewPins(let count): "\(count) key\(count == 1 ? "" : "s"), and two are the least"
-        case .tooManyPins(let count): "\(count) keys are too many"
-        case .duplicatePin: "the same key twice"
-        case .noBackup: "no key in reserve"
-        case .onlyBackups: "no key in use"
-        case .pinsWithoutEffect: "pins in a rule that pins nothing"
+            "strangers can register names below \(String(decoding: name, as: UTF8.self))"
+        case .tooFewPins(let count): "\(count) key\(count == 1 ? "" : "s"), but at least two are needed"
+        case .tooManyPins(let count): "\(count) keys is too many"
+        case .duplicatePin: "the same key appears twice"
+        case .noBackup: "there is no reserve key"
+        case .onlyBackups: "there is no key in use"
+        case .pinsWithoutEffect: "there are pins in a rule that pins nothing"
         case .backupInUse(let key):
-            "the reserve \(String(decoding: key.text(), as: UTF8.self)) is in the server's chain"
+            "the reserve key \(String(decoding: key.text(), as: UTF8.self)) is in the server's chain"
         case .noPinOutside: "every key is in the server's chain"
         }
     }

@@ -39,147 +39,161 @@ extension RecoveryClientError {
         case .damaged(let name): Sentence.damaged(name, name)
         case .anotherVersion:
             Sentence(
-                "Your guardians were chosen with an older version of signet, and can no longer help with what they have.",
-                "Give them new parts: signet guardians refresh. Is a recovery under way here? Begin it anew in another folder."
+                "Your guardians were chosen with an older version of signet, and the parts that they hold no longer "
+                    + "help.",
+                "Give them new parts: signet guardians refresh. If a recovery is under way here, begin it again in "
+                    + "another folder."
             )
         case .guardedByRemovedDevices:
             Sentence(
-                "A device that you removed added to what your guardians guard, and nobody can tell when.",
-                "Deal anew, without it: signet guardians refresh")
+                "A device that you removed has added to what your guardians protect, and there is no way to tell when.",
+                "Give out new parts, without those additions: signet guardians refresh")
         case .malformedAnswer:
             Sentence("The directory's answer cannot be read.", "Check that it is the directory, and its version.")
         case .identityElsewhere:
             Sentence(
-                "Your identity is on another device.", "Give this command on the device on which the account was made.")
+                "Your identity is on another device.", "Run this command on the device on which the account was made.")
         case .notAccepted(let handle):
             Sentence(
-                "\(handle) is nobody whom you added, or changed since you accepted them.",
+                "You have not added \(handle), or they have changed since you accepted them.",
                 "Add them with 'signet people add', or look at the change: signet people trust \(handle)")
         case .boxFull(let handle):
             Sentence("\(handle) has too many letters waiting.", "Ask them to run 'signet guardian', then try again.")
         case .noGuardians: Sentence("You have no guardians.", "Choose them: signet guardians add …")
         case .chosenElsewhere(let hasIdentity):
             Sentence(
-                "Your guardians were chosen on another device of yours; this one knows nothing of them.",
+                "Your guardians were chosen on another device of yours; this one knows nothing about them.",
                 hasIdentity
-                    ? "Give this command there. Is that device lost? Choose them anew: signet guardians add …"
-                    : "Give this command on the device that holds your identity.")
+                    ? "Run this command there. If that device is lost, choose guardians again: signet guardians add …"
+                    : "Run this command on the device that holds your identity.")
         case .notInForceYet:
             Sentence(
-                "Too few of the guardians whom you ask have answered: they are not in force yet.",
-                "Each has to run 'signet guardian' once. Then, here: signet guardians")
+                "Too few of the guardians whom you asked have answered: they are not in force yet.",
+                "Each of them has to run 'signet guardian' once. Then run here: signet guardians")
         case .nobodyToRemind:
             Sentence(
-                "There is nobody to remind: whoever is asked has answered.",
-                "'signet guardians' shows who keeps their part, and puts those in force who do not guard you yet.")
+                "There is no one to remind: everyone you asked has answered.",
+                "'signet guardians' shows who keeps their part, and puts in force those who do not guard you yet.")
         case .removedDevice:
             Sentence(
-                "The account does not list this device any more: nothing that it signs counts for anybody.",
-                "Was that you? Then delete its home folder. If not, somebody has your identity: tell your guardians and friends."
+                "The account no longer lists this device: no one accepts what it signs.",
+                "If you removed it, delete its home folder. If not, someone has your identity: tell your guardians "
+                    + "and friends."
             )
         case .nobodyAsked:
             Sentence(
-                "You are asking nobody to guard you, or enough of them have answered.",
+                "You are not asking anyone to guard you, or enough of them have answered.",
                 "'signet guardians' shows who guards you; 'signet guardians replace' chooses others.")
         case .guardiansThere:
             Sentence(
-                "You have guardians, or are asking some, or have none to replace.",
-                "'signet guardians' shows them, 'replace' chooses others, 'withdraw' gives up those whom you ask.")
+                "You already have guardians, or are asking some, or have none to replace.",
+                "'signet guardians' shows them, 'replace' chooses others, 'withdraw' gives up those whom you are "
+                    + "asking.")
         case .changedTooSoon(let end):
             Sentence(
-                "Your guardians changed a short while ago. Until \(Moment.date(end)) those from before can still help you.",
-                "Change them again after that.")
+                "Your guardians changed recently. Until \(Moment.date(end)) the previous ones can still help you.",
+                "Change them again after that time.")
         case .guardiansElsewhere:
             Sentence(
-                "The log names other guardians than this device chose: they were changed elsewhere, or this folder is an older copy.",
-                "Was it none of your devices? Then somebody has one: signet devices. Choose yours anew: signet guardians replace …"
+                "The log names guardians other than those this device chose: they were changed elsewhere, or this "
+                    + "folder is an older copy.",
+                "If none of your devices did that, someone has one of them: signet devices. Choose your guardians "
+                    + "again: signet guardians replace …"
             )
         case .somebodyAsks:
             Sentence(
-                "Somebody asks for your identity. Your guardians do not change before that has ended.",
-                "If it is not you, stop it: signet recover stop. If it is you, let it come to its end.")
+                "Someone is asking for your identity. Your guardians cannot change until that request has ended.",
+                "If it is not you, stop it: signet recover stop. If it is you, let it finish.")
         case .listedDevice:
             Sentence(
                 "This device belongs to the account: there is nothing to recover here.",
-                "Is somebody else asking for it? signet recover stop")
+                "If someone else is asking for the identity: signet recover stop")
         case .setup(let error): error.sentence
         case .notTheirGuardian(let handle):
-            Sentence("You keep nothing for \(handle).", "'signet guardian' shows for whom you do.")
+            Sentence("You keep nothing for \(handle).", "'signet guardian' shows for whom you keep a part.")
         case .nobodyAsks(let handle):
             Sentence(
-                "Nobody asks for the identity of \(handle).", "If they say so, ask them to run 'signet recover start'.")
+                "No one is asking for the identity of \(handle).",
+                "If they say so, ask them to run 'signet recover "
+                    + "start'.")
         case .noSuchNumber(let handle):
             Sentence(
                 "No request for the identity of \(handle) has that number.",
-                "Ask them to read it once more: 'signet recover' on the new device shows it.")
+                "Ask them to read it again: 'signet recover' on the new device shows it.")
         case .notRevealed:
             Sentence("There is no code yet.", "Ask them to run 'signet recover' on the new device; it shows one then.")
         case .guardianCase(let error): error.sentence
-        case .duty: Sentence("What you keep for them cannot be opened.", "Ask them to choose guardians anew.")
+        case .duty: Sentence("The part that you keep for them cannot be opened.", "Ask them to choose guardians again.")
         case .notRecoverable:
             Sentence(
-                "This account has no guardians, or the directory does not have what they would open.",
-                "Without guardians nobody can recover it.")
+                "This account has no guardians, or the directory lacks the recovery file that they would open.",
+                "Without guardians it cannot be recovered.")
         case .anotherAsks(let end):
             Sentence(
-                "Another device asks for this identity, until \(Moment.date(end)).",
+                "Another device is asking for this identity, until \(Moment.date(end)).",
                 "If that is not you, 'signet recover stop' on one of your devices ends it.")
         case .ownRequestLost(let end):
             Sentence(
-                "The log shows the request of this device, until \(Moment.date(end)), and the file with which it would go on is damaged.",
-                "Put the file 'recovery' back from a copy of the folder. Without one: 'signet recover stop' on a device that is left ends the request; or begin again after that time."
+                "The log shows this device's request, until \(Moment.date(end)), but the file needed to continue it "
+                    + "is damaged.",
+                "Restore the file 'recovery' from a copy of the folder. Without one, 'signet recover stop' on a "
+                    + "remaining device ends the request; or begin again after that time."
             )
         case .frozen(let device, let end):
             Sentence(
-                "Device \(device) of the account stopped a recovery. Nothing new begins before \(Moment.date(end)).",
-                "If that was not you, somebody has that device: revoke it from another one, if one is left.")
+                "Device \(device) of the account stopped a recovery. No new one can begin before \(Moment.date(end)).",
+                "If that was not you, someone has that device: revoke it from another one, if you have one left.")
         case .olderGuardians:
             Sentence(
                 "The guardians were chosen with an older version of signet, and cannot help with this one.",
                 "On a device that still has the identity: signet guardians refresh")
         case .noFormerGuardians:
             Sentence(
-                "There are no guardians from before who could still help.",
-                "Without --before those are asked whom the log names now.")
+                "There are no previous guardians who could still help.",
+                "Without --before, the guardians whom the log names now are asked.")
         case .anotherPaper:
             Sentence(
-                "That paper is not of the guardians in force.", "Leave --paper out: a guardian can let you begin.")
+                "That paper does not belong to the guardians in force.",
+                "Leave out --paper: a guardian can let you "
+                    + "begin.")
         case .nobodyConfirmed:
             Sentence(
                 "No guardian has confirmed yet.", "Call one, and read them the number that 'signet recover' shows.")
         case .start:
-            Sentence("The request cannot begin.", "Check this device's clock, and give the same command again.")
+            Sentence("The request cannot begin.", "Check this device's clock, and run the same command again.")
         case .answerRefused(let handle):
             Sentence(
                 "The directory did not take your answer for \(handle): its box is full, or it does not know your part.",
-                "Tell them, and try again later. If it stays so, ask the directory's operator.")
+                "Tell them, and try again later. If that does not help, ask the directory's operator.")
         case .noRecovery: Sentence("No recovery is under way here.", "Begin with 'signet recover start HANDLE'.")
         case .stopped:
             Sentence(
-                "This recovery is over: one of the account's devices stopped it, or another one took its place.",
-                "If you did not do that, somebody has one of your devices.")
+                "This recovery is over: one of the account's devices stopped it, or another recovery replaced it.",
+                "If you did not do that, someone has one of your devices.")
         case .tooEarly(let time):
             Sentence(
                 "Your other devices can stop this until \(Moment.date(time)).",
-                "Give the same command again after that.")
+                "Run the same command again after that time.")
         case .attempt(let error): error.sentence
-        case .request, .account: Sentence("The request cannot be written down.", CommandFailure.bugRemedy)
-        case .nothingToStop: Sentence("Nobody asks for your identity.", "There is nothing to stop.")
+        case .request, .account: Sentence("The request cannot be encoded.", CommandFailure.bugRemedy)
+        case .nothingToStop: Sentence("No one is asking for your identity.", "There is nothing to stop.")
         case .guardedThingsLost:
             Sentence(
-                "The directory does not have what your guardians would open for you, or not all of it.",
-                "Choose them anew, and ask its operator: signet guardians replace …")
+                "The directory lacks all or part of the recovery file that your guardians would open for you.",
+                "Choose guardians again (signet guardians replace …), and ask the directory's operator.")
         case .guardedThingsUnreadable:
             Sentence(
-                "The directory does not have what your guardians would open for you, or nobody can read it. Nothing has begun.",
-                "If one of your devices still works, give 'signet guardians' there; else ask the directory's operator for an older copy."
+                "The directory lacks the recovery file that your guardians would open for you, or it cannot be read. "
+                    + "Nothing has begun.",
+                "If one of your devices still works, run 'signet guardians' there; otherwise ask the directory's "
+                    + "operator for an older copy."
             )
         case .tooMuchToGuard:
-            Sentence("There is more to guard than the directory keeps.", "Begin anew: signet guardians replace …")
+            Sentence("There is more to protect than the directory keeps.", "Start again: signet guardians replace …")
         case .journal:
             Sentence(
                 "Your identity is yours again, but what the directory kept for you is damaged or incomplete.",
-                "Ask its operator for an older copy, and give the same command again.")
+                "Ask its operator for an older copy, and run the same command again.")
         }
     }
 }
@@ -187,16 +201,16 @@ extension RecoveryClientError {
 extension RecoverySetupError {
     fileprivate var sentence: Sentence {
         switch self {
-        case .tooManyGuardians(let count): Sentence("\(count) guardians are too many.", "Choose at most 16.")
+        case .tooManyGuardians(let count): Sentence("\(count) guardians is too many.", "Choose at most 16.")
         case .tooFewGuardians(let needed):
             Sentence("Losing a single guardian would make recovery impossible.", "Choose at least \(needed).")
         case .thresholdTooLow:
-            Sentence("One guardian alone must not be able to take your identity.", "Say --needed 2 or more.")
-        case .repeatedGuardian: Sentence("Somebody is named twice.", "Name each guardian once.")
+            Sentence("One guardian alone must not be able to take your identity.", "Use --needed 2 or more.")
+        case .repeatedGuardian: Sentence("A guardian is named twice.", "Name each guardian once.")
         case .ownGuardian: Sentence("You cannot guard yourself.", "Choose other people.")
-        case .delayTooLong: Sentence("That wait is too long.", "At most 30 days.")
+        case .delayTooLong: Sentence("That wait is too long.", "Choose at most 30 days.")
         case .invalidGuardianKey(let handle), .notKept(let handle):
-            Sentence("\(handle) cannot keep a part now.", "Choose somebody else.")
+            Sentence("\(handle) cannot keep a part at the moment.", "Choose someone else.")
         default: Sentence("Your guardians could not be set up.", "Try again.")
         }
     }
@@ -205,25 +219,27 @@ extension RecoverySetupError {
 extension Sentence {
     /// A file about guardians that cannot be read.
     fileprivate static func damaged(_ name: String, _ path: String) -> Sentence {
-        let copy = "Put it back from a copy of the folder"
+        let copy = "Restore it from a copy of the folder"
         return switch name {
         case "recovery":
             Sentence(
-                "\(path) is damaged: what this device kept of the recovery under way.",
-                "\(copy), or begin anew: signet recover start HANDLE --directory FILE")
+                "\(path) is damaged: it is this device's record of the recovery under way.",
+                "\(copy), or begin again: signet recover start HANDLE --directory FILE")
         case "guardian-duties":
-            Sentence("\(path) is damaged: what you keep for others.", "\(copy), or ask them to choose guardians anew.")
+            Sentence(
+                "\(path) is damaged: it holds what you keep for others.",
+                "\(copy), or ask them to choose guardians again.")
         case "guardian-cases", "guardian-objections":
-            Sentence("\(path) is damaged: which requests you saw, and who objected.", "\(copy).")
-        default: Sentence("\(path) is damaged: what this device keeps of your guardians.", "\(copy).")
+            Sentence("\(path) is damaged: it records which requests you saw and who objected.", "\(copy).")
+        default: Sentence("\(path) is damaged: it is this device's record of your guardians.", "\(copy).")
         }
     }
 
     /// What was typed as a code is none.
     static var incompleteCode: Sentence {
         Sentence(
-            "That is no code: a code is three words of the list and two digits.",
-            "Nothing was compared. Ask them to read it once more: --code \"word word word 42\"")
+            "That is not a code: a code is three words from the list and two digits.",
+            "Nothing was compared. Ask them to read it again: --code \"word word word 42\"")
     }
 }
 
@@ -232,8 +248,9 @@ extension GuardianCaseError {
         switch self {
         case .wrongCode:
             Sentence(
-                "That is not the code. You do not help with this request any more.",
-                "Either it was read or typed wrongly, or somebody pretends to be them. Call them in another way.")
+                "That is not the code. You are no longer helping with this request.",
+                "Either it was misread or mistyped, or someone is pretending to be them. Call them over another "
+                    + "channel.")
         case .incompleteCode: Sentence.incompleteCode
         case .notTheCommittedNumber:
             Sentence(
@@ -241,22 +258,23 @@ extension GuardianCaseError {
                 "Someone may be intercepting the connection. Do not help.")
         case .notLogged, .notCommitted:
             Sentence("The log does not show this request, or one of their devices stopped it.", "Do not help.")
-        case .expired: Sentence("This request is too old.", "They have to begin anew.")
-        case .anotherEpoch: Sentence("They have other guardians by now.", "Somebody else has to help.")
+        case .expired: Sentence("This request is too old.", "They have to begin again.")
+        case .anotherEpoch: Sentence("They have other guardians now.", "Someone else has to help.")
         case .tooEarly(let time):
-            Sentence("Your part is not sent before \(Moment.date(time)).", "Run 'signet guardian' then.")
+            Sentence("Your part cannot be sent before \(Moment.date(time)).", "Run 'signet guardian' then.")
         case .viewTooOld:
             Sentence(
-                "What the directory shows is too old to tell whether somebody objected.", "Run 'signet guardian' later."
+                "What the directory shows is too old to tell whether anyone objected.", "Run 'signet guardian' later."
             )
         case .invalidObjection:
-            Sentence("That is no objection of one of their devices.", "Call them.")
+            Sentence("That is not an objection from one of their devices.", "Call them.")
         case .outOfOrder(.stopped):
             Sentence("One of their devices says that it was not them.", "Do not help. Call them.")
         case .outOfOrder(.declined), .outOfOrder(.reported):
-            Sentence("You do not help with this request any more.", "If it is them after all, they have to begin anew.")
-        case .outOfOrder: Sentence("You have confirmed this already.", "'signet guardian' shows how it stands.")
-        default: Sentence("This request is not for what you keep.", "Do not help.")
+            Sentence(
+                "You are no longer helping with this request.", "If it is them after all, they have to begin again.")
+        case .outOfOrder: Sentence("You have already confirmed this.", "'signet guardian' shows its progress.")
+        default: Sentence("This request does not match the part that you keep.", "Do not help.")
         }
     }
 }
@@ -270,11 +288,12 @@ extension RecoveryAttemptError {
                 "'signet recover' shows who helped, and whose part was wrong.")
         case .notCommitted, .bundle:
             Sentence(
-                "What the directory gives out is not what the account promised: it is older, or somebody else's.",
-                "Ask its operator. Do not go on with it.")
+                "The recovery file that the directory returned is not the one that the account committed to: it is "
+                    + "older, or someone else's.",
+                "Ask its operator. Do not continue with it.")
         case .recoveryKeyUnused:
-            Sentence("The identity could not be taken over.", "Give the same command again.")
-        default: Sentence("The recovery does not go on.", "'signet recover' shows how it stands.")
+            Sentence("The identity could not be taken over.", "Run the same command again.")
+        default: Sentence("The recovery cannot continue.", "'signet recover' shows its progress.")
         }
     }
 }
