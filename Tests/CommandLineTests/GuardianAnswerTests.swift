@@ -82,7 +82,8 @@ import Testing
             try circle.town.write(circle.town.bytes("eva/store.sqlite").prefix(3000), to: "eva/notes.sqlite")
             let notes = try await circle.attempt("eva", "guardians", "add", Circle.ming, "--json")
             expect(65, notes)
-            #expect(notes.complaint.hasPrefix("notes.sqlite is damaged, or another program's. It holds your notes"))
+            #expect(
+                notes.complaint.hasPrefix("notes.sqlite is damaged or belongs to another program. It holds your notes"))
         }
     }
 

@@ -45,7 +45,7 @@ import Testing
 
     private static func reason(_ lie: NoteLie) -> String {
         lie == .withheldHeads
-            ? "does not show where the directory's log says" : "has changed, and the server does not show"
+            ? "does not show what the directory's log says" : "has changed, but the server does not show"
     }
 
     /// Alice takes the note from carol; the server keeps that from bob, and carol on the branch on which she still is.
@@ -81,7 +81,7 @@ import Testing
                 for step in ["rekey", "revert"] {
                     let exit = try await town.signet("alice", "notes", step, note)
                     expect(1, exit, step)
-                    #expect(exit.complaint.contains("does not show where the directory's log says"), "\(step)")
+                    #expect(exit.complaint.contains("does not show what the directory's log says"), "\(step)")
                 }
             }
         }

@@ -32,14 +32,14 @@ extension SignetError: CustomStringConvertible {
         switch self {
         case .noAccount: Explanation("There is no account on this device.", "Create one, or link this device to one.")
         case .isBeingMade:
-            Explanation("An account is being made here by another program.", "Try again when it has ended.")
-        case .isBusy: Explanation("Another program is at work in this account.", "Try again when it has ended.")
-        case .isTaken(_, .sameAccount): Explanation("The account exists already.", "Open it.")
+            Explanation("Another program is making an account here.", "Try again when it has finished.")
+        case .isBusy: Explanation("Another program is using this account.", "Try again when it has finished.")
+        case .isTaken(_, .sameAccount): Explanation("The account already exists.", "Open it.")
         case .isTaken: Explanation("This place holds another account.", "Choose another place.")
         case .file(let fault, _):
             Explanation("A file of this account cannot be used: \(fault).", "Check the disk and its permissions.")
         case .directoryFile:
-            Explanation("That is not a directory file.", "Get it again from whoever runs the directory.")
+            Explanation("That is not a directory file.", "Get it again from the directory's operator.")
         case .keystore(.wrongPassphraseOrDamaged, _):
             Explanation(
                 "The passphrase is wrong, or the keystore is damaged.", "Try again, or restore the file from a backup.")
@@ -48,7 +48,9 @@ extension SignetError: CustomStringConvertible {
                 "The TPM or keyring that holds a part of the keys cannot be reached.", "Connect it, and try again.")
         case .keystore(.place(_, .locked), _), .keystore(.place(_, .lockedOut), _):
             Explanation(
-                "What holds a part of the keys is locked.", "Unlock it, or wait until it lets go; then try again.")
+                "The TPM or keyring that holds a part of the keys is locked.",
+                "Unlock it, or wait until it "
+                    + "unlocks; then try again.")
         case .keystore(.place(_, .nothingThere), _), .keystore(.place(_, .damaged), _):
             Explanation(
                 "The keys open only on the machine where they were made.",
@@ -56,38 +58,38 @@ extension SignetError: CustomStringConvertible {
         case .keystore(let error, _):
             Explanation("The keystore cannot be opened: \(error).", "Restore it from a backup.")
         case .store(let error, _):
-            Explanation("What this device remembers cannot be read: \(error).", "Restore it from a backup.")
+            Explanation("This device's stored data cannot be read: \(error).", "Restore it from a backup.")
         case .memoryLost:
             Explanation(
-                "This device has lost its memory of whose keys are whose.",
+                "This device has lost its record of which keys belong to whom.",
                 "Restore it from a backup. Without one, remove it, and compare keys with your contacts again.")
-        case .weakPassphrase: Explanation("The passphrase would be guessed too soon.", "Choose a longer one.")
+        case .weakPassphrase: Explanation("The passphrase would be too easy to guess.", "Choose a longer one.")
         case .address, .profile:
-            Explanation("The directory file cannot be used.", "Get it again from whoever runs the directory.")
+            Explanation("The directory file cannot be used.", "Get it again from the directory's operator.")
         case .client(let error): error.explanation
         case .quorumWeakened:
             Explanation(
-                "The directory has changed its keys, and other or fewer witnesses would suffice from now on.",
-                "Ask whoever runs it before you go on.")
+                "The directory has changed its keys, and from now on other or fewer witnesses would suffice.",
+                "Ask its operator before you continue.")
         case .evidenceHeld:
             Explanation(
                 "The directory has changed its keys, and there is evidence against it on this device.",
-                "Ask whoever runs it before you go on.")
+                "Ask its operator before you continue.")
         case .handleTaken, .handleTakenAndKept:
-            Explanation("The directory says that the handle is taken, and does not prove it.", "Choose another handle.")
+            Explanation("The directory says that the handle is taken, but does not prove it.", "Choose another handle.")
         case .presence(let refusal): refusal.explanation
         case .removedDevice:
             Explanation(
                 "This device was removed from the account.",
-                "If that was not you, somebody else has your identity: tell your contacts.")
+                "If that was not you, someone else has your identity: tell your contacts.")
         case .otherCard:
             Explanation(
                 "This card is not the one that your new device made.",
-                "Nothing was linked. Carry the card over once more, in a way that nobody can get between.")
+                "Nothing was linked. Carry the card over again, in a way that no one can intercept.")
         case .otherAccount:
             Explanation(
                 "The account that the directory shows this device is not the one that your other device has.",
-                "Nothing was accepted. Type the digits once more; if they differ again, do not use this directory.")
+                "Nothing was accepted. Type the digits again; if they still differ, do not use this directory.")
         case .recovery(.client(let error)): error.explanation
         case .recovery(let error):
             Explanation("The step with guardians was not taken (\(error.name)).", error.remedy)
@@ -95,15 +97,15 @@ extension SignetError: CustomStringConvertible {
         case .siteKeys(.keystore(.wrongPassphraseOrDamaged), _):
             Explanation("The passphrase does not open the keys to your sites.", "Restore their file from a backup.")
         case .siteKeys:
-            Explanation("The file of the keys to your sites cannot be used.", "Check the disk, or restore it.")
-        case .stranger: Explanation("This is nobody whom you added.", "Add them first.")
+            Explanation("The file with the keys to your sites cannot be used.", "Check the disk, or restore the file.")
+        case .stranger: Explanation("You have not added this person.", "Add them first.")
         case .changed:
             Explanation(
                 "This person's devices or identity have changed since you accepted them.",
-                "Ask them in another way whether that was them, and accept the change then.")
+                "Ask them over another channel whether that was them, and then accept the change.")
         case .contradicted:
             Explanation(
-                "What the directory shows of this person contradicts what it proved before.",
+                "What the directory shows about this person contradicts what it proved before.",
                 "Do not use this directory until its operator has explained this.")
         case .message(let error): Explanation("The message was refused: \(error.name).", error.remedy)
         case .notes(.client(let error)): error.explanation
@@ -126,7 +128,7 @@ extension ClientError {
     fileprivate var explanation: Explanation {
         if SignetError.client(self).isUnknownHandle {
             return Explanation(
-                "The directory knows nobody of that name.", "Check the spelling, or wait until they have an account.")
+                "The directory knows no one by that name.", "Check the spelling, or wait until they have an account.")
         }
         return switch family {
         case .environment:
@@ -134,9 +136,9 @@ extension ClientError {
         case .peer:
             Explanation(
                 "The directory's answer was refused (\(self)).",
-                "Nothing was sent or believed. Ask whoever runs the directory.")
+                "Nothing was sent or accepted. Ask the directory's operator.")
         case .caller: Explanation("This cannot be done (\(self)).", "Check what was asked for.")
-        case .bug: Explanation("A mistake in Signet (\(self)).", "Please report it.")
+        case .bug: Explanation("This is a mistake in Signet (\(self)).", "Please report it.")
         }
     }
 }
@@ -149,7 +151,7 @@ extension PresenceRefusal {
         case .unanswered(.failed): Explanation("The passphrase is wrong.", "Try again.")
         case .unanswered(.tooLate): Explanation("The question timed out.", "Try again.")
         case .unanswered(.declined), .unanswered(.notAsked):
-            Explanation("You have not approved of this.", "Nothing was done.")
+            Explanation("You have not approved this.", "Nothing was done.")
         }
     }
 }
@@ -171,8 +173,8 @@ extension RecoveryClientError {
     fileprivate var remedy: String {
         switch family {
         case .environment: "Try again later."
-        case .peer: "Look at your guardians: what is lost is stored again if this device has it."
-        case .caller: "Look at your guardians, and at who asks them."
+        case .peer: "Look at your guardians: that stores again what was lost, if this device has it."
+        case .caller: "Look at your guardians, and at who is asking them."
         case .bug: "Please report it."
         }
     }
@@ -184,7 +186,7 @@ extension SitesError {
     fileprivate var remedy: String {
         switch family {
         case .environment: "Check the network and try again."
-        case .peer: "Ask whoever runs the site. Nothing was changed here."
+        case .peer: "Ask the site's operator. Nothing was changed here."
         case .caller: "Look at the list of your sites."
         case .bug: "Please report it."
         }
@@ -197,6 +199,6 @@ extension SealedMessageError {
 
     fileprivate var remedy: String {
         isOfTheCaller
-            ? "Nothing was sealed." : "Whoever carried it may have changed it; ask its sender to send it again."
+            ? "Nothing was sealed." : "It may have been changed on the way; ask its sender to send it again."
     }
 }

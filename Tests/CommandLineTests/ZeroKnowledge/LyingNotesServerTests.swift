@@ -31,7 +31,7 @@ struct LyingNotesServerTests {
                 with: { Array(try device.signature(for: $0)) })
             try await lying.tell(Town.bob, .control(ghost, children: nil))
             let trouble = try await lying.trouble("bob") ?? ""
-            #expect(trouble.contains("entry 3 was signed by a device that its author does not have"), "\(trouble)")
+            #expect(trouble.contains("entry 3 was signed by a device that does not belong to its author"), "\(trouble)")
             let facts = try await lying.facts("bob")
             #expect("\(facts["members"] ?? "")".contains(Town.bob) && !"\(facts["members"] ?? "")".contains("ghost"))
             #expect(try await lying.body("bob") == "one")
@@ -112,8 +112,11 @@ struct LyingNotesServerTests {
 
     /// By the feed, which is shorter, or by the account's heads, whichever the server has put back further.
     private func isRollback(_ exit: Exit) -> Bool {
-        ["another history of your notes than your devices signed", "does not have what it showed this device before"]
-            .contains { exit.complaint.contains($0) }
+        [
+            "a history of your notes other than the one your devices signed",
+            "no longer has what it showed this device before",
+        ]
+        .contains { exit.complaint.contains($0) }
     }
 
     @Test func aRevisionThatIsHeldBackIsMissed() async throws {
@@ -125,7 +128,7 @@ struct LyingNotesServerTests {
             // Each time, and not only the first: the phone's own head has not forgotten it.
             for _ in 0..<2 {
                 let trouble = try await lying.trouble("phone") ?? ""
-                #expect(trouble.contains("Another device of yours has seen more of it"), "\(trouble)")
+                #expect(trouble.contains("Another of your devices has seen more of it"), "\(trouble)")
             }
             #expect(try await lying.body("phone") == "one")
         }
@@ -161,7 +164,7 @@ struct LyingNotesServerTests {
                 try db.execute(sql: "UPDATE records SET item = ? WHERE kind = 4", arguments: [item])
             }
             for home in ["bob", "phone"] { _ = try await lying.sync(home) }
-            #expect("\(try await lying.facts("bob")["locked"] ?? "")".contains("key has not come to this device"))
+            #expect("\(try await lying.facts("bob")["locked"] ?? "")".contains("key has not reached this device"))
             #expect(try await lying.body("phone") == "one")
         }
     }

@@ -56,7 +56,7 @@ extension CommandFailure {
             self.init(
                 .notProven,
                 "ALARM: the account that the directory shows this device is not the one that your other device has.",
-                "Nothing was accepted. Type the digits once more; if they differ again, do not use this directory. "
+                "Nothing was accepted. Type the digits again; if they still differ, do not use this directory. "
                     + "If the account has changed since, 'signet devices add' with the same card shows its new digits.")
         case .siteKeys(let fault, let path): self.init(fault, path: path)
         case .sites(let error): self.init(error.family.status, error.sentence("a site of yours"))

@@ -36,9 +36,11 @@ extension NotesError {
         case .client(let error): error.sentence("")
         case .store(.damaged):
             Sentence(
-                "notes.sqlite is damaged, or another program's. It holds your notes as they came, and what waits to be sent.",
-                "Put back a copy if you have one. Otherwise move it away and run 'signet notes sync': what the directory "
-                    + "hides from then on, this device cannot tell.")
+                "notes.sqlite is damaged or belongs to another program. It holds your notes as received, and "
+                    + "changes not sent yet.",
+                "Restore it from a copy if you have one. Otherwise move it away and run 'signet notes sync': "
+                    + "this device can then "
+                    + "no longer tell what the directory hides.")
         case .store(let error): error.sentence("notes.sqlite")
         case .sealed(.tooLong):
             Sentence(
@@ -48,36 +50,36 @@ extension NotesError {
         case .noSuchNote: Sentence("There is no such note or revision.", "'signet notes ls' shows all notes.")
         case .locked(let lock): lock.sentence
         case .mayNotWrite:
-            Sentence("You may read this note, not change it.", "Ask its owner; or copy it into a note of your own.")
+            Sentence("You may read this note but not change it.", "Ask its owner, or copy it into a note of your own.")
         case .onlyOwner(let owner):
-            Sentence("Only \(owner), whose note it is, may do that.", "Ask them.")
+            Sentence("Only \(owner), who owns the note, may do that.", "Ask them.")
         case .isGone:
             Sentence(
-                "This note is not shared with you any more, or was deleted.", "What you had read of it is still here.")
+                "This note is no longer shared with you, or was deleted.", "What you had already read is still here.")
         case .ownersStay:
             Sentence(
-                "The note is yours, and would be nobody's.",
+                "You own the note, and it would be left without an owner.",
                 "Give it to a member with 'signet notes transfer', or delete it with 'signet notes rm'.")
         case .nothingToRevert:
             Sentence(
-                "You believe every change of the note that came.",
+                "You have already accepted every change to the note that was received.",
                 "To go back to an earlier text, take it from 'signet notes log' and write it with 'signet notes edit'.")
         case .notAMember(let handle):
-            Sentence("The note is not shared with \(handle).", "'signet notes members' shows with whom.")
+            Sentence("The note is not shared with \(handle).", "'signet notes members' shows who has it.")
         case .memberAlready(let handle):
             Sentence(
-                "\(handle) has the note already, in this role or a higher one.",
+                "\(handle) already has the note, in this role or a higher one.",
                 "To lower a role, unshare and share again.")
         case .notAccepted(let handle):
             Sentence(
                 "\(handle) has not accepted you, so nothing can be shared with them.",
-                "They see your request in 'signet people requests'. Share it again when they have accepted.")
+                "They see your request in 'signet people requests'. Share the note again when they have accepted.")
         case .stranger(let handle):
-            Sentence("You have not chosen \(handle) yet.", "'signet people add \(handle)' does; then share again.")
+            Sentence("You have not added \(handle) yet.", "Run 'signet people add \(handle)'; then share again.")
         case .changedKeys(let handle, let change):
             Sentence(
-                "\(handle): \(change.words). Nothing is encrypted to them until you accept that.",
-                "Ask them in another way, then 'signet people trust \(handle)'.")
+                "\(handle): \(change.words). Nothing is encrypted to them until you accept this change.",
+                "Ask them over another channel, then run 'signet people trust \(handle)'.")
         case .contradicted(_, let contradiction): contradiction.sentence
         case .noAccountKey:
             Sentence(
@@ -92,11 +94,12 @@ extension NotesError {
         case .wrongPassword:
             Sentence(
                 "The password is wrong, or there is none for this account.",
-                "Try again. If it was set together with a login key, give that too: --login-key-file.")
-        case .fileChanged: Sentence("The file was changed while it was read.", "Try again when nobody writes it.")
+                "Try again. If it was set together with a login key, supply that too: --login-key-file.")
+        case .fileChanged:
+            Sentence("The file was changed while it was being read.", "Try again when nothing is writing to it.")
         case .nothingUnlocks:
             Sentence(
-                "Nothing could unlock the notes again.",
+                "There would be no way to unlock the notes again.",
                 "Set a notes password first ('signet notes password'), or print a recovery key ('signet notes recovery')."
             )
         case .refused(let refusal): refusal.sentence
@@ -106,24 +109,26 @@ extension NotesError {
         case .bundle(let error): error.sentence
         case .endlessFeed:
             Sentence(
-                "The server showed page after page of news, and says that there are more.",
-                "What came is kept, and the next 'signet notes sync' goes on behind it. If it does not end, ask whoever runs the server."
+                "The server sent page after page of changes, and says that there are more.",
+                "What was received is kept, and the next 'signet notes sync' continues from there. If it does "
+                    + "not end, ask the server's operator."
             )
         case .serverWentBack:
             Sentence(
-                "The server does not have what it showed this device before.",
-                "It was put back to an old state, or it cheats. Ask whoever runs it; nothing here was changed.")
+                "The server no longer has what it showed this device before.",
+                "It was restored to an old state, or it cheats. Ask its operator; nothing here was changed.")
         case .accountHead(let error):
             Sentence(
-                "The server shows this device another history of your notes than your devices signed (\(error.words)).",
-                "Do not trust it with changes. Ask whoever runs it; compare with your other devices.")
+                "The server shows this device a history of your notes other than the one your devices signed "
+                    + "(\(error.words)).",
+                "Do not trust it with changes. Ask its operator; compare with your other devices.")
         case .accountKey:
             Sentence(
                 "The server handed out a key for your notes that none of your devices made.",
-                "It was not taken. Ask whoever runs the server.")
+                "It was not accepted. Ask the server's operator.")
         case .malformedAnswer:
-            Sentence("The server's answer cannot be read.", "Ask whoever runs it which version it is.")
-        case .noRandomness: Sentence("The system gave no random bytes.", CommandFailure.bugRemedy)
+            Sentence("The server's answer cannot be read.", "Ask its operator which version it is.")
+        case .noRandomness: Sentence("The system provided no random bytes.", CommandFailure.bugRemedy)
         }
     }
 }
@@ -138,54 +143,57 @@ extension NoteLock {
         switch self {
         case .noKey:
             Sentence(
-                "Its key has not come to this device.",
-                "Run 'signet notes sync' on another device of yours, then here; or ask its owner to rekey it.")
+                "Its key has not reached this device.",
+                "Run 'signet notes sync' on another of your devices, then here; or ask its owner to rekey it.")
         case .noAccountKey: NotesError.noAccountKey.sentence
         case .sealed(.anotherCommitment), .sealed(.anotherOlderCommitment):
             Sentence(
-                "A key that its owner sent is none that the note has or had.", "It was not taken. Ask its owner.")
+                "A key that its owner sent was never a key of the note.", "It was not accepted. Ask its owner.")
         case .sealed:
             Sentence(
-                "It does not open: it was changed, or its author's signet is at fault.", "It is kept. Ask its author.")
+                "It cannot be decrypted: it was changed, or its author's signet is at fault.",
+                "It is kept. Ask "
+                    + "its author.")
         case .control(let error):
             Sentence(
-                "The list of who may read and write it is not believed (\(error.words)).",
-                "It is kept as it was. Ask its owner, and whoever runs the server.")
+                "The list of who may read and write it was not accepted (\(error.words)).",
+                "It is kept as it was. Ask its owner, and the server's operator.")
         case .revisions(.noAuthority(let number)):
             Sentence(
-                "A change of it is not believed (\(RevisionError.noAuthority(number: number).words)).",
-                "Ask its author to change it once more; or 'signet notes revert' puts back what you had, for everybody."
+                "A change to it was not accepted (\(RevisionError.noAuthority(number: number).words)).",
+                "Ask its author to change it again; or 'signet notes revert' restores what you had, for everyone."
             )
         case .revisions(let error):
             Sentence(
-                "A change of it is not believed (\(error.words)).",
-                "It is kept as it was. Ask its owner, and whoever runs the server.")
+                "A change to it was not accepted (\(error.words)).",
+                "It is kept as it was. Ask its owner, and the server's operator.")
         case .child(let error):
-            Sentence("A comment or star is not believed (\(error.words)).", "It is kept, and not shown.")
+            Sentence("A comment or star was not accepted (\(error.words)).", "It is kept but not shown.")
         case .changedKeys(let handle):
             Sentence(
                 "It comes from \(handle), whose devices have changed.",
-                "Ask them in another way, then 'signet people trust \(handle)' and 'signet notes sync'. "
-                    + "If it is not theirs, 'signet notes revert' puts back what you had, for everybody.")
+                "Ask them over another channel, then run 'signet people trust \(handle)' and 'signet notes sync'. "
+                    + "If it is not theirs, 'signet notes revert' restores what you had, for everyone.")
         case .withheld:
             Sentence(
-                "Another device of yours has seen more of it than the server shows here.",
-                "Sync once more; if it stays, the server holds it back.")
+                "Another of your devices has seen more of it than the server shows here.",
+                "Sync again; if that does not help, the server is holding it back.")
         case .missingFile:
             Sentence(
-                "The server does not show all of the file.",
-                "Whoever put it there may still be sending it, or has taken it away. Try again later, or ask them.")
+                "The server does not show the whole file.",
+                "The sender may still be sending it, or has removed it. Try again later, or ask them.")
         case .doubted(let doubt): doubt.sentence
         case .erased:
             Sentence(
-                "The server says that its owner erased it.", "Nobody has signed that. What you had of it is still here."
+                "The server says that its owner erased it.", "No one has signed that. What you had of it is still here."
             )
-        case .waiting: Sentence("News of it came, and wait.", "Run 'signet notes sync'.")
+        case .waiting: Sentence("Changes to it have arrived and are waiting.", "Run 'signet notes sync'.")
         case .overfull:
             Sentence(
-                "More of it came that is not believed than this device keeps, and the rest was dropped.",
-                "'signet notes sync --anew' fetches it again; if somebody's devices changed, 'signet people trust' them first. "
-                    + "If it stays, ask whoever runs the server.")
+                "More changes to it that are not accepted arrived than this device keeps, and the rest were dropped.",
+                "'signet notes sync --anew' fetches it again; if someone's devices changed, run 'signet people "
+                    + "trust' for them first. "
+                    + "If that does not help, ask the server's operator.")
         }
     }
 }
@@ -195,13 +203,13 @@ extension PushProblem {
         switch self {
         case .refused(let refusal): refusal.sentence
         case .noRoom(.bytes): Sentence("The server has no more room for your notes.", "Remove files or notes.")
-        case .noRoom(.notes): Sentence("The server takes no more notes of yours.", "Remove some.")
+        case .noRoom(.notes): Sentence("The server accepts no more notes from you.", "Remove some.")
         case .noRoom(.members):
-            Sentence("The note has as many members as the server allows.", "Unshare it with somebody first.")
-        case .noRoom(.children): Sentence("The note has as many comments as the server allows.", "Begin another note.")
+            Sentence("The note has as many members as the server allows.", "Stop sharing it with someone first.")
+        case .noRoom(.children): Sentence("The note has as many comments as the server allows.", "Start another note.")
         case .noRoom(.entries):
-            Sentence("The note was shared and unshared as often as the server allows.", "Begin another note.")
-        case .keepsMoving: Sentence("Others change this note again and again.", "Try again in a moment.")
+            Sentence("The note was shared and unshared as often as the server allows.", "Start another note.")
+        case .keepsMoving: Sentence("Others keep changing this note.", "Try again in a moment.")
         case .doubted(let doubt): doubt.sentence
         case .unbelieved(let lock): lock.sentence
         }
@@ -213,55 +221,59 @@ extension HeadDoubt {
         switch self {
         case .noRoot:
             Sentence(
-                "The server does not show where the directory's log says that the note stands.",
-                "Nothing is sent to it until it does: somebody may have been removed. Sync again later; ask whoever runs the server."
+                "The server does not show what the directory's log says about the note's state.",
+                "Nothing is sent to it until it does: someone may have been removed. Sync again later; ask the "
+                    + "server's operator."
             )
         case .root(.tooOld(let seconds)):
             Sentence(
-                "What the log says of the note is \(seconds / 60) minutes old; somebody may have been removed since.",
-                "Sync again later; if it stays, check this device's clock, and ask whoever runs the server.")
+                "What the log says about the note is \(seconds / 60) minutes old; someone may have been removed since.",
+                "Sync again later; if that does not help, check this device's clock, and ask the server's operator.")
         case .root(.fromTheFuture):
             Sentence(
-                "What the log says of the note is dated ahead of this device's clock.",
+                "What the log says about the note is dated ahead of this device's clock.",
                 "Check the clock, and sync again.")
         case .root(.record), .head:
             Sentence(
-                "What the server shows as logged of the note is not in the directory's log.",
-                "Nothing is sent to it. Ask whoever runs the server.")
+                "What the server shows as logged for the note is not in the directory's log.",
+                "Nothing is sent to it. Ask the server's operator.")
         case .noHead:
             Sentence(
-                "The server does not show what the log says of this note.",
-                "Nothing is sent to it: you may have been removed, or somebody else. Ask its owner.")
+                "The server does not show what the log says about this note.",
+                "Nothing is sent to it: you, or someone else, may have been removed. Ask its owner.")
         case .kept(let error): error.sentence
         case .unlogged(let seconds):
             Sentence(
-                "For \(seconds / 60) minutes the log has not said of the note what this device has of it: others may not see it.",
-                "Ask the others, and whoever runs the server.")
+                "For \(seconds / 60) minutes the log has not shown the state of the note that this device has: "
+                    + "others may not see it.",
+                "Ask the others, and the server's operator.")
         }
     }
 }
 
 extension LoggedHeadError {
     fileprivate var sentence: Sentence {
-        let remedy = "Nothing is sent to it. Sync once more; if it stays, the server holds it back: ask its owner."
+        let remedy =
+            "Nothing is sent to it. Sync again; if that does not help, the server is holding it back: ask its owner."
         switch self {
         case .newerControl:
             return Sentence(
-                "The list of who may read and write it has changed, and the server does not show this device how.",
+                "The list of who may read and write it has changed, but the server does not show this device how.",
                 remedy)
         case .newerRevision:
-            return Sentence("It was changed, and the server does not show this device the change.", remedy)
+            return Sentence("It was changed, but the server does not show this device the change.", remedy)
         case .keptComments(let count):
             return Sentence(
                 "The server does not show this device \(Moment.count(UInt64(count), "comment")) of it.",
                 remedy)
         case .noList, .otherList:
             return Sentence(
-                "It has other comments or stars than the server shows this device, which does not say which.", remedy)
+                "It has comments or stars other than those the server shows this device, and the server does not say which.",
+                remedy)
         case .otherControl, .otherRevision:
             return Sentence(
-                "The server shows this device another history of it than the directory's log does.",
-                "Nothing is sent to it. Compare with its owner, and ask whoever runs the server.")
+                "The server shows this device a history of it that differs from the one in the directory's log.",
+                "Nothing is sent to it. Compare with its owner, and ask the server's operator.")
         }
     }
 }
@@ -270,13 +282,13 @@ extension PushRefusal {
     var sentence: Sentence {
         switch self {
         case .notTheRequesters, .incomplete, .wraps, .rule, .badEpoch:
-            Sentence("The server refuses the change as none that may be made.", CommandFailure.bugRemedy)
+            Sentence("The server refuses the change as not permitted.", CommandFailure.bugRemedy)
         case .deviceNotCurrent:
-            Sentence("This device is not in your account any more.", "'signet account show' tells more.")
+            Sentence("This device is no longer in your account.", "'signet account show' tells you more.")
         case .unknownNote:
-            Sentence("The server does not know the note.", "Sync; if it stays, ask whoever runs the server.")
+            Sentence("The server does not know the note.", "Sync; if that does not help, ask the server's operator.")
         case .forbidden:
-            Sentence("The server says that you may not do this.", "'signet notes members' shows who may what.")
+            Sentence("The server says that you may not do this.", "'signet notes members' shows who may do what.")
         }
     }
 }
@@ -285,12 +297,12 @@ extension ControlError {
     fileprivate var words: String {
         switch self {
         case .noBeginning: "it has no beginning"
-        case .anotherNote: "it is another note's"
-        case .brokenChain(let number): "entry \(number) does not follow the one before"
+        case .anotherNote: "it belongs to another note"
+        case .brokenChain(let number): "entry \(number) does not follow the previous one"
         case .refused(let number, _): "entry \(number) breaks a rule"
-        case .noAuthority(let number): "entry \(number) was signed by a device that its author does not have"
-        case .rollback(let known, let received): "\(received) entries came, \(known) were seen before"
-        case .fork(let number): "another entry \(number) was seen before"
+        case .noAuthority(let number): "entry \(number) was signed by a device that does not belong to its author"
+        case .rollback(let known, let received): "\(received) entries were received, but \(known) were seen before"
+        case .fork(let number): "a different entry \(number) was seen before"
         }
     }
 }
@@ -298,16 +310,16 @@ extension ControlError {
 extension RevisionError {
     fileprivate var words: String {
         switch self {
-        case .anotherNote: "it is another note's"
-        case .brokenChain(let number): "revision \(number) does not follow the one before"
-        case .unknownControl(let number): "revision \(number) names a list that is not here"
-        case .controlGoesBack(let number): "revision \(number) names an older list than the one before"
-        case .wrongEpoch(let number): "revision \(number) is sealed under another key than it says"
+        case .anotherNote: "it belongs to another note"
+        case .brokenChain(let number): "revision \(number) does not follow the previous one"
+        case .unknownControl(let number): "revision \(number) names a list that this device does not have"
+        case .controlGoesBack(let number): "revision \(number) names an older list than the previous revision"
+        case .wrongEpoch(let number): "revision \(number) is not sealed under the key that it names"
         case .mayNotWrite(let number): "the author of revision \(number) had no right to write"
         case .closedEpochChanged: "an old key was used after it was replaced"
-        case .rollback(let known, let received): "\(received) revisions came, \(known) were seen before"
-        case .fork(let number): "another revision \(number) was seen before"
-        case .noAuthority(let number): "revision \(number) was signed by a device that its author does not have"
+        case .rollback(let known, let received): "\(received) revisions were received, but \(known) were seen before"
+        case .fork(let number): "a different revision \(number) was seen before"
+        case .noAuthority(let number): "revision \(number) was signed by a device that does not belong to its author"
         }
     }
 }
@@ -315,13 +327,13 @@ extension RevisionError {
 extension ChildError {
     fileprivate var words: String {
         switch self {
-        case .anotherNote: "it is another note's"
-        case .unknownControl: "it names a list that is not here"
-        case .wrongEpoch: "it is sealed under another key than it says"
+        case .anotherNote: "it belongs to another note"
+        case .unknownControl: "it names a list that this device does not have"
+        case .wrongEpoch: "it is not sealed under the key that it names"
         case .notAMember: "its author did not have the note"
-        case .wrongList: "the list of old comments is another"
+        case .wrongList: "the list of old comments differs"
         case .lateForItsEpoch: "an old key was used after it was replaced"
-        case .noAuthority: "its author's device is none of theirs"
+        case .noAuthority: "it was signed by a device that does not belong to its author"
         }
     }
 }
@@ -330,8 +342,8 @@ extension AccountHeadError {
     fileprivate var words: String {
         switch self {
         case .none: "there is none"
-        case .anotherAccount: "it is another account's"
-        case .rollback(let known, let received): "number \(received) came, \(known) was seen before"
+        case .anotherAccount: "it belongs to another account"
+        case .rollback(let known, let received): "number \(received) was received, but \(known) was seen before"
         case .fork(let number): "two have the number \(number)"
         case .gap(let after): "what follows number \(after) is missing"
         case .noAuthority(let number): "number \(number) was signed by a device that is not yours"

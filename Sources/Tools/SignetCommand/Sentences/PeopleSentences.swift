@@ -185,7 +185,7 @@ extension ContactCardMismatch {
                 remedy)
         case .anotherState(let version):
             Sentence(
-                "ALARM: the directory shows a different version \(version) of the account from the one on the contact card.",
+                "ALARM: the directory's version \(version) of the account is not the one on the contact card.",
                 remedy)
         }
     }
