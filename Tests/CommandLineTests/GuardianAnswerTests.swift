@@ -39,9 +39,9 @@ import Testing
                 $0.replacing("\nmaximum-age 86400\n", with: "\nmaximum-age 21600\n")
             }
             for (wait, sentence) in [
-                ("6h", "may be 6 hours old, so that it could hide a whole wait of 6 hours"),
+                ("6h", "may be 6 hours old, so it could hide a whole wait of 6 hours"),
                 ("75m", "Friends cannot tell a wait of 75 minutes from none: choose more than 75 minutes."),
-                ("76m", "so that it could hide a whole wait of 76 minutes"), ("361m", nil),
+                ("76m", "so it could hide a whole wait of 76 minutes"), ("361m", nil),
             ] {
                 let handles = Circle.guardians.map(Circle.handle)
                 let exit = try await circle.town.signet(

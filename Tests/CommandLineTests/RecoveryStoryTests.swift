@@ -163,7 +163,7 @@ import Testing
             let screen = try await circle.run(name, "guardian", heard: heard).output
             #expect(screen.contains("ming@example.org is asking you to help recover their identity."))
             #expect(screen.contains("They added a device on") && screen.contains("call ming@example.org there first"))
-            #expect(screen.contains(name == "ana" ? "You met in person on 2025-03-15." : "never compared anything"))
+            #expect(screen.contains(name == "ana" ? "You met in person on 2025-03-15." : "never compared keys"))
         }
     }
 

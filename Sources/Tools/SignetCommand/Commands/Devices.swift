@@ -31,7 +31,7 @@ extension Devices {
     /// `signet devices list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the devices that the log holds for you, and raise the alarm about unknown ones.")
+            abstract: "List the devices that the log holds for you, and raise an alarm about unknown ones.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -56,7 +56,7 @@ extension Devices {
             abstract: "Add a device that made a card with 'signet account join', after comparing twelve digits.",
             discussion: """
                 Then shows twelve digits in turn: 'signet devices confirm' on the new device asks for them, and it accepts nothing \
-                before. The same card again shows them again.
+                before that. Give the same card again to see them again.
 
                 From a picture of its code:  zbarimg --raw -Sbinary PICTURE | signet devices add /dev/stdin --code DIGITS
                 """)
@@ -96,7 +96,7 @@ extension Devices {
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "On a new device: accept the account, after comparing the digits that your other device shows.",
-            discussion: "Before that, a new device accepts nothing that the directory says of your account.")
+            discussion: "Before that, a new device accepts nothing that the directory says about your account.")
 
         @Option(help: ArgumentHelp("The digits that the other device shows.", valueName: "digits")) var code: String?
         @OptionGroup var home: HomeOptions
@@ -114,7 +114,8 @@ extension Devices {
             } catch let error as SignetError { throw CommandFailure(error, session: session) }
             output.emit(
                 ["handle": .string(keystore.handle.description), "outcome": "confirmed"],
-                "\(Paint.output.good("✓")) \(keystore.handle) is your account on this device too: both devices have the same."
+                "\(Paint.output.good("✓")) \(keystore.handle) is now your account on this device too: both "
+                    + "devices have the same account."
             )
         }
     }
@@ -125,7 +126,7 @@ extension Devices {
             abstract: "Remove a device from your account.",
             discussion: """
                 Your notes get new keys, which it does not know; a notes password and a recovery key on paper end with the old ones. \
-                What it could read before, it keeps. Whose notes are shared with you, ask to rekey them.
+                It keeps what it could read before. Ask the owners of notes that are shared with you to rekey them.
                 """)
 
         @Argument(help: "Its number in 'signet devices list'.") var number: UInt16

@@ -8,7 +8,7 @@ import TransparencyLog
 /// `signet evidence`
 struct Evidence: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Statements of a directory that do not fit together, kept for ever.",
+        abstract: "Contradictory statements by a directory, kept for ever.",
         subcommands: [List.self, Export.self, Verify.self])
 }
 
@@ -58,7 +58,7 @@ extension Evidence {
                      shown \(describe(evidence.received))
                 """
             }
-            let met = forks.map { fork in "  A contact was shown another log than you: \(Self.name(fork))" }
+            let met = forks.map { fork in "  A contact was shown a different log from yours: \(Self.name(fork))" }
             output.emit(
                 ["evidence": .array(values), "metForks": .array(forks.map { .string(Self.name($0)) })],
                 (lines + met).isEmpty
@@ -79,7 +79,7 @@ extension Evidence {
     /// `signet evidence export`
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write each pair of signed statements into files that anybody can check.")
+            abstract: "Write each pair of signed statements into files that anyone can check.")
 
         @Argument(help: "A folder.") var folder: String
         @OptionGroup var home: HomeOptions
@@ -111,7 +111,7 @@ private struct KeptEvidence {
         let stores = home.stores
         guard !stores.isEmpty || home.directory.exists else {
             throw CommandFailure(
-                .usage, "There is nothing in \(home.path): no account, and nothing that was looked up.",
+                .usage, "There is nothing in \(home.path): no account, and no record of a lookup.",
                 "Name another folder with --home.")
         }
         var all: [KeptEvidence] = []

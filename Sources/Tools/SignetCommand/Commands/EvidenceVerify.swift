@@ -7,14 +7,14 @@ extension Evidence {
     /// `signet evidence verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check what a log is accused of, without any server.",
+            abstract: "Check evidence against a log, without any server.",
             discussion: """
-                Exit status 0 only if the evidence proves a fault of the log. Some faults only show in all entries \
-                together; then name a copy of the log with --log, such as an auditor's folder.
+                Exit status 0 only if the evidence proves a fault of the log. Some faults only show when all entries are \
+                replayed; then name a copy of the log with --log, such as an auditor's folder.
                 """)
 
         @Argument(help: "The file.") var file: String
-        @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures are the log's.", valueName: "file"))
+        @Option(help: ArgumentHelp("A C2SP tlog-policy file that names the log's keys.", valueName: "file"))
         var policy: String?
         @Option(help: ArgumentHelp("The log's verifier key, instead of a policy.", valueName: "key")) var vkey: String?
         @Option(help: ArgumentHelp("A copy of the log: a folder, or a URL.", valueName: "place")) var log: String?

@@ -8,13 +8,13 @@ import TransparencyLog
 /// `signet gossip`
 struct Gossip: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Compare what the directory shows you with what it shows somebody else.",
+        abstract: "Compare what the directory shows you with what it shows someone else.",
         subcommands: [Show.self, Check.self])
 
     /// `signet gossip show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print your newest checkpoint of the log, as a card to hand to somebody.",
+            abstract: "Print your newest checkpoint of the log, as a card to hand to someone.",
             discussion: "As a code for a camera: signet gossip show | qrencode -t ansiutf8")
 
         @OptionGroup var other: DirectoryOptions
@@ -33,9 +33,9 @@ struct Gossip: AsyncParsableCommand {
     /// `signet gossip check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compare somebody's card with what you have seen yourself.",
+            abstract: "Compare someone's card with what you have seen yourself.",
             discussion: """
-                Exit status 0 only if both of you saw one log. A fork is kept as evidence, which 'signet evidence \
+                Exit status 0 only if both of you saw the same log. A fork is kept as evidence, which 'signet evidence \
                 verify' checks without any server.
                 """)
 
@@ -74,14 +74,14 @@ struct Gossip: AsyncParsableCommand {
                 let path = try keep(fork, theirs, in: session.home)
                 if output.json { Output.json(["evidence": .string(path), "oneLog": false]) }
                 throw CommandFailure(
-                    .notProven, "The directory shows the two of you two different logs, and signed both.",
+                    .notProven, "The directory shows the two of you different logs, and signed both.",
                     "The proof is in \(path). Do not use this directory, and show the proof to others.")
             case .noProof:
                 throw CommandFailure(
-                    .notProven, "The directory does not prove that the two of you saw one log.",
-                    "Try again in a moment. If that stays so, do not use this directory.")
+                    .notProven, "The directory does not prove that the two of you saw the same log.",
+                    "Try again in a moment. If that does not help, do not use this directory.")
             case .otherLog:
-                throw CommandFailure(.notProven, "The card is of another log.", "Ask for one of this directory.")
+                throw CommandFailure(.notProven, "The card belongs to another log.", "Ask for one of this directory.")
             }
         }
 
@@ -100,7 +100,7 @@ struct Gossip: AsyncParsableCommand {
         let card = try await session.run { client throws(ClientError) in try await client.card() }
         guard let card else {
             throw CommandFailure(
-                .usage, "This device has not looked at the log yet.", "Look somebody up, or run 'signet log tail'.")
+                .usage, "This device has not looked at the log yet.", "Look someone up, or run 'signet log tail'.")
         }
         return card
     }

@@ -8,10 +8,10 @@ import TransparencyLog
 /// `signet lookup`
 struct Lookup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look somebody up, check everything, and say what was checked.",
+        abstract: "Look someone up, check everything, and say what was checked.",
         discussion: """
-            Exit status 0 only if every check held and the devices are not others than you accepted; 4 if it is proven \
-            that nobody has registered the handle, or that the account was closed.
+            Exit status 0 only if every check passed and the devices are those that you accepted; 4 if it is proven \
+            that no one has registered the handle, or that the account was closed.
             """
     )
 
@@ -70,7 +70,7 @@ struct Lookup: AsyncParsableCommand {
             if case .withheld = error {
                 throw CommandFailure(
                     .notProven, "The directory names no device of \(handle), which proves nothing.",
-                    "Without --ecall it is proven whether anybody has registered this handle.")
+                    "Without --ecall it is proven whether anyone has registered this handle.")
             }
             throw CommandFailure(error, session: session)
         }
@@ -78,7 +78,7 @@ struct Lookup: AsyncParsableCommand {
 
     private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
         guard let proof = try? lookup.tlogProof() else {
-            throw CommandFailure(.bug, "The proof cannot be written down.", CommandFailure.bugRemedy)
+            throw CommandFailure(.bug, "The proof cannot be encoded.", CommandFailure.bugRemedy)
         }
         let files = [
             ("policy", session.profile.trust.policy.encoded), ("account.tlog-proof", proof.encoded),

@@ -268,7 +268,7 @@ extension LoggedHeadError {
                 remedy)
         case .noList, .otherList:
             return Sentence(
-                "It has comments or stars other than those the server shows this device, and the server does not say which.",
+                "It has comments or stars other than those the server shows here, and the server does not say which.",
                 remedy)
         case .otherControl, .otherRevision:
             return Sentence(

@@ -10,7 +10,7 @@ import SocialRecovery
 /// `signet guardian`
 struct GuardianCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "guardian", abstract: "What you keep for others, and who asks you for help.",
+        commandName: "guardian", abstract: "What you keep for others, and who is asking you for help.",
         subcommands: [List.self, Confirm.self, Decline.self, Objection.self], defaultSubcommand: List.self)
 }
 
@@ -18,7 +18,7 @@ extension GuardianCommand {
     /// `signet guardian list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take what people ask you to keep, and show who asks for their identity.")
+            abstract: "Take the parts that people ask you to keep, and show who is asking for their identity.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -40,7 +40,7 @@ extension GuardianCommand {
         private static func text(_ duties: [GuardianDuty], _ requests: [GuardianRequest]) -> String {
             let kept =
                 duties.isEmpty
-                ? "You keep nothing for anybody."
+                ? "You keep nothing for anyone."
                 : "You keep a part for \(duties.map { Paint.output.strong($0.owner.description) }.joined(separator: ", "))."
             return ([kept] + requests.map(\.screen)).joined(separator: "\n\n")
         }
@@ -49,14 +49,14 @@ extension GuardianCommand {
     /// `signet guardian confirm`
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Help somebody who read you the right code.",
+            abstract: "Help someone who read you the right code.",
             discussion: """
-                The first guardian whom they call is read a number: give it without a code, and their device shows one. You \
-                have one try: a wrong code ends the request for you.
+                The first guardian whom they call is read a number: enter it without a code, and their device then shows a code. You \
+                have one try: after a wrong code you can no longer help with this request.
                 """)
 
-        @Argument(help: "Whose identity.") var handle: String
-        @Option(help: ArgumentHelp("The number of their request, if nobody has helped them yet.", valueName: "number"))
+        @Argument(help: "The handle of the person to help.") var handle: String
+        @Option(help: ArgumentHelp("The number of their request, if no one has helped them yet.", valueName: "number"))
         var request: String?
         @Option(help: "The three words and two digits that they read to you.") var code: String?
         @OptionGroup var home: HomeOptions
@@ -80,8 +80,8 @@ extension GuardianCommand {
         private func look(at number: RequestNumber?, for owner: Handle, _ session: Session) async throws {
             guard let number else {
                 throw CommandFailure(
-                    .usage, "Say which request, or the code.",
-                    "They read you a number first: --request NUMBER; then a code: --code \"word word word 42\".")
+                    .usage, "Name the request, or give the code.",
+                    "They first read you a number: --request NUMBER; then a code: --code \"word word word 42\".")
             }
             let seen = try await session.with(try session.secrets()) { account in
                 try await account.look(at: number, for: owner)
@@ -101,8 +101,8 @@ extension GuardianCommand {
     struct Decline: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Do not help with this request.")
 
-        @Argument(help: "Whose identity.") var handle: String
-        @Flag(help: "Somebody pretends to be them.") var report = false
+        @Argument(help: "The handle of the person in whose name the request was made.") var handle: String
+        @Flag(help: "Report that someone is pretending to be them.") var report = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -115,8 +115,8 @@ extension GuardianCommand {
             output.emit(
                 ["handle": .string(owner.description), "outcome": .string(report ? "reported" : "declined")],
                 """
-                \(Paint.output.good("✓")) You do not help with this request.
-                  Tell \(owner) in another way: if it was not them, 'signet recover stop' on their device ends it.
+                \(Paint.output.good("✓")) You are not helping with this request.
+                  Tell \(owner) over another channel: if it was not them, 'signet recover stop' on their device ends it.
                 """)
         }
     }
@@ -140,20 +140,20 @@ extension GuardianCommand {
                 throw CommandFailure(error, path: file)
             }
             guard let objection = try? GuardianObjection(decoding: bytes) else {
-                throw CommandFailure(.badFile, "\(file) is no objection.", "Ask them for it again.")
+                throw CommandFailure(.badFile, "\(file) is not an objection.", "Ask them for it again.")
             }
             let session = try Session(home)
             let outcome = try await session.with(try session.secrets()) { account in try await account.take(objection) }
             let owner = objection.owner
             switch outcome {
             case .stopped:
-                say("stopped", "You do not help with that request: \(owner) did not make it.", owner)
+                say("stopped", "You are not helping with that request: \(owner) did not make it.", owner)
             case .kept:
-                say("kept", "Kept. This device knows of no request for \(owner) that it is about.", owner)
+                say("kept", "Kept. This device knows of no request for \(owner) to which it applies.", owner)
             case .tooLate:
                 throw CommandFailure(
-                    .notProven, "Your part for \(owner) has left already.",
-                    "Tell them, and the other guardians: fewer parts than are needed open nothing.")
+                    .notProven, "Your part for \(owner) has already been sent.",
+                    "Tell them and the other guardians: fewer parts than are needed open nothing.")
             }
         }
 
@@ -185,13 +185,13 @@ extension GuardianNotice {
             return "\(mark) \(owner): \(CommandFailure(error, session: session).sentence.what)"
         case .changed(let owner):
             return """
-                \(mark) \(owner) sent you something, and changed since you accepted them: it waits.
+                \(mark) \(owner) sent you something, but has changed since you accepted them: it is waiting.
                   Look at the change: signet people trust \(owner). Then run 'signet guardian' again.
                 """
         case .replaced(let owner, let since, let until):
             return """
-                \(mark) \(owner) has other guardians since \(Moment.date(since)); your part still helps until \(Moment.date(until)).
-                  Did they not tell you? Call them: somebody may have their device. 'signet recover start --before' asks you.
+                \(mark) \(owner) has had other guardians since \(Moment.date(since)); your part still helps until \(Moment.date(until)).
+                  If they did not tell you, call them: someone may have their device. 'signet recover start --before' asks you.
                 """
         }
     }
@@ -224,9 +224,9 @@ extension GuardianRequest {
 
     private var activity: String {
         let owner = guardianCase.owner
-        guard followsActivity else { return "If \(owner) still has a device that works, call them there first." }
+        guard followsActivity else { return "If \(owner) still has a working device, call them there first." }
         return Paint.output.warning("They added a device on \(Moment.date(newestDevice)).")
-            + " If one of theirs still works, call \(owner) there first."
+            + " If one of their devices still works, call \(owner) there first."
     }
 
     private var guidance: [String] {
@@ -235,7 +235,7 @@ extension GuardianRequest {
         case .asked, .numbered, .matched:
             guard isRevealed else {
                 return [
-                    "Ask \(owner) to look at 'signet recover' on the new device; it shows a code then.",
+                    "Ask \(owner) to run 'signet recover' on the new device; it then shows a code.",
                     "Call them yourself: do not use a number that came with this request.",
                 ]
             }
@@ -248,16 +248,17 @@ extension GuardianRequest {
             guard let notBefore = guardianCase.notBefore else {
                 return [
                     "Confirmed. Ask \(owner) to run 'signet recover'; then run 'signet guardian' here:",
-                    "the wait of \(Moment.span(UInt64(guardianCase.commitment.delay))) begins when this device sees it in the log.",
+                    "the wait of \(Moment.span(UInt64(guardianCase.commitment.delay))) begins when this device "
+                        + "sees the request in the log.",
                 ]
             }
             return [
                 "Confirmed. Your part is sent after \(Moment.date(notBefore)): run 'signet guardian' then."
             ]
         case .released: return ["\(Paint.output.good("✓")) Your part is on its way, sealed to the new device."]
-        case .declined: return ["You do not help with this request."]
-        case .stopped: return [Paint.output.bad("One of their devices says that it was not them. You do not help.")]
-        case .reported: return ["You said that somebody pretends to be \(owner)."]
+        case .declined: return ["You are not helping with this request."]
+        case .stopped: return [Paint.output.bad("One of their devices says that it was not them. You are not helping.")]
+        case .reported: return ["You reported that someone is pretending to be \(owner)."]
         }
     }
 }

@@ -10,10 +10,10 @@ import SocialRecovery
 /// `signet guardians`
 struct Guardians: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The people who together can give you your identity back.",
+        abstract: "The people who can together give you your identity back.",
         discussion: """
-            Each of them keeps one part, which alone is useless, and none is told who the others are. If you lose every \
-            device, any three of five (or as you choose) bring your identity back to a new one: 'signet recover'.
+            Each of them keeps one part, which is useless alone, and none is told who the others are. If you lose every \
+            device, any three of five (or as you choose) can restore your identity on a new one: 'signet recover'.
             """,
         subcommands: [
             List.self, Add.self, Check.self, Rehearse.self, Remind.self, Withdraw.self, Refresh.self, Replace.self,
@@ -24,8 +24,8 @@ struct Guardians: AsyncParsableCommand {
 
 /// Whom to choose, and how.
 struct GuardianChoice: ParsableArguments {
-    @Argument(help: "Their handles; people whom you added and accepted.") var handles: [String]
-    @Option(help: ArgumentHelp("How many of them together recover your identity.", valueName: "n"))
+    @Argument(help: "Their handles; choose people whom you added and accepted.") var handles: [String]
+    @Option(help: ArgumentHelp("How many of them are needed to recover your identity.", valueName: "n"))
     var needed: Int = 3
     @Option(
         help: "How long your other devices can stop a recovery: 2d, 36h, 90m; friends cannot check 75m or less.")
@@ -62,8 +62,8 @@ struct GuardianChoice: ParsableArguments {
 
     private static func unproven(_ handle: Handle, _ what: String, _ option: String) -> CommandFailure {
         CommandFailure(
-            .usage, "This device does not know that you \(what) \(what == "met" ? "" : "keys with ")\(handle).",
-            "Compare keys with them first: signet people verify \(handle)\(option). Nobody was asked.")
+            .usage, "This device has no record that you \(what) \(what == "met" ? "" : "keys with ")\(handle).",
+            "Compare keys with them first: signet people verify \(handle)\(option). No one was asked.")
     }
 }
 
@@ -89,7 +89,7 @@ extension Guardians {
             """
             \(Paint.output.good("✓")) Asked \(asked.joined(separator: ", ")).
               Any \(setup.threshold) of these \(asked.count) will be able to give you your identity back.
-              Each has to run 'signet guardian' once. Then, here: signet guardians\(warning)
+              Each of them has to run 'signet guardian' once. Then run here: signet guardians\(warning)
             """)
     }
 
@@ -104,7 +104,7 @@ extension Guardians {
                 + "\(Moment.span(RecoveryDelay.uncountable))."
         } else if wait <= age {
             sentence =
-                "This directory's answers may be \(Moment.span(age)) old, so that it could hide a whole wait of "
+                "This directory's answers may be \(Moment.span(age)) old, so it could hide a whole wait of "
                 + "\(Moment.span(wait)) from your devices: choose a longer one."
         } else {
             return ""
@@ -126,8 +126,8 @@ extension Guardians {
     /// `signet guardians replace`
     struct Replace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Choose other guardians in place of those that you have.",
-            discussion: "Those before stay in force until enough of the new ones keep their part.")
+            abstract: "Replace your guardians with others.",
+            discussion: "The previous ones stay in force until enough of the new ones keep their part.")
 
         @OptionGroup var choice: GuardianChoice
         @OptionGroup var home: HomeOptions
@@ -139,12 +139,12 @@ extension Guardians {
     /// `signet guardians refresh`
     struct Refresh: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give the guardians whom you have new parts; what you write then is beyond those from before.",
+            abstract: "Give your guardians new parts; the old parts do not open what you write afterwards.",
             discussion: """
-                For whenever somebody may have seen what a guardian keeps. The parts from before stay in force until enough \
+                Use this whenever someone may have seen what a guardian keeps. The old parts stay in force until enough \
                 guardians keep the new ones; then your notes get another key, and 'signet guardians' names the sites that \
-                need one. What was there before stays open to whoever had enough of the old parts and the old file. \
-                Interrupted? Give the same command again.
+                need one. Anyone who had enough of the old parts and the old file can still open what was there before. \
+                If it is interrupted, run the same command again.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -162,8 +162,8 @@ extension Guardians {
     /// `signet guardians list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Who they are, who of them keeps their part, and what they guard.",
-            discussion: "Gives them what is new to guard as well, without asking any of them.")
+            abstract: "Show who your guardians are, which of them keep their part, and what they protect.",
+            discussion: "Also hands over what is new to protect, without asking any of them.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -197,21 +197,22 @@ extension Guardians {
             guard news?.isMended == true else { return [] }
             return [
                 Paint.output.warning(
-                    "  The directory had lost what your guardians open for you, or nobody could read it."),
-                "  It is there again. Was it none of your devices? Then somebody may have one: signet devices",
+                    "  The directory had lost the recovery file that your guardians open for you, or it could "
+                        + "not be read."),
+                "  It is there again. If none of your devices did that, someone may have one of them: signet devices",
             ]
         }
 
         /// What parts from before open no more, what they still open, and what else was from before.
         private static func turning(_ areNotesTurned: Bool, _ sites: [String]) -> [String] {
             let notes = [
-                "  Your notes have another key, which parts from before do not open.",
-                "  What you kept on paper of the guardians from before is void: signet guardians paper",
+                "  Your notes have another key, which the old parts do not open.",
+                "  A paper from your previous guardians is no longer valid: signet guardians paper",
             ]
             guard !sites.isEmpty else { return areNotesTurned ? notes : [] }
             return (areNotesTurned ? notes : []) + [
                 Paint.output.warning(
-                    "  Parts from before still open your recovery keys at \(sites.joined(separator: ", "))."),
+                    "  The old parts still open your recovery keys at \(sites.joined(separator: ", "))."),
                 "  Give each a new one, at different times: signet sites re-register HOST",
             ]
         }
@@ -252,7 +253,7 @@ extension Guardians {
             if let guarded {
                 let (sites, people) = (UInt64(guarded.sites), UInt64(guarded.people))
                 let counts = "\(Moment.count(sites, "site")) and \(people == 1 ? "1 person" : "\(people) people")"
-                lines.append("  A recovery also brings back what is here: your notes, \(counts).")
+                lines.append("  A recovery also restores what is here: your notes, \(counts).")
             }
             if let next { lines += set(next, isInForce: false, compared) }
             return lines.joined(separator: "\n")
@@ -265,7 +266,7 @@ extension Guardians {
             let count = "\(setup.keptCount) of \(setup.guardians.count) kept"
             var lines = [
                 isInForce
-                    ? "\(paint.good("✓")) Your guardians are in force: \(count), any \(setup.threshold) recover you."
+                    ? "\(paint.good("✓")) Your guardians are in force: \(count), any \(setup.threshold) can recover your identity."
                     : "\(paint.warning("…")) Asked, in force once \(setup.neededCount) keep their part: \(count)."
             ]
             lines += setup.guardians.map { guardian in
@@ -275,7 +276,8 @@ extension Guardians {
             }
             if !isInForce, setup.guardians.contains(where: { !$0.isKept }) {
                 lines.append(
-                    "  Did you add a device? Whoever has not answered has to accept that first: signet people trust, there."
+                    "  If you added a device, those who have not answered must accept it first: signet people "
+                        + "trust, on theirs."
                 )
             }
             lines.append("  A recovery can be stopped for \(Moment.span(UInt64(setup.bundle.delay))).")
@@ -296,7 +298,8 @@ extension Guardians {
             try await session.with(try session.secrets()) { account in try await account.checkGuardians() }
             output.emit(
                 ["outcome": "asked"],
-                "\(Paint.output.good("✓")) Asked. Each has to run 'signet guardian' once. Then, here: signet guardians rehearse"
+                "\(Paint.output.good("✓")) Asked. Each of them has to run 'signet guardian' once. Then run here: "
+                    + "signet guardians rehearse"
             )
         }
     }
@@ -304,7 +307,8 @@ extension Guardians {
     /// `signet guardians rehearse`
     struct Rehearse: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Find out whether those who answered the last check would recover you, without doing it.")
+            abstract:
+                "Find out whether those who answered the last check could recover your identity, without doing it.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -315,7 +319,7 @@ extension Guardians {
                 try await account.rehearse(approval)
             }
             guard let standing = rehearsed else {
-                throw CommandFailure(.usage, "Nobody was asked yet.", "Ask them with 'signet guardians check'.")
+                throw CommandFailure(.usage, "No one has been asked yet.", "Ask them with 'signet guardians check'.")
             }
             let silent = standing.silent.map(\.description)
             output.emit(
@@ -328,7 +332,7 @@ extension Guardians {
                     .joined(separator: "\n"))
             guard standing.isRecoverable else {
                 throw CommandFailure(
-                    .notProven, "Those who answered would not be enough to recover you.",
+                    .notProven, "Those who answered would not be enough to recover your identity.",
                     "Ask the others to run 'signet guardian', or choose new guardians: signet guardians replace")
             }
         }
@@ -337,7 +341,7 @@ extension Guardians {
     /// `signet guardians remind`
     struct Remind: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask those again who have not answered since you chose them.")
+            abstract: "Ask again those who have not answered since you chose them.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -360,7 +364,8 @@ extension Guardians {
     struct Withdraw: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give up those whom you are asking, if too few of them answer.",
-            discussion: "Guardians who are in force stay. What those whom you asked already keep opens nothing.")
+            discussion:
+                "Guardians who are in force stay. The parts that those whom you asked already keep open nothing.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -383,10 +388,11 @@ extension Guardians {
     /// `signet guardians paper`
     struct PaperCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "paper", abstract: "A line to keep on paper: with it you begin a recovery without a guardian.",
+            commandName: "paper",
+            abstract: "Print a line to keep on paper: with it you can begin a recovery without a guardian.",
             discussion: """
-                It lets whoever has it ask for your identity, and nothing more: guardians still give their parts only to \
-                whoever reads them the right code. Keep it where your devices are not. It is good for the guardians in \
+                It lets its holder ask for your identity, and nothing more: guardians still give their parts only to the \
+                person who reads them the right code. Keep it away from your devices. It is valid for the guardians in \
                 force.
                 """)
 
@@ -422,7 +428,7 @@ extension GuardianStanding {
         let paint = Paint.output
         guard isRecoverable else { return "\(paint.bad("✗")) \(words): too few" }
         return switch spare {
-        case 0: "\(paint.bad("!")) \(words): rehearsed, but none may fail any more. Replace those who are silent now."
+        case 0: "\(paint.bad("!")) \(words): rehearsed, but none more may fail. Replace those who are silent now."
         case 1: "\(paint.warning("!")) \(words): rehearsed; one more may fail."
         default: "\(paint.good("✓")) \(words): rehearsed; \(spare) more may fail."
         }

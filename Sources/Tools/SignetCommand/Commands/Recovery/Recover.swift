@@ -16,7 +16,7 @@ struct Recover: AsyncParsableCommand {
 
 extension Recover {
     fileprivate static let guardianHelp = ArgumentHelp(
-        "A guardian whom you remember: a code is shown for them, and for nobody else who answers; may be repeated.",
+        "A guardian whom you remember: codes are shown only for guardians named here; may be repeated.",
         valueName: "handle")
 
     /// `signet recover start`
@@ -24,19 +24,19 @@ extension Recover {
         static let configuration = CommandConfiguration(
             abstract: "Begin, on a device that is not yours yet.",
             discussion: """
-                Call your guardians yourself: nobody else tells them. Read the first of them the number that is shown; when \
+                Call your guardians yourself: no one else tells them. Read the first of them the number that is shown; when \
                 they have confirmed, the log shows everyone that a recovery began, and your other devices can stop it. \
-                Interrupted? Give the same command again.
+                If it is interrupted, run the same command again.
                 """)
 
         @Argument(help: "Your handle.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
         var directory: String
-        @Option(help: "What guardians are shown as this device's name.") var name = "new device"
+        @Option(help: "The name of this device that guardians are shown.") var name = "new device"
         @Option(help: ArgumentHelp("Begin at once, with what 'signet guardians paper' wrote.", valueName: "file"))
         var paper: String?
         @Option(help: Recover.guardianHelp) var guardian: [String] = []
-        @Flag(help: "Ask only if those from before the last change of guardians may still help.") var before = false
+        @Flag(help: "Ask only if the guardians from before the last change may still help.") var before = false
         @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -69,7 +69,7 @@ extension Recover {
             guard let key = AskKey(paper: bytes) else {
                 throw CommandFailure(
                     .badFile, "\(path) is not what 'signet guardians paper' wrote.",
-                    "Without it, a guardian can let you begin: leave --paper out.")
+                    "Without it, a guardian can let you begin: leave out --paper.")
             }
             return key
         }
@@ -78,7 +78,7 @@ extension Recover {
     /// `signet recover status`
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What to read to each guardian, and who has helped.")
+            abstract: "Show what to read to each guardian, and who has helped.")
 
         @Option(help: Recover.guardianHelp) var guardian: [String] = []
         @OptionGroup var home: HomeOptions
@@ -128,7 +128,7 @@ extension Recover {
             var lines = [
                 "\(paint.good("✓")) \(paint.strong(handle.description)) is yours again, on this device alone.",
                 "  People:  \(list(things.people.map(\.description)))",
-                "  Notes:   \(notes == 0 ? "none" : "\(notes), under new keys; a notes password has to be set anew")",
+                "  Notes:   \(notes == 0 ? "none" : "\(notes), under new keys; a notes password has to be set again")",
                 "  Sites:   \(list(things.sites.map(\.words)))",
             ]
             if !things.sites.isEmpty {
@@ -136,11 +136,12 @@ extension Recover {
             }
             if things.unreadable > 0 {
                 lines.append(
-                    "  \(paint.warning("!")) \(things.unreadable) of the things that your devices added cannot be read: one may have been a thief's."
+                    "  \(paint.warning("!")) \(things.unreadable) of the items that your devices added cannot be "
+                        + "read: one of the devices may have been in a thief's hands."
                 )
             }
             lines += things.changed.map {
-                "  \(paint.warning("!")) \($0) is another than you knew: add them anew, and compare."
+                "  \(paint.warning("!")) \($0) is not who you knew: add them again, and compare keys."
             }
             return
                 (lines + [
@@ -159,7 +160,7 @@ extension Recover {
         static let configuration = CommandConfiguration(
             abstract: "Stop a recovery that was not you. Any of your devices can.",
             discussion: """
-                Nothing new can begin for a day. The guardians whom this device knows are told by letter as well; with --out you \
+                Nothing new can begin for a day. The guardians whom this device knows are also told by letter; with --out you \
                 can give them the objection in any other way. Then ask them who called them.
                 """)
 
@@ -190,7 +191,7 @@ extension Recover {
                 ["outcome": "stopped"],
                 """
                 \(Paint.output.good("✓")) Stopped, and the log proves it. Nothing new can begin for a day.
-                  Ask your guardians who called them, and think of replacing them: signet guardians replace
+                  Ask your guardians who called them, and consider replacing them: signet guardians replace
                 """)
         }
 
@@ -266,7 +267,7 @@ extension RecoveryProgress {
         guard start == nil else {
             return """
                 \(good) The log shows that you ask for \(handle) back.
-                  Call your guardians, and have each run 'signet guardian'. Then, here: signet recover
+                  Call your guardians, and have each run 'signet guardian'. Then run here: signet recover
                   \(deadline)
                 """
         }
@@ -274,7 +275,7 @@ extension RecoveryProgress {
             \(good) Your request for \(handle) is number \(Paint.output.strong(number.text)). Nothing has begun yet.
               Call one of your guardians and read them that number. They run:
                 signet guardian confirm \(handle) --request "\(number.text)"
-              Then, here: signet recover
+              Then run here: signet recover
             """
     }
 
@@ -294,15 +295,16 @@ extension RecoveryProgress {
             start == nil
             ? ["Your request is number \(paint.strong(number.text)). \(deadline)"]
             : ["\(helped) helped, \(missing) more needed. \(deadline)"]
-        lines += standing.unjudged.map { "  \($0) helped; whether it is right shows when a second one has" }
+        lines += standing.unjudged.map { "  \($0) helped; whether it is right becomes clear when a second one has" }
         lines += standing.right.map { "  \(paint.good("✓")) \($0) helped" }
         lines += standing.wrong.map {
-            "  \(paint.bad("✗")) What \($0) sent is damaged or false. Ask them to look at 'signet guardian', or ask somebody else."
+            "  \(paint.bad("✗")) What \($0) sent is damaged or false. Ask them to look at 'signet guardian', or "
+                + "ask someone else."
         }
         let answered = standing.right + standing.wrong + standing.unjudged
         let waiting = codes.filter { !answered.contains($0.key) }
         lines += waiting.sorted { $0.key.description < $1.key.description }.map {
-            "  Read this to \($0.key), on the telephone or in person: \(paint.strong($0.value))"
+            "  Read this to \($0.key), by telephone or in person: \(paint.strong($0.value))"
         }
         let silent = guardians.filter { codes[$0] == nil }
         if !silent.isEmpty {

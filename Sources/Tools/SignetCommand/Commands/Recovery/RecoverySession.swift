@@ -33,7 +33,7 @@ extension MeetingEvidence {
         return switch kind {
         case .person: "You met in person on \(day)."
         case .code: "You compared a code on \(day)."
-        case .none: "You and \(owner) never compared anything: meet or call them before you go on."
+        case .none: "You and \(owner) have never compared keys: meet or call them before you continue."
         }
     }
 }
