@@ -104,7 +104,7 @@ import Testing
             let join = try await town.signet(
                 "pad", "account", "join", Town.bob, "--directory", town.profile.path(), "--card", "nowhere/card")
             #expect(join.status != 0 && town.exists("pad/keystore"))
-            #expect(join.errors.contains("The keys are made: give the same command again with another --card."))
+            #expect(join.errors.contains("The keys have been made: run the same command again with another --card."))
         }
     }
 

@@ -198,8 +198,9 @@ import Testing
                 let accepted = try await town.signet("phone", "monitor", "--accept")
                 expect(5, accepted, "what the new log holds still asks")
                 #expect(
-                    accepted.output.contains("– Version 3") && accepted.output.contains("You say that this was you"))
-                #expect(accepted.output.contains("✗ alarm Version 4") && accepted.output.contains("You had not read"))
+                    accepted.output.contains("– Version 3")
+                        && accepted.output.contains("You confirmed that this was you"))
+                #expect(accepted.output.contains("✗ alarm Version 4") && accepted.output.contains("You had not seen"))
                 let open = try await town.signet("phone", "monitor", "--json")
                 expect(5, open)
                 #expect(!open.output.contains("Version 3") && open.output.contains("Version 4"))

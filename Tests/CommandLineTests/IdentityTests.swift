@@ -41,7 +41,7 @@ import Testing
             expect(0, try await town.signet("tablet", "account", "show"))
             let old = try await town.signet("bob", "identity", "link-device", "a.card", "--code", typed)
             expect(64, old)
-            #expect(old.complaint == "'signet identity link-device' is 'signet devices add' now.")
+            #expect(old.complaint == "'signet identity link-device' is now 'signet devices add'.")
             let status = try await town.signet("bob", "identity", "status")
             #expect(status.output.contains("device 3"))
             expect(0, try await town.signet("bob", "identity", "revoke-device", "3"))

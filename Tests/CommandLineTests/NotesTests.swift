@@ -135,7 +135,7 @@ import Testing
             expect(64, try await town.signet("bob", "people", "block", "mallory@example.org"), "once is enough")
             let second = try await Self.write(town, "mallory", "Buy more", "cheap pills")
             expect(64, try await town.signet("mallory", "notes", "share", second, Town.bob))
-            #expect(try await town.signet("bob", "people", "requests").output.hasPrefix("Nobody asks."))
+            #expect(try await town.signet("bob", "people", "requests").output.hasPrefix("No one is asking."))
 
             // Alice has asked bob herself, and puts him away in the same way; then she asks again.
             expect(0, try await town.signet("alice", "people", "block", Town.bob))

@@ -54,7 +54,7 @@ extension AccountCommand {
         {
             throw CommandFailure(
                 failure.status, failure.sentence.what,
-                "\(failure.sentence.remedy) The keys are made: give the same command again with another --card.")
+                "\(failure.sentence.remedy) The keys have been made: run the same command again with another --card.")
         }
         return (card, session)
     }
@@ -63,7 +63,7 @@ extension AccountCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make an account, with this device as its first.",
-            discussion: "Interrupted or offline? Give the same command again: it goes on with the same keys.")
+            discussion: "If it is interrupted or offline, run the same command again: it continues with the same keys.")
 
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
@@ -98,12 +98,12 @@ extension AccountCommand {
     /// `signet account join`
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make this machine a further device of an account that exists.",
+            abstract: "Make this machine another device of an existing account.",
             discussion: """
                 Makes this device's keys and a device card. Carry the card to the device on which the account was \
-                made, and give it to 'signet devices add' there within the hour. Compare the twelve digits: both devices \
-                show the same, if nobody changed the card on the way. Then compare the digits that the other device shows: \
-                'signet devices confirm' here. Until then this device accepts nothing.
+                made, and give it to 'signet devices add' there within the hour. Compare the twelve digits: both \
+                devices show the same ones if the card was not changed on the way. Then compare the digits that the \
+                other device shows: 'signet devices confirm' here. Until then this device accepts nothing.
                 """)
 
         @Argument(help: "The account's handle.") var handle: String
@@ -135,7 +135,7 @@ extension AccountCommand {
     /// `signet account show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show your account, and check that the directory shows everyone the same.")
+            abstract: "Show your account, and check that the directory shows everyone the same account.")
 
         @Flag(help: "Do not ask the directory.") var offline = false
         @OptionGroup var home: HomeOptions

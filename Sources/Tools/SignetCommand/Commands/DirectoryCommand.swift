@@ -7,7 +7,7 @@ import TransparencyLog
 /// `signet directory`
 struct DirectoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "directory", abstract: "See and follow the directory's own keys.",
+        commandName: "directory", abstract: "Show and follow the directory's own keys.",
         subcommands: [DirectoryUpdate.self])
 }
 
@@ -38,7 +38,7 @@ struct DirectoryUpdate: AsyncParsableCommand {
         let needsWord = (succession.weakensQuorum || holdsEvidence) && !accept
         if !needsWord { OwnAccountWatch.arm(try await session.adopt(succession)) }
         if holdsEvidence {
-            Output.error("You hold evidence against the log of before: 'signet evidence list'.")
+            Output.error("You hold evidence against the previous log: 'signet evidence list'.")
         }
         try finish(succession.changes, needsWord: needsWord, policy: succession.trust.policy)
     }
@@ -56,7 +56,7 @@ struct DirectoryUpdate: AsyncParsableCommand {
         guard needsWord else { return }
         throw CommandFailure(
             .needsDecision,
-            "Other or fewer witnesses would suffice from now on, or you hold evidence, so this needs your word.",
-            "Ask whoever runs the directory, by another way; then add --accept.")
+            "From now on other or fewer witnesses would suffice, or you hold evidence, so this needs your decision.",
+            "Ask the directory's operator over another channel; then add --accept.")
     }
 }

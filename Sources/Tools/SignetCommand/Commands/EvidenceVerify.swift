@@ -9,8 +9,8 @@ extension Evidence {
         static let configuration = CommandConfiguration(
             abstract: "Check evidence against a log, without any server.",
             discussion: """
-                Exit status 0 only if the evidence proves a fault of the log. Some faults only show when all entries are \
-                replayed; then name a copy of the log with --log, such as an auditor's folder.
+                Exit status 0 only if the evidence proves a fault of the log. Some faults only show when all entries \
+                are replayed; then name a copy of the log with --log, such as an auditor's folder.
                 """)
 
         @Argument(help: "The file.") var file: String

@@ -65,7 +65,8 @@ extension Log {
                     "size": .number(head.size), "states": .number(replay.counts.states),
                 ],
                 """
-                \(Paint.output.good("✓")) All \(head.size) entries match what the directory signed, and every hash in the log is right.
+                \(Paint.output.good("✓")) All \(head.size) entries match what the directory signed, and every hash in \
+                the log is right.
                   \(Moment.count(replay.counts.devices, "device key")), \(Moment.count(replay.counts.states, "account version")), \
                 \(Moment.count(replay.counts.epochs, "epoch")), \(replay.counts.others) of other kinds; signed \(Moment.span(replay.age)) ago
                 """)

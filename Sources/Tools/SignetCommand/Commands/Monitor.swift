@@ -6,27 +6,30 @@ import SignetClient
 /// `signet monitor`
 struct Monitor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at everything that was logged under your name, and raise the alarm about what you did not do.",
+        abstract: "Look at everything that was logged under your name, and raise an alarm about what you did not do.",
         discussion: """
-            Needs no passphrase. Every other command that asks the directory does it too when a day has passed. \
+            Needs no passphrase. Every other command that asks the directory also does this once a day has passed. \
             Exit status 0 if all is well, 5 if there is an alarm.
             """)
 
-    @Flag(help: "Go on looking, until Ctrl-C or a signal.") var follow = false
+    @Flag(help: "Keep looking, until Ctrl-C or a signal.") var follow = false
     @Option(help: ArgumentHelp("With --follow: how long to wait between two looks.", valueName: "seconds"))
     var interval: UInt64 = 3600
     @Option(
         help: ArgumentHelp(
-            "Run this with the shell for each alarm that is new; SIGNET_ALARM and SIGNET_TEXT say what it is.",
+            "Run this command with the shell for each new alarm; SIGNET_ALARM and SIGNET_TEXT say what it is.",
             valueName: "command"))
     var notify: String?
-    @Flag(help: "Everything that is found was you: raise no alarm about it again.") var accept = false
+    @Flag(help: "Confirm that everything found was you, and raise no alarm about it again.") var accept = false
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (1...86_400).contains(interval) else { throw ValidationError("--interval goes from 1 to 86400.") }
-        guard !(follow && accept) else { throw ValidationError("--accept is for one look that you read.") }
+        guard (1...86_400).contains(interval) else { throw ValidationError("--interval must be from 1 to 86400.") }
+        guard !(follow && accept) else {
+            throw ValidationError(
+                "--accept cannot be used with --follow: it is for a single check whose output you read.")
+        }
     }
 
     func run() async throws {
@@ -65,7 +68,7 @@ struct Monitor: AsyncParsableCommand {
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["SIGNET_ALARM": alarm.name, "SIGNET_TEXT": alarm.sentence.what]) { _, new in new }
         do { try process.run() } catch {
-            throw CommandFailure(.badFile, "The command of --notify cannot be run.", "Check it by hand.")
+            throw CommandFailure(.badFile, "The --notify command cannot be run.", "Try it by hand.")
         }
         process.waitUntilExit()
     }
@@ -126,13 +129,14 @@ extension MonitorReport {
         }
         if isFirst && alarms.isEmpty { lines.append("  This was the first look; from now on every entry is compared.") }
         for alarm in found.accepted { lines.append("  \(paint.warning("–")) \(alarm.sentence.what)") }
-        if !found.accepted.isEmpty { lines.append("  \(paint.good("✓")) You say that this was you.") }
+        if !found.accepted.isEmpty { lines.append("  \(paint.good("✓")) You confirmed that this was you.") }
         for alarm in found.open {
             lines.append("  \(paint.bad("✗ alarm")) \(alarm.sentence.what)")
             lines.append("    \(alarm.sentence.remedy)")
         }
         if !acceptedFormer.isEmpty && !found.open.isEmpty {
-            lines.append("  You had not read the alarms above: only what the log held that ended was accepted.")
+            lines.append(
+                "  You had not seen the alarms above: only the alarms about the log that has ended were accepted.")
         }
         return lines.joined(separator: "\n")
     }

@@ -10,7 +10,10 @@ struct PolicyCommand: ParsableCommand {
     /// `signet policy show`
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Explain a C2SP tlog-policy file: logs, witnesses, quorum, and what each witness down would do.")
+            abstract:
+                "Explain a C2SP tlog-policy file: logs, witnesses, quorum, and what would happen if each witness "
+                + "were down."
+        )
 
         @Argument(help: "The policy.") var file: String
         @OptionGroup var output: OutputOptions
@@ -26,7 +29,7 @@ struct PolicyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a C2SP tlog-policy file.",
             discussion: """
-                Exit status 65 and the number of the line if the file is no policy; 1 if it is one that no client \
+                Exit status 65 and the line number if the file is not a policy; 1 if it is a policy that no client \
                 should rely on: without a quorum, or with one that a single key can meet.
                 """)
 

@@ -17,7 +17,7 @@ struct Proof: AsyncParsableCommand {
         @Argument(help: "The proof.") var file: String
         @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures count.", valueName: "file"))
         var policy: String
-        @Option(help: ArgumentHelp("The raw entry that is to be in the log.", valueName: "file")) var entry: String
+        @Option(help: ArgumentHelp("The raw entry that should be in the log.", valueName: "file")) var entry: String
         @OptionGroup var output: OutputOptions
 
         func run() throws {

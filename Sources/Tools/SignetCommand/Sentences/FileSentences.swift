@@ -114,7 +114,8 @@ extension KeystorePlaceFault {
         let place = kind == .tpm ? "this machine's TPM" : "this desktop's keyring"
         let subject = kind == .tpm ? "This machine's TPM" : "This desktop's keyring"
         let remedy = """
-            It opens only on the machine where it was made. If that machine is lost, 'signet recover' makes the identity yours again.
+            It opens only on the machine where it was made. If that machine is lost, 'signet recover' makes the \
+            identity yours again.
             """
         return switch self {
         case .notGiven: Sentence("The keystore \(path) needs \(place).", CommandFailure.bugRemedy)

@@ -11,19 +11,19 @@ struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Recompute everything that a directory's log says about itself. Needs no account.",
         discussion: """
-            Every entry is read, every rule is checked, every epoch's index is computed anew. What is wrong is kept as
-            evidence that anybody can check with 'signet evidence verify'.
+            Every entry is read, every rule is checked, every epoch's index is recomputed. What is wrong is kept as
+            evidence that anyone can check with 'signet evidence verify'.
 
-            Exit status: 0 all is as it should be; 1 the log broke a rule or its files do not add up; 3 network or disk; \
-            64 usage; 65 a file that cannot be used.
+            Exit status: 0 all is as it should be; 1 the log broke a rule or its files do not match; 3 network or \
+            disk; 64 usage; 65 a file that cannot be used.
             """,
         subcommands: [Run.self, Key.self], defaultSubcommand: Run.self)
 
     /// `signet audit key`
     struct Key: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a cosigning key for an auditor, and its empty memory.",
-            discussion: "Neither file may ever be brought back from a backup: the key would cosign a second history.")
+            abstract: "Make a cosigning key for an auditor, and an empty record of what it cosigned.",
+            discussion: "Never restore either file from a backup: the key would cosign a second history.")
 
         @Argument(help: "The key's name, such as auditor.example/map.") var name: String
         @Option(help: ArgumentHelp("The file to make, with FILE.memory beside it.", valueName: "file")) var out: String
@@ -33,7 +33,7 @@ struct Audit: AsyncParsableCommand {
         func run() throws {
             guard let name = try? KeyName(Array(name.utf8)) else {
                 throw CommandFailure(
-                    .usage, "That is not a key's name.", "Use a name without spaces and plus signs.")
+                    .usage, "That is not a key's name.", "Use a name without spaces or plus signs.")
             }
             for path in [out, out + ".memory"] { try OutputFile.checkRoom(path, outside: home.folder) }
             let key: VerifierKey
@@ -51,7 +51,7 @@ struct LogOptions: ParsableArguments {
     @Argument(help: "Where the log is: a URL, or a folder that mirrors one. Default: the directory file's.")
     var log: String?
 
-    @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures are the log's.", valueName: "file"))
+    @Option(help: ArgumentHelp("A C2SP tlog-policy file that names the log's keys.", valueName: "file"))
     var policy: String?
 
     @Option(

@@ -12,9 +12,9 @@ extension Audit {
         static let configuration = CommandConfiguration(abstract: "Audit a log, once or as it grows.")
 
         @OptionGroup var log: LogOptions
-        @Flag(help: "Audit the log as it is now, and end. This is the default.") var once = false
-        @Flag(help: "Go on as the log grows, until it is stopped or the log is guilty.") var follow = false
-        @Option(help: ArgumentHelp("How often to look for more.", valueName: "seconds")) var every: UInt64 = 2
+        @Flag(help: "Audit the log as it is now, and stop. This is the default.") var once = false
+        @Flag(help: "Keep going as the log grows, until stopped or the log is guilty.") var follow = false
+        @Option(help: ArgumentHelp("How often to look for new entries.", valueName: "seconds")) var every: UInt64 = 2
         @Option(
             help: ArgumentHelp(
                 "Where to keep the entries that were read, and evidence. Default: one in the home folder.",
@@ -28,11 +28,12 @@ extension Audit {
                     + "only, unless --listen-beyond-loopback.",
                 valueName: "host:port"))
         var listen: String?
-        @Flag(help: "Listen at other addresses too: a proxy on another machine adds TLS.")
+        @Flag(help: "Listen on other addresses too, where a proxy on another machine adds TLS.")
         var listenBeyondLoopback = false
         @Option(
             help: ArgumentHelp(
-                "The --state of an earlier audit: of the log that this one goes on from, or of this one under another key.",
+                "The --state of an earlier audit: of the log that this one continues, or of this one under "
+                    + "another key.",
                 valueName: "dir"))
         var former: [String] = []
         @OptionGroup var home: HomeOptions
@@ -40,12 +41,12 @@ extension Audit {
 
         func validate() throws {
             guard (cosign == nil) == (listen == nil) else {
-                throw ValidationError("--cosign and --listen go together.")
+                throw ValidationError("--cosign and --listen must be used together.")
             }
             guard !once || (!follow && cosign == nil) else {
-                throw ValidationError("--once does not go with --follow and --cosign.")
+                throw ValidationError("--once cannot be used with --follow or --cosign.")
             }
-            guard (1...86_400).contains(every) else { throw ValidationError("--every goes from 1 to 86400.") }
+            guard (1...86_400).contains(every) else { throw ValidationError("--every must be from 1 to 86400.") }
         }
 
         func run() async throws {
@@ -104,12 +105,12 @@ extension Audit {
         private func serve(_ auditor: Auditor, _ policy: Policy) async throws -> CosignerServer? {
             guard let cosign, let listen else { return nil }
             guard let address = Self.address(listen) else {
-                throw CommandFailure(.usage, "\(listen) is not host:port.", "Say, for example, 127.0.0.1:8445.")
+                throw CommandFailure(.usage, "\(listen) is not host:port.", "Use, for example, 127.0.0.1:8445.")
             }
             guard listenBeyondLoopback || Self.isLoopback(address.host) else {
                 throw CommandFailure(
-                    .usage, "\(listen) can be reached by others, and what they send there is not encrypted.",
-                    "Listen at 127.0.0.1 behind a proxy that adds TLS, or add --listen-beyond-loopback.")
+                    .usage, "\(listen) can be reached by others, and what they send to it is not encrypted.",
+                    "Listen on 127.0.0.1 behind a proxy that adds TLS, or add --listen-beyond-loopback.")
             }
             let cosigner: AuditCosigner
             do {
@@ -119,7 +120,8 @@ extension Audit {
             let server: CosignerServer
             do { server = try await CosignerServer(cosigner, host: address.host, port: address.port) } catch {
                 throw CommandFailure(
-                    .environment, "Nothing can listen at \(listen).", "Choose another port, or end what uses it.")
+                    .environment, "Cannot listen on \(listen).",
+                    "Choose another port, or stop the program that uses it.")
             }
             output.emit(
                 ["listening": .string("\(address.host):\(server.port)")], "listening \(address.host):\(server.port)")
@@ -166,7 +168,8 @@ extension Audit {
                 ],
                 """
                 \(Paint.output.good("✓ sound")): \(Moment.entries(head.size)), \(Moment.count(epoch, "epoch")) and \
-                \(Moment.count(labels, "account")) of \(JSONValue.printable(sound.checkpoint.origin.bytes)) are as its rules demand
+                \(Moment.count(labels, "account")) of \(JSONValue.printable(sound.checkpoint.origin.bytes)) are as its \
+                rules require
                 """)
         }
 

@@ -7,12 +7,13 @@ extension Call {
     /// `signet call start`
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start a call, without ringing anybody.",
+            abstract: "Start a call, without ringing anyone.",
             discussion: """
-                Looks everybody up first, verifies their keys, and compares them with those that were accepted: if \
-                somebody's have changed, it asks at a terminal, and there is no call otherwise. Prints the name of the call, by \
-                which the others join, and a line for each of them every second. Ends at 'signet call leave', or an interrupt. Who \
-                hosts the call types 'remove HANDLE' to put somebody out for good, and 'readmit HANDLE' to let them ask again.
+                First looks everyone up, verifies their keys, and compares them with those that were accepted: if \
+                someone's keys have changed, it asks at a terminal; without one there is no call. Prints the name of \
+                the call, by which the others join, and a line for each of them every second. Ends at 'signet call \
+                leave', or an interrupt. The host of the call types 'remove HANDLE' to remove someone for good, and \
+                'readmit HANDLE' to let them ask again.
                 """)
 
         @OptionGroup var people: CallPeopleOptions
@@ -26,18 +27,19 @@ extension Call {
         static let configuration = CommandConfiguration(
             abstract: "Start a call, and ring every device of these people.",
             discussion: """
-                Checks everybody's keys first, as 'signet call start' does: nobody is rung before. Devices hear of it that run \
-                'signet call wait', also those that begin to while it rings; later they learn of a missed call. The first device of \
-                somebody that answers decides, and their others stop. Exit status 1 if nobody comes.
+                First checks everyone's keys, as 'signet call start' does: no one is rung before that. Devices that \
+                run 'signet call wait' ring, including those that start it while the call rings; later ones learn of a \
+                missed call. The first of a person's devices to answer decides, and their others stop. Exit status 1 \
+                if no one joins.
                 """)
 
-        @Argument(help: "Whom to ring. Everybody else is kept out.") var people: [String]
+        @Argument(help: "Whom to ring. Everyone else is kept out.") var people: [String]
         @Option(help: ArgumentHelp("How long to ring, 5 to 120.", valueName: "seconds")) var ringTime: UInt16 = 45
         @OptionGroup var options: CallOptions
 
         func validate() throws {
             guard CallSignalling.Ring.seconds.contains(ringTime) else {
-                throw ValidationError("--ring-time goes from 5 to 120.")
+                throw ValidationError("--ring-time must be from 5 to 120.")
             }
         }
 
@@ -49,7 +51,7 @@ extension Call {
     /// `signet call join`
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Join a call.", discussion: "Checks everybody's keys first, as 'signet call start' does.")
+            abstract: "Join a call.", discussion: "First checks everyone's keys, as 'signet call start' does.")
 
         @Argument(help: "The name of the call, 32 hexadecimal digits.")
         var call: String
@@ -65,7 +67,7 @@ extension Call {
     /// `signet call leave`
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave the call that runs on this account's home folder.")
+            abstract: "Leave the call that is running in this account's home folder.")
 
         @OptionGroup var home: HomeOptions
 

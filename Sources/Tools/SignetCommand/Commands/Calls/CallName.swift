@@ -7,7 +7,7 @@ enum CallName {
         guard let bytes = try? Hex.decode(Array(text.utf8)), let call = CallID(bytes) else {
             throw CommandFailure(
                 .usage, "'\(JSONValue.printable(text))' is not the name of a call.",
-                "It has 32 digits and letters a to f, as 'signet call start' prints it.")
+                "It consists of 32 digits and letters from a to f, as 'signet call start' prints it.")
         }
         return call
     }

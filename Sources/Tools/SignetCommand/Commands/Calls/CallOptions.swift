@@ -5,27 +5,30 @@ import SignetClient
 struct CallOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the sound comes from: a WAV file of 48,000 samples a second, over and over; - for standard input, 16-bit samples, 48,000 a second, one channel; or tone, which hums.",
+            "Where the sound comes from: a WAV file of 48,000 samples per second, repeated; - for standard "
+                + "input, 16-bit samples, 48,000 per second, one channel; or tone, which hums.",
             valueName: "file"))
     var source = "tone"
 
     @Option(
         help: ArgumentHelp(
-            "Keep what is heard, a WAV file for each person's device in this folder.", valueName: "folder"))
+            "Record what is heard: a WAV file for each person's device, in this folder.", valueName: "folder"))
     var record: String?
 
     @Option(
         help: ArgumentHelp(
-            "Play everybody, mixed: - for standard output, as samples like those of --source -. What is said goes to standard error then.",
+            "Play everyone, mixed: - for standard output, as samples like those of --source -. Messages then go "
+                + "to standard error.",
             valueName: "-"))
     var play: String?
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("Leave after so long; 0 for never.", valueName: "seconds"))
+    @Option(name: .customLong("for"), help: ArgumentHelp("Leave after this time; 0 for never.", valueName: "seconds"))
     var duration: UInt32 = 0
 
     @Option(
         help: ArgumentHelp(
-            "While this device is the host, make fresh keys so often; 0 for every five minutes.", valueName: "seconds"))
+            "While this device is the host, make fresh keys at this interval; 0 for every five minutes.",
+            valueName: "seconds"))
     var rotate: UInt32 = 0
 
     @Flag(
@@ -49,7 +52,7 @@ struct CallOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard play == nil || play == "-" else { throw ValidationError("--play takes -, standard output.") }
+        guard play == nil || play == "-" else { throw ValidationError("--play only takes -, for standard output.") }
     }
 
     /// Standard output for sound, if it is asked for.
@@ -70,11 +73,12 @@ struct CallPeopleOptions: ParsableArguments {
     @Option(
         name: .customLong("with"),
         help: ArgumentHelp(
-            "Somebody in the call; may be repeated. Everybody else is kept out, and nothing is sent while one is in.",
+            "A person in the call; may be repeated. Everyone else is kept out, and nothing is sent while anyone "
+                + "else is in it.",
             valueName: "handle"))
     var people: [String]
 
     func validate() throws {
-        guard !people.isEmpty else { throw ValidationError("Say with whom: --with HANDLE.") }
+        guard !people.isEmpty else { throw ValidationError("Name the people in the call: --with HANDLE.") }
     }
 }

@@ -81,31 +81,32 @@ struct CallPage: Sendable {
     private func sentence(_ notice: CallNotice) -> String? {
         switch notice {
         case .members(_, let strangers) where !strangers.isEmpty:
-            Paint.output.bad("  somebody unverified is in the call: nothing is sent while they are")
+            Paint.output.bad("  someone unverified is in the call: nothing is sent while they are")
         case .members(let members, _):
             "  in the call: you" + members.filter { people[$0] != nil }.map { ", " + name($0) }.joined()
-        case .code(let code): "  code \(Self.grouped(code))  read it to each other: everybody sees the same"
+        case .code(let code): "  code \(Self.grouped(code))  read it to each other: everyone sees the same code"
         case .failed(let reason, let device):
-            "  \(device.map(name) ?? "somebody"): a frame could not be opened, \(Self.text(reason))"
+            "  \(device.map(name) ?? "someone"): a frame could not be opened, \(Self.text(reason))"
         case .forged(let device, let forger):
             Paint.output.bad(
-                "  \(name(forger)) sends frames in the name of \(device.map(name) ?? "somebody"): they are not opened")
+                "  \(name(forger)) sends frames in the name of \(device.map(name) ?? "someone"): they are not opened")
         case .denied(let count, let device, let holders):
             Paint.output.bad(
                 "  ALARM: forged in the name of \(name(device)): \(Self.frames(count)). \(forgers(of: device, holders))"
             )
         case .unconfirmed(let count, let device):
             Paint.output.warning(
-                "  not confirmed: \(Self.frames(count)) of \(name(device)); what it signs of them does not arrive")
+                "  not confirmed: \(Self.frames(count)) of \(name(device)); its signatures for them do not arrive")
         case .replayed(let count, let device):
             Paint.output.warning(
                 "  repeated: \(Self.frames(count)) of \(name(device)) not opened; the network repeats them, or one was forged"
             )
         case .contradicted(let device):
             Paint.output.bad(
-                "  \(name(device)) signs two frames with one number: what it signs of its own proves nothing")
-        case .recovered(let milliseconds): "  a missing key is there, after \(milliseconds) ms"
-        case .stranger: "  somebody whom you did not name asks to come in, and does not"
+                "  \(name(device)) signs two frames with the same number: its signatures for its own frames "
+                    + "prove nothing")
+        case .recovered(let milliseconds): "  a missing key arrived after \(milliseconds) ms"
+        case .stranger: "  someone whom you did not name asked to join, and was kept out"
         case .revoked(let devices):
             Paint.output.warning(
                 "  no longer trusted, and out: \(devices.map(name).joined(separator: ", "))")
@@ -113,13 +114,13 @@ struct CallPage: Sendable {
         case .rang(let event): event.sentence
         case .outside(.removed): "  the host has removed this device"
         case .cutOff:
-            "  the directory no longer serves this device in this call: by what it says, the device was removed"
+            "  the directory no longer serves this device in this call: it says that the device was removed"
         case .outside(.rejoining): "  lost touch with the host; joining again"
         case .met(.fork(_), let device):
             Paint.output.bad(
-                "  ALARM: the directory showed \(name(device)) another log than you; nothing is sent any more")
+                "  ALARM: the directory showed \(name(device)) a different log from yours; nothing is sent any more")
         case .met(.noProof, let device):
-            Paint.output.warning("  the directory does not prove that \(name(device)) and you see one log")
+            Paint.output.warning("  the directory does not prove that \(name(device)) and you see the same log")
         case .met(.oneHistory, _), .met(.otherLog, _), .met(.notCompared, _): nil
         case .refused, .outside(.left): nil
         }
@@ -178,7 +179,7 @@ struct CallPage: Sendable {
     }
 
     private func name(_ device: CallDevice) -> String {
-        people[device].map { "\($0.handle)/\($0.deviceNumber)" } ?? "somebody"
+        people[device].map { "\($0.handle)/\($0.deviceNumber)" } ?? "someone"
     }
 
     private static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
@@ -186,8 +187,8 @@ struct CallPage: Sendable {
     /// What a signature proves: who did not send it. The rest is who else could.
     private func forgers(of device: CallDevice, _ holders: [CallDevice]?) -> String {
         let otherwise = "\(name(device)) denies what it sent"
-        if let holders, holders.isEmpty { return "Nobody else here has the key: \(otherwise), or a key got out" }
-        let names = holders.map { $0.map(name) } ?? ["somebody with the key"]
+        if let holders, holders.isEmpty { return "No one else here has the key: \(otherwise), or a key leaked" }
+        let names = holders.map { $0.map(name) } ?? ["someone with the key"]
         let forgers = names.count == 1 ? names[0] : "one of \(names.joined(separator: ", "))"
         return "By \(forgers) and the relay, or \(otherwise)"
     }
@@ -202,12 +203,12 @@ struct CallPage: Sendable {
 
     private static func text(_ reason: FrameDropReason) -> String {
         switch reason {
-        case .notAuthentic: "it does not fit its key"
+        case .notAuthentic: "it does not match its key"
         case .expired: "its key was wiped, as it must be"
-        case .keyMissing: "its key did not come in time"
-        case .noRoom: "too many frames wait for keys"
-        case .anotherSender: "somebody else in the call sent it in this name"
-        case .replayed: "a frame with its number came before"
+        case .keyMissing: "its key did not arrive in time"
+        case .noRoom: "too many frames are waiting for keys"
+        case .anotherSender: "someone else in the call sent it in this name"
+        case .replayed: "a frame with the same number arrived before"
         case .malformed, .outside, .own, .notEntitled: "it was not meant for this device"
         }
     }

@@ -7,57 +7,64 @@ extension Call {
     /// `signet call simulate`
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Play a group call through in virtual time, on a bad network, while its keys rotate.",
+            abstract: "Simulate a group call in virtual time, on a bad network, while its keys rotate.",
             discussion: """
-                Plays the call by Signet's rules, and again with a server that keeps each new key from one device, \
-                which is what the recovery times are about. The same seed gives the same call.
+                Simulates the call by Signet's rules, and again with a server that withholds each new key from one \
+                device; the recovery times come from that second run. The same seed gives the same call.
                 """)
 
         @Option(help: "Devices in the call, 2 to 100.") var participants: Int?
         @Option(help: "How often the key is replaced, 1 to 100000.") var rotations = 20
-        @Option(help: "The chance that a packet is lost, 0 to 0.9; 0.05 unless told.") var loss: Double?
-        @Option(help: ArgumentHelp("How much longer than the latency a packet takes at most.", valueName: "ms"))
+        @Option(help: "The chance that a packet is lost, 0 to 0.9; 0.05 by default.") var loss: Double?
+        @Option(help: ArgumentHelp("How much longer than the latency a packet may take.", valueName: "ms"))
         var jitter: UInt64 = 200
-        @Option(help: ArgumentHelp("How long a packet takes at least.", valueName: "ms")) var latency: UInt64 = 50
-        @Option(help: "Where all chance comes from.") var seed: UInt64 = 1
-        @Option(help: ArgumentHelp("Play each of these, print sums, and name the worst.", valueName: "first-last"))
+        @Option(help: ArgumentHelp("The shortest time that a packet takes.", valueName: "ms")) var latency: UInt64 = 50
+        @Option(help: "The seed of all random choices.") var seed: UInt64 = 1
+        @Option(
+            help: ArgumentHelp(
+                "Simulate each of these seeds, print totals, and name the worst.", valueName: "first-last"))
         var seeds: SeedRange?
         @Option(
             help: ArgumentHelp(
-                "Cut the network once: so many devices with the host, so many without.", valueName: "with/without"))
+                "Split the network once: this many devices with the host, this many without.",
+                valueName: "with/without"))
         var split: SideCounts?
-        @Option(help: ArgumentHelp("For how long, with --split; up to 600000.", valueName: "ms")) var cut: UInt64 = 6000
+        @Option(help: ArgumentHelp("How long the --split lasts; up to 600000.", valueName: "ms")) var cut: UInt64 = 6000
         @Flag(help: "Compare with other systems under several conditions, and print a Markdown table.")
         var compare = false
         @Flag(
             help: """
-                Play rotations, a leave, a join, a crash and a partition with each of --seeds, 1-40 unless told, and print a \
-                Markdown table: calls of 3, 5, 8 and 20 devices at 0, 5 and 30 % loss, or those of --participants and --loss.
+                Simulate rotations, a leave, a join, a crash and a partition with each of --seeds, 1-40 by default, \
+                and print a Markdown table: calls of 3, 5, 8 and 20 devices at 0, 5 and 30 % loss, or those of \
+                --participants and --loss.
                 """)
         var events = false
-        @Flag(help: "Play by the call guide as written: its three keys, messages and wraps.")
+        @Flag(help: "Follow the call guide as written: its three keys, messages and wraps.")
         var legacy = false
         @Option(help: ArgumentHelp("Write the comparison as a chart to this file.", valueName: "file"))
         var svg: String?
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard (2...100).contains(count) else { throw ValidationError("--participants goes from 2 to 100.") }
-            guard (1...100_000).contains(rotations) else { throw ValidationError("--rotations goes from 1 to 100000.") }
-            guard (0...0.9).contains(loss ?? 0) else { throw ValidationError("--loss goes from 0 to 0.9.") }
+            guard (2...100).contains(count) else { throw ValidationError("--participants must be from 2 to 100.") }
+            guard (1...100_000).contains(rotations) else {
+                throw ValidationError("--rotations must be from 1 to 100000.")
+            }
+            guard (0...0.9).contains(loss ?? 0) else { throw ValidationError("--loss must be from 0 to 0.9.") }
             if let split, let participants, participants != split.withHost + split.without {
-                throw ValidationError("The two numbers of --split add up to --participants.")
+                throw ValidationError("The two numbers of --split must add up to --participants.")
             }
             if legacy && (compare || events || svg != nil || split != nil) {
-                throw ValidationError("--legacy goes with one call or with --seeds: the guide knows no leave.")
+                throw ValidationError(
+                    "--legacy can only be used with one call or with --seeds: the guide defines no leave.")
             }
             if events && (count < 3 || split != nil || svg != nil || compare) {
                 throw ValidationError(
-                    "--events goes with at least 3 --participants, and not with --split, --compare or --svg.")
+                    "--events needs at least 3 --participants, and cannot be used with --split, --compare or --svg.")
             }
-            guard cut <= 600_000 else { throw ValidationError("--cut goes up to 600000.") }
+            guard cut <= 600_000 else { throw ValidationError("--cut must be at most 600000.") }
             guard jitter <= 10_000, latency <= 10_000 else {
-                throw ValidationError("--jitter and --latency go up to 10000.")
+                throw ValidationError("--jitter and --latency must be at most 10000.")
             }
         }
 
@@ -122,7 +129,7 @@ extension Call {
                   half of the rotations were over within \(change) ms
                 With each new key kept from one device:
                   \(missed.undecryptable) of \(missed.frames) frames could not be opened
-                  a missing key was there after \(times[0]) ms in half of \(missed.recoveries.count) cases, \
+                  a missing key arrived within \(times[0]) ms in half of \(missed.recoveries.count) cases, \
                 \(times[1]) ms in 99 of 100
                 """)
         }

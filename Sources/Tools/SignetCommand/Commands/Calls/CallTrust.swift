@@ -31,7 +31,7 @@ extension Session {
             }
         }
         throw CommandFailure(
-            .needsDecision, "Keys change faster than you can look at them. There is no call.", "Try again later.")
+            .needsDecision, "Keys are changing faster than you can look at them. There is no call.", "Try again later.")
     }
 
     /// Shows what has changed and what it may mean, and asks. What is accepted is what was shown and nothing later.
@@ -44,14 +44,15 @@ extension Session {
         }
         Output.error(
             Paint.error.warning(
-                "Somebody may be listening: if these keys are not \(handle == account.handle ? "yours" : "theirs"), whoever has them hears this call."
+                "Someone may be listening: if these keys are not "
+                    + "\(handle == account.handle ? "yours" : "theirs"), the person who has them hears this call."
             ))
         Output.error("Type 'end' to end the call, or 'accept' to accept and continue:")
         var answers = TypedLines.standard.lines().makeAsyncIterator()
         guard await answers.next() == "accept" else {
             throw CommandFailure(
-                .needsDecision, "The call was ended; nobody heard of it, and nothing was accepted.",
-                "Ask \(handle) in another way whether this was them.")
+                .needsDecision, "The call was ended; no one was told of it, and nothing was accepted.",
+                "Ask \(handle) over another channel whether this was them.")
         }
         do { _ = try await account.accept(found) } catch { throw CommandFailure(error, session: self) }
     }

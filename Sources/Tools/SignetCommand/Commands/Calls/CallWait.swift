@@ -12,15 +12,17 @@ extension Call {
         static let configuration = CommandConfiguration(
             abstract: "Wait for calls, and answer them.",
             discussion: """
-                Rings when somebody calls whom you have added or accepted; of anybody else's rings nothing is shown. Who calls is looked \
-                up and verified before. Type 'accept' or 'decline', with the caller's handle if several ring. Goes on waiting after a \
-                call, until it is interrupted. While another call runs in this home folder, it answers for this device.
+                Rings when someone whom you have added or accepted calls; nothing is shown when anyone else rings. \
+                Callers are looked up and verified first. Type 'accept' or 'decline', with the caller's handle if \
+                several ring. Keeps waiting after a call, until it is interrupted. While another call runs in this \
+                home folder, that call answers for this device.
                 """)
 
-        @Flag(help: "End after the first call that was answered, declined or missed.") var once = false
+        @Flag(help: "Stop after the first call that was answered, declined or missed.") var once = false
         @Option(
             help: ArgumentHelp(
-                "Run this with the shell when it rings and when it rings no more; SIGNET_RING (ringing, stopped or missed), SIGNET_CALLER, SIGNET_CALL and SIGNET_SECONDS say what.",
+                "Run this command with the shell when it rings and when it stops ringing; SIGNET_RING (ringing, "
+                    + "stopped or missed), SIGNET_CALLER, SIGNET_CALL and SIGNET_SECONDS give details.",
                 valueName: "command"))
         var onRing: String?
         @OptionGroup var options: CallOptions
@@ -38,7 +40,8 @@ extension Call {
             let secrets = try session.secrets()
             guard let mark = CallMark(session.home, "call.waiting").hold() else {
                 throw CommandFailure(
-                    .usage, "Somebody waits for calls in \(session.home.path) already.", "One is enough.")
+                    .usage, "Another signet process is already waiting for calls in \(session.home.path).",
+                    "One is enough.")
             }
             defer { withExtendedLifetime(mark) {} }
             let page = RingPage(options.output, onRing.map(RingHook.init))

@@ -43,7 +43,7 @@ final class RingHook: Sendable {
         running.withLock { $0 += 1 }
         do { try process.run() } catch {
             running.withLock { $0 -= 1 }
-            Output.error("The command of --on-ring cannot be run.")
+            Output.error("The --on-ring command cannot be run.")
         }
     }
 }

@@ -31,7 +31,7 @@ struct RingPage: Sendable {
     func answered(_ call: IncomingCall, _ answer: RingAnswer.Answer) {
         hook?.run("stopped", call)
         guard !output.json, answer == .decline else { return }
-        Output.line("  you declined the call of \(call.caller)")
+        Output.line("  you declined the call from \(call.caller)")
     }
 
     private func run(_ event: RingEvent) {
@@ -50,27 +50,30 @@ extension RingEvent {
     var sentence: String? {
         switch self {
         case .ringing(let call):
-            "\(Paint.output.strong("\(call.caller)")) calls\(call.company). Type 'accept' or 'decline'."
+            "\(Paint.output.strong("\(call.caller)")) is calling\(call.company). Type 'accept' or 'decline'."
                 + (call.hasChanged
                     ? "\n  "
                         + Paint.output.warning(
-                            "Their keys have changed since you accepted them: it may be somebody else. You are asked before you are in."
+                            "Their keys have changed since you accepted them: it may be someone else. You will "
+                                + "be asked before you join."
                         )
                     : "")
-        case .stopped(let call, .over): "  you missed a call of \(call.caller)"
-        case .stopped(let call, .acceptedElsewhere): "  the call of \(call.caller) was answered on another device"
-        case .stopped(let call, .declinedElsewhere): "  the call of \(call.caller) was declined on another device"
-        case .missed(let caller): "  you missed a call of \(caller)"
-        case .busy(let caller, _): "  \(caller) calls, and was told that you are in a call"
-        case .refused(.tooOften, let caller?): "  \(caller) rings too often, and is not heard for some minutes"
+        case .stopped(let call, .over): "  you missed a call from \(call.caller)"
+        case .stopped(let call, .acceptedElsewhere): "  the call from \(call.caller) was answered on another device"
+        case .stopped(let call, .declinedElsewhere): "  the call from \(call.caller) was declined on another device"
+        case .missed(let caller): "  you missed a call from \(caller)"
+        case .busy(let caller, _): "  \(caller) called, and was told that you are in a call"
+        case .refused(.tooOften, let caller?): "  \(caller) rings too often, and is ignored for some minutes"
         case .refused: nil
-        case .unproven(let caller, _): "  somebody rings as \(caller), and the directory does not prove that it is them"
+        case .unproven(let caller, _):
+            "  someone is ringing as \(caller), but the directory does not prove that it is them"
         case .contradicted(let caller):
             Paint.output.bad(
-                "  ALARM: somebody rings as \(caller), of whom the directory contradicts what it proved before")
+                "  ALARM: someone is ringing as \(caller), about whom the directory contradicts what it proved before")
         case .forkMet(let caller):
             Paint.output.bad(
-                "  ALARM: \(caller) calls, and the directory showed them another log than you: it does not ring. "
+                "  ALARM: \(caller) is calling, but the directory showed them a different log from yours: it "
+                    + "does not ring. "
                     + "'signet evidence list' shows the proof")
         }
     }
@@ -107,10 +110,10 @@ extension IncomingCall {
 extension RingOutcome {
     func sentence(_ handle: Handle) -> String {
         switch self {
-        case .accepted: "  \(handle) answers"
-        case .declined: "  \(handle) declines"
+        case .accepted: "  \(handle) answered"
+        case .declined: "  \(handle) declined"
         case .busy: "  \(handle) is in another call"
-        case .missed: "  \(handle) does not answer"
+        case .missed: "  \(handle) did not answer"
         }
     }
 

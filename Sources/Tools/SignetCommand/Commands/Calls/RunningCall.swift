@@ -63,9 +63,9 @@ struct RunningCall {
         await take(part: call, entry, as: account.handle, source, sound, page)
         await sound.finish()
         await page.show(isOver: true)
-        if await call.tally.isForked { throw CommandFailure.forkMet("somebody in the call") }
+        if await call.tally.isForked { throw CommandFailure.forkMet("someone in the call") }
         guard await !call.isUnanswered else {
-            throw CommandFailure(.notProven, "Nobody came.", "Those who missed the call find that it rang.")
+            throw CommandFailure(.notProven, "No one joined.", "Those who missed the call will see that it rang.")
         }
     }
 
@@ -142,11 +142,11 @@ struct RunningCall {
     private static func obey(_ call: GroupCall, _ page: CallPage) async {
         for await line in TypedLines.standard.lines() where !line.isEmpty {
             guard let order = CallOrder(line, page.people) else {
-                page.typed("  type 'remove HANDLE' or 'readmit HANDLE', with somebody of this call")
+                page.typed("  type 'remove HANDLE' or 'readmit HANDLE', naming someone in this call")
                 continue
             }
             guard await call.isHost else {
-                page.typed("  only the device that hosts the call removes somebody, or lets them back in")
+                page.typed("  only the device that hosts the call can remove someone, or let them back in")
                 continue
             }
             page.typed()

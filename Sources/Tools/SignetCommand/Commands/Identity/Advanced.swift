@@ -40,7 +40,7 @@ extension Advanced {
     struct ShowSites: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sites", abstract: "Show the key of each site as did:key.",
-            discussion: "Whoever sees two of these in one place knows that they belong together.")
+            discussion: "Anyone who sees two of these in one place knows that they belong together.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -59,7 +59,7 @@ extension Advanced {
 
     fileprivate static func did(_ algorithm: KeyAlgorithm, _ key: [UInt8]) throws -> String {
         do { return String(decoding: try KeyDID(algorithm, publicKey: key).encoded, as: UTF8.self) } catch {
-            throw CommandFailure(.bug, "A key of yours is none.", CommandFailure.bugRemedy)
+            throw CommandFailure(.bug, "One of your keys is malformed.", CommandFailure.bugRemedy)
         }
     }
 }

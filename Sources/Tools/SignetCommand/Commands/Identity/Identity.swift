@@ -9,7 +9,7 @@ import SignetClient
 /// `signet identity`
 struct Identity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Your digital identity: what it is kept in, and the devices that speak for it.",
+        abstract: "Your digital identity: where it is kept, and the devices that speak for it.",
         subcommands: [Status.self, Join.self, LinkDevice.self, RevokeDevice.self])
 }
 
@@ -28,12 +28,12 @@ extension Custody {
         case .bound:
             [
                 "bound to this device: it can never leave it.",
-                "Lose the device, and a recovery makes a new one that takes its place.",
+                "If you lose the device, a recovery makes a new identity in its place.",
             ]
         case .portable:
             [
                 "portable: it is in the home folder.",
-                "Whoever copies the folder and can open the keys has it too. Keep a backup of the folder.",
+                "Anyone who copies the folder and can open the keys has it too. Keep a backup of the folder.",
             ]
         }
     }
@@ -96,15 +96,16 @@ extension Identity {
         static let configuration = CommandConfiguration(
             abstract: "On a new device: make its keys, and a card with which your other device links it.",
             discussion: """
-                Shows twelve digits. Type them on the other device: it goes on only if it got this very card. Then it shows twelve \
-                digits of its own, for 'signet devices confirm' here. The card is good for an hour.
+                Shows twelve digits. Type them on the other device: it continues only if it received this exact card. \
+                Then it shows twelve digits of its own, for 'signet devices confirm' here. The card is valid for an \
+                hour.
                 """)
 
         @Argument(help: "Your handle.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
         var directory: String
         @Option(help: ArgumentHelp("Where to put the card.", valueName: "file")) var card: String = "device.card"
-        @Flag(help: "Draw the card as a QR code too; it needs a window of 150 columns.") var qr = false
+        @Flag(help: "Also draw the card as a QR code; this needs a window of 150 columns.") var qr = false
         @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -129,13 +130,13 @@ extension Identity {
     /// `signet identity link-device`, which became `signet devices add`
     struct LinkDevice: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Is 'signet devices add' now.", shouldDisplay: false)
+            abstract: "Replaced by 'signet devices add'.", shouldDisplay: false)
 
         @Argument(parsing: .allUnrecognized) var rest: [String] = []
 
         func run() throws {
             throw CommandFailure(
-                .usage, "'signet identity link-device' is 'signet devices add' now.",
+                .usage, "'signet identity link-device' is now 'signet devices add'.",
                 "It takes the same card, and then shows digits for the new device.")
         }
     }
@@ -143,8 +144,8 @@ extension Identity {
     /// `signet identity revoke-device`
     struct RevokeDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a device's right to speak for you.",
-            discussion: "What it could read before, it keeps.")
+            abstract: "Remove a device's right to speak for you.",
+            discussion: "It keeps what it could read before.")
 
         @Argument(help: "Its number in 'signet identity status'.") var number: UInt16
         @OptionGroup var keys: RevocationOptions

@@ -15,8 +15,8 @@ enum TypedDigits {
         if let code { return code }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                .needsDecision, "This needs your decision, and there is no terminal to ask at.",
-                "Look at the other device, then say --code DIGITS.")
+                .needsDecision, "This needs your decision, but there is no terminal on which to ask.",
+                "Look at the other device, then use --code DIGITS.")
         }
         Output.error(question)
         return readLine(strippingNewline: true) ?? ""

@@ -68,7 +68,7 @@ extension People {
     /// `signet people add`
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask somebody to be a friend, and pin their devices.",
+            abstract: "Ask someone to be a friend, and pin their devices.",
             discussion:
                 "With their contact card, what the directory shows is checked against it before anything is pinned.")
 
@@ -80,7 +80,7 @@ extension People {
     /// `signet people accept`
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Accept somebody who asked you, and pin their devices.")
+            abstract: "Accept someone who asked you, and pin their devices.")
 
         @OptionGroup var options: BefriendOptions
 
@@ -133,7 +133,7 @@ extension People {
             output.emit(
                 ["people": .array(sorted.map { Self.json($0.key, $0.value) })],
                 sorted.isEmpty
-                    ? "Nobody yet." : sorted.map { Self.text($0.key, $0.value) }.joined(separator: "\n"))
+                    ? "No one yet." : sorted.map { Self.text($0.key, $0.value) }.joined(separator: "\n"))
             try Self.finish(sorted.compactMap { $0.value.request }, session)
         }
 
@@ -176,14 +176,14 @@ extension People {
                 line.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" }
                 ?? "nothing pinned"
             let compared = line.pinned == nil ? "" : ", \(line.comparison.brief)"
-            let request = line.request.map(name) == "not-shown" ? ", nothing shown that they signed" : ""
+            let request = line.request.map(name) == "not-shown" ? ", no signed request shown" : ""
             return "  \(Paint.output.strong(handle))  \(status), \(pinned)\(compared)\(request)"
         }
     }
 
     /// `signet people show`
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what you accepted of somebody.")
+        static let configuration = CommandConfiguration(abstract: "Show what you accepted about someone.")
 
         @Argument(help: "Their handle.") var handle: String
         @OptionGroup var home: HomeOptions
@@ -232,15 +232,15 @@ extension People {
     /// `signet people trust`
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look at a change of somebody's devices, and accept it.",
-            discussion: "Ask the person in another way first: a new device may be theirs, or somebody else's."
+            abstract: "Look at a change to someone's devices, and accept it.",
+            discussion: "Ask the person over another channel first: a new device may be theirs, or someone else's."
         )
 
         @Argument(help: "Their handle, or your own.") var handle: String
         @Flag(help: "Accept what is shown without asking.") var yes = false
         @Option(
             help: ArgumentHelp(
-                "Accept only this very state, as 'lookup --json --advanced' names it.", valueName: "stateHash"))
+                "Accept only this exact state, as 'lookup --json --advanced' names it.", valueName: "stateHash"))
         var state: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions

@@ -16,13 +16,14 @@ import SignetClient
 struct CardOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Their contact card, as they gave it to you.", valueName: "file")) var card: String?
     @Option(help: ArgumentHelp("A picture (PNG) of their contact card's code.", valueName: "file")) var scan: String?
-    @Option(help: ArgumentHelp("The day on which you met and they gave it: 2026-11-22, or today.", valueName: "day"))
+    @Option(
+        help: ArgumentHelp("The day on which you met and they gave it to you: 2026-11-22, or today.", valueName: "day"))
     var met: Day?
 
     func validate() throws {
         guard card == nil || scan == nil else { throw ValidationError("Give --card or --scan, not both.") }
         guard met == nil || card != nil || scan != nil else {
-            throw ValidationError("--met goes with --card or --scan.")
+            throw ValidationError("--met needs --card or --scan.")
         }
     }
 
@@ -51,11 +52,11 @@ extension People {
     /// `signet people card`
     struct Card: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make your contact card: who adds you with it need not trust the directory for it.",
+            abstract: "Make your contact card: people who add you with it need not trust the directory for your keys.",
             discussion: """
-                It has your handle, your identity key and your newest view of the log, signed; nothing secret. Give it from hand \
-                to hand, or show its code. Who has it says: signet people add \
-                YOUR-HANDLE --card FILE, or --scan PICTURE.
+                It contains your handle, your identity key and your newest view of the log, signed; nothing secret. \
+                Hand it over in person, or show its code. The other person then runs: signet people add YOUR-HANDLE \
+                --card FILE, or --scan PICTURE.
                 """)
 
         @Option(help: ArgumentHelp("Write the card into this file.", valueName: "file")) var out: String?

@@ -7,10 +7,10 @@ extension People {
     /// `signet people requests`
     struct Requests: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show who asks to be a friend of yours.",
+            abstract: "Show who is asking to be your friend.",
             discussion: """
-                Anybody can ask; nothing of theirs is pinned or looked at before you accept. A thousand requests wait at most: \
-                then the oldest goes of the network that brought the most.
+                Anyone can ask; nothing of theirs is pinned or looked at before you accept. At most a thousand \
+                requests wait: after that, the oldest request from the network that sent the most is dropped.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -26,17 +26,18 @@ extension People {
             }
             output.emit(
                 ["requests": .array(waiting.map { .string($0) })],
-                waiting.isEmpty ? "Nobody asks." : lines.joined(separator: "\n"))
+                waiting.isEmpty ? "No one is asking." : lines.joined(separator: "\n"))
         }
     }
 
     /// `signet people block`
     struct Block: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put somebody's request away for good, or end that you accepted them.",
+            abstract: "Dismiss someone's request for good, or withdraw your acceptance of them.",
             discussion: """
-                They are not told, and asking again changes nothing. From then on they share no more notes with you, nor send you \
-                parts for guardians; what they shared before stays: 'signet notes leave' ends that. You can accept them, or ask them, later.
+                They are not told, and asking again changes nothing. From then on they can share no more notes with \
+                you, nor send you parts to guard; what they shared before stays: 'signet notes leave' ends that. You \
+                can accept or ask them later.
                 """)
 
         @Argument(help: "Their handle.") var handle: String
@@ -58,12 +59,12 @@ extension People {
             }
             guard isBlocked else {
                 throw CommandFailure(
-                    .usage, "Nothing waits of \(handle), and you have not accepted each other.",
-                    "'signet people requests' shows who asks.")
+                    .usage, "No request from \(handle) is waiting, and you have not accepted each other.",
+                    "'signet people requests' shows who is asking.")
             }
             output.emit(
                 ["blocked": .string(handle.description)],
-                "\(Paint.output.good("✓")) \(handle) asks you no more, and is not told.")
+                "\(Paint.output.good("✓")) \(handle) can no longer ask you, and is not told.")
         }
     }
 }

@@ -15,11 +15,12 @@ extension People {
     /// `signet people verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compare keys with somebody: sixty digits, or the QR code on their screen.",
+            abstract: "Compare keys with someone: sixty digits, or the QR code on their screen.",
             discussion: """
-                Both of you see the same sixty digits if the directory gave you each other's true keys. Compare every group, \
-                with them beside you or on a call in which you know their voice; then type the last two groups of each line. \
-                Or read the code from their screen: --scan PICTURE. Nothing is compared by this command alone.
+                Both of you see the same sixty digits if the directory gave you each other's true keys. Compare every \
+                group, with them beside you or on a call in which you recognise their voice; then type the last two \
+                groups of each line. Or read the code from their screen: --scan PICTURE. This command alone compares \
+                nothing.
 
                   signet people verify bob@example.org
                   signet people verify bob@example.org --matches "01234 56789 01234 56789" --met today
@@ -58,8 +59,8 @@ extension People {
             }
             guard metOn == nil else {
                 throw CommandFailure(
-                    .usage, "Nothing was compared: --met alone says nothing.",
-                    "Give what they read to you as well, --matches DIGITS, or their code: --scan PICTURE")
+                    .usage, "Nothing was compared: --met alone proves nothing.",
+                    "Also give what they read to you, --matches DIGITS, or their code: --scan PICTURE")
             }
             let state = try await session.comparison(with: handle)
             output.emit(json(identities, state), page(identities, state))
@@ -73,7 +74,7 @@ extension People {
             let typed = readLine(strippingNewline: true) ?? ""
             guard !typed.isEmpty else {
                 throw CommandFailure(
-                    .needsDecision, "Nothing was compared.", "Say the same again when you are with them.")
+                    .needsDecision, "Nothing was compared.", "Run the same command again when you are with them.")
             }
             return typed
         }
@@ -81,13 +82,14 @@ extension People {
         private func compare(_ identities: ComparedIdentities, typed: String) throws {
             guard SafetyNumber.isWhole(typed: Array(typed.utf8)) else {
                 throw CommandFailure(
-                    .usage, "That is not the whole of what to compare; nothing was compared.",
+                    .usage, "Those are not all the digits to compare; nothing was compared.",
                     "Give all sixty digits, or the last two groups of each line, twenty digits.")
             }
             guard identities.number.matches(typed: Array(typed.utf8)) else {
                 throw CommandFailure(
                     .notProven, "ALARM: these are not the digits of you and \(identities.peer).",
-                    "Read them once more. If they differ, the directory gave one of you a key that is not the other's: do not use it."
+                    "Read them again. If they differ, the directory gave one of you a key that is not the "
+                        + "other's: do not use it."
                 )
             }
         }
@@ -109,8 +111,9 @@ extension People {
             output.emit(
                 json(identities, state),
                 """
-                \(Paint.output.good("✓")) You compared \(Paint.output.strong(identities.peer.description)): the two of you have each other's keys.
-                  If their identity ever changes, you are told loudly.
+                \(Paint.output.good("✓")) You compared keys with \(Paint.output.strong(identities.peer.description)): \
+                the two of you have each other's keys.
+                  If their identity ever changes, you will see an alarm.
                 """)
         }
 
@@ -153,7 +156,7 @@ extension QRSymbol {
     /// Writes bytes as a picture of their code.
     static func write(_ bytes: [UInt8], as path: String, outside home: HomeFolder) throws {
         guard let symbol = QRSymbol(bytes) else {
-            throw CommandFailure(.usage, "That is too much for a QR code.", "Use a file instead.")
+            throw CommandFailure(.usage, "That is too much data for a QR code.", "Use a file instead.")
         }
         try OutputFile.write(symbol.png(), to: path, outside: home)
     }
@@ -180,7 +183,7 @@ struct Day: ExpressibleByArgument {
     /// The day, if it is not yet to come anywhere on earth.
     func past() throws -> UInt64 {
         guard number <= Surroundings.system.now() / 86_400 + 1 else {
-            throw CommandFailure(.usage, "That day has not come yet.", "Give the day on which you met.")
+            throw CommandFailure(.usage, "That day is in the future.", "Give the day on which you met.")
         }
         return number
     }

@@ -9,9 +9,9 @@ struct Pins: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The keys that servers are expected to have.",
         discussion: """
-            Every connection of signet is pinned by the directory file, which follows what the directory's log says: update \
-            and accept. The others are for whoever runs servers, and for clients of other kinds: they make, check and \
-            convert pins, and rehearse what breaks them.
+            Every signet connection is pinned by the directory file; update and accept keep it in line with the \
+            directory's log. The other commands are for server operators and other kinds of clients: they make, check \
+            and convert pins, and rehearse what breaks them.
             """,
         subcommands: [
             Update.self, Accept.self, Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self,
@@ -29,7 +29,7 @@ struct AnchorOptions: ParsableArguments {
         guard let roots else {
             guard let found = TrustAnchors.ofSystem() else {
                 throw CommandFailure(
-                    .badFile, "This system has no list of trusted certificates where signet looks for it.",
+                    .badFile, "This system has no list of trusted certificates where signet looks for one.",
                     "Name one with --roots.")
             }
             return found.anchors
@@ -63,7 +63,7 @@ struct ServerPlace {
             name = try ServerName(address.host.utf8)
         } catch {
             throw CommandFailure(
-                .usage, "'\(JSONValue.printable(text))' is no server.",
+                .usage, "'\(JSONValue.printable(text))' is not a server.",
                 "A server looks like example.org or example.org:8443."
             )
         }

@@ -8,12 +8,12 @@ extension Pins {
     /// `signet pins attack`
     struct Attack: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run thirty servers, 13 genuine and 17 that intercept, to test any client against.",
+            abstract: "Run thirty servers, 13 genuine and 17 that intercept, against which any client can be tested.",
             discussion: """
-                Each listens on a port of 127.0.0.1 and is meant to be reached as localhost. The folder gets, for each row, the \
-                roots to trust (roots.pem), the policy (policy.pins) and curl's pins (curl.pins; curl looks at the server's own \
-                key only). A client passes when it reaches the genuine ones and the others never print a request. Runs until it \
-                is interrupted.
+                Each listens on a port of 127.0.0.1 and is meant to be reached as localhost. The folder gets, for each \
+                row, the roots to trust (roots.pem), the policy (policy.pins) and curl's pins (curl.pins; curl looks \
+                at the server's own key only). A client passes when it reaches the genuine servers and the others \
+                never print a request. Runs until it is interrupted.
                 """)
 
         @Option(help: ArgumentHelp("A new folder for roots and policies.", valueName: "folder")) var out: String

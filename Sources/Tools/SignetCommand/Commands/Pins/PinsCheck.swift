@@ -8,10 +8,12 @@ extension Pins {
     /// `signet pins check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "A fire drill: whom a policy locks out today, and after each change of a server's certificates.",
+            abstract:
+                "A fire drill: whether a policy locks clients out today, and after each change of a server's "
+                + "certificates.",
             discussion: """
-                Exit status: 0 clients get through whatever changes; 1 they are locked out today; 2 some change locks them \
-                out.
+                Exit status: 0 clients get through whatever changes; 1 they are locked out today; 2 a change would \
+                lock them out.
                 """)
 
         @Argument(help: ArgumentHelp("A policy file.", valueName: "policy")) var policy: String
@@ -75,11 +77,11 @@ extension Pins {
     /// `signet pins lint`
     struct Lint: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a policy file, and say what will hurt one day.")
+            abstract: "Check a policy file, and warn about what will cause trouble later.")
 
         @Argument(help: ArgumentHelp("A policy file.", valueName: "policy")) var policy: String
 
-        @Option(help: ArgumentHelp("A server's chain, PEM: no key in reserve may be in it.", valueName: "file"))
+        @Option(help: ArgumentHelp("A server's chain, PEM: it must not contain a reserve key.", valueName: "file"))
         var chain: String?
 
         @OptionGroup var output: OutputOptions
@@ -118,7 +120,7 @@ extension PinRule {
     fileprivate func remarks(at now: UInt64) -> [String] {
         var remarks: [String] = []
         if mode == .trustOnly { remarks.append("\(words): nothing is pinned") }
-        if mode == .reportOnly { remarks.append("\(words): mismatches are reported and not refused") }
+        if mode == .reportOnly { remarks.append("\(words): mismatches are reported but not refused") }
         let inUse = pins.filter { !$0.isBackup }
         if !inUse.isEmpty, inUse.allSatisfy({ $0.tier == .leaf }) {
             remarks.append("\(words): only the server's own keys are pinned; renew certificates with the same key")
@@ -138,7 +140,7 @@ extension FireDrill.Event {
         case .leafRenewed: "the server's certificate is renewed with another key"
         case .authorityRotated(let key): "\(names[key] ?? "an authority") changes its key"
         case .rootRemoved(let key): "devices stop trusting \(names[key] ?? "a root")"
-        case .movedToReserve: "the server moves to a key in reserve"
+        case .movedToReserve: "the server moves to a reserve key"
         }
     }
 }

@@ -7,8 +7,8 @@ extension Pins {
     /// `signet pins backup`
     struct Backup: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key in reserve: the key, a signing request for it, and its pin.",
-            discussion: "Keep the key where the server's other key is not. Nothing is certified until you need it.")
+            abstract: "Make a reserve key: the key, a signing request for it, and its pin.",
+            discussion: "Keep the key apart from the server's other key. Nothing is certified until you need it.")
 
         @Argument(help: ArgumentHelp("The server's names and addresses.", valueName: "host")) var hosts: [String]
         @Option(help: ArgumentHelp("Write NAME.key and NAME.csr.", valueName: "name")) var out: String
@@ -33,11 +33,11 @@ extension Pins {
     /// `signet pins convert`
     struct Convert: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read pins as one tool writes them, and write them as another reads them.",
+            abstract: "Read pins in one tool's format, and write them in another's.",
             discussion: """
-                Formats: signet, trustkit, pinned-domains (Apple), android, okhttp, curl, hpkp, and raw-hex, which can only \
-                be read: hashes of bare keys say less than pins, and need --chain. What the other format cannot say is named \
-                on standard error.
+                Formats: signet, trustkit, pinned-domains (Apple), android, okhttp, curl, hpkp, and raw-hex, which can \
+                only be read: hashes of bare keys say less than pins, and need --chain. What the other format cannot \
+                express is named on standard error.
                 """)
 
         @Argument(help: ArgumentHelp("A file of pins.", valueName: "file")) var file: String
@@ -49,7 +49,8 @@ extension Pins {
         var host: String?
         @Option(
             help: ArgumentHelp(
-                "The server's chain, PEM: keys outside of it are in reserve. Without it, the last.", valueName: "file"))
+                "The server's chain, PEM: keys outside it are reserve keys. Without it, the last key is.",
+                valueName: "file"))
         var chain: String?
 
         enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -102,7 +103,7 @@ extension Pins {
     /// `signet pins reports`
     struct Reports: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the reports of connections in which no key was pinned, one JSON object a line.")
+            abstract: "Show the reports of connections in which no key was pinned, one JSON object per line.")
 
         @OptionGroup var home: HomeOptions
         @Flag(help: "Forget them afterwards.") var clear = false

@@ -9,8 +9,8 @@ extension Pins {
         static let configuration = CommandConfiguration(
             abstract: "Show the certificates of a PEM file or a live server, and the pins of their keys.",
             discussion: """
-                A live server is asked for its certificates and nothing is sent to it. What it presents is trust on first \
-                use: compare with what the operator says before you pin it.
+                A live server is asked for its certificates and nothing else is sent to it. What it presents is trust \
+                on first use: compare it with what the operator says before you pin it.
                 """)
 
         @Argument(help: ArgumentHelp("A PEM file, or a server: host or host:port.", valueName: "file-or-host"))
@@ -30,7 +30,8 @@ extension Pins {
             emit(
                 try presented.map { try summary($0) }, path: path,
                 warning:
-                    "Nobody vouches for this connection: this is trust on first use. Compare with the operator's pins.")
+                    "Nothing vouches for this connection: this is trust on first use. Compare with the "
+                    + "operator's pins.")
         }
 
         private func summary(_ der: [UInt8]) throws -> CertificateSummary {

@@ -7,10 +7,11 @@ extension Pins {
     /// `signet pins update`
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask by which TLS keys the directory's server is to be known from now on.",
+            abstract: "Ask which TLS keys the directory's server uses from now on.",
             discussion: """
-                Every command that asks the directory does this once a day. What is taken stands in the directory's log, signed by \
-                the quorum, so that nobody is told something of their own, and is never older than what was taken before.
+                Every command that asks the directory does this once a day. Accepted pins are in the directory's log, \
+                signed by the quorum, so that no one is shown pins that others are not, and are never older than those \
+                accepted before.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -31,13 +32,14 @@ extension Pins {
     /// `signet pins accept`
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take new pins from a file, when the server lost its TLS keys and cannot be reached.",
+            abstract: "Take new pins from a file when the server has lost its TLS keys and cannot be reached.",
             discussion: """
-                The file must be signed by the recovery key that the directory named before, and be newer than what is in use. Then \
-                the server is asked, by those pins alone, for its log, which must have them too. Before that nothing changes.
+                The file must be signed by the recovery key that the directory named before, and be newer than the \
+                pins in use. Then the server is asked for its log, using those pins alone, and the log must contain \
+                them too. Nothing changes before that.
                 """)
 
-        @Argument(help: ArgumentHelp("The file, from whoever runs the directory.", valueName: "file")) var file: String
+        @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -57,7 +59,7 @@ extension OutputOptions {
                 "pins": .array(pins.server.pins.map { .key($0.key.words) }), "time": .number(pins.time),
                 "version": .number(pins.version),
             ]),
-            "The directory's log shows version \(pins.version) of its server's pins to everybody: "
+            "The directory's log shows version \(pins.version) of its server's pins to everyone: "
                 + "\(Moment.count(UInt64(pins.server.pins.count), "key")), kept for the next connections.")
     }
 }

@@ -51,8 +51,8 @@ extension GuardianCommand {
         static let configuration = CommandConfiguration(
             abstract: "Help someone who read you the right code.",
             discussion: """
-                The first guardian whom they call is read a number: enter it without a code, and their device then shows a code. You \
-                have one try: after a wrong code you can no longer help with this request.
+                The first guardian whom they call is read a number: enter it without a code, and their device then \
+                shows a code. You have one try: after a wrong code you can no longer help with this request.
                 """)
 
         @Argument(help: "The handle of the person to help.") var handle: String
@@ -190,8 +190,10 @@ extension GuardianNotice {
                 """
         case .replaced(let owner, let since, let until):
             return """
-                \(mark) \(owner) has had other guardians since \(Moment.date(since)); your part still helps until \(Moment.date(until)).
-                  If they did not tell you, call them: someone may have their device. 'signet recover start --before' asks you.
+                \(mark) \(owner) has had other guardians since \(Moment.date(since)); your part still helps until \
+                \(Moment.date(until)).
+                  If they did not tell you, call them: someone may have their device. 'signet recover start --before' \
+                asks you.
                 """
         }
     }

@@ -12,8 +12,9 @@ struct Guardians: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The people who can together give you your identity back.",
         discussion: """
-            Each of them keeps one part, which is useless alone, and none is told who the others are. If you lose every \
-            device, any three of five (or as you choose) can restore your identity on a new one: 'signet recover'.
+            Each of them keeps one part, which is useless alone, and none is told who the others are. If you lose \
+            every device, any three of five (or as you choose) can restore your identity on a new one: 'signet \
+            recover'.
             """,
         subcommands: [
             List.self, Add.self, Check.self, Rehearse.self, Remind.self, Withdraw.self, Refresh.self, Replace.self,
@@ -141,10 +142,10 @@ extension Guardians {
         static let configuration = CommandConfiguration(
             abstract: "Give your guardians new parts; the old parts do not open what you write afterwards.",
             discussion: """
-                Use this whenever someone may have seen what a guardian keeps. The old parts stay in force until enough \
-                guardians keep the new ones; then your notes get another key, and 'signet guardians' names the sites that \
-                need one. Anyone who had enough of the old parts and the old file can still open what was there before. \
-                If it is interrupted, run the same command again.
+                Use this whenever someone may have seen what a guardian keeps. The old parts stay in force until \
+                enough guardians keep the new ones; then your notes get another key, and 'signet guardians' names the \
+                sites that need one. Anyone who had enough of the old parts and the old file can still open what was \
+                there before. If it is interrupted, run the same command again.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -391,9 +392,9 @@ extension Guardians {
             commandName: "paper",
             abstract: "Print a line to keep on paper: with it you can begin a recovery without a guardian.",
             discussion: """
-                It lets its holder ask for your identity, and nothing more: guardians still give their parts only to the \
-                person who reads them the right code. Keep it away from your devices. It is valid for the guardians in \
-                force.
+                It lets its holder ask for your identity, and nothing more: guardians still give their parts only to \
+                the person who reads them the right code. Keep it away from your devices. It is valid for the \
+                guardians in force.
                 """)
 
         @OptionGroup var home: HomeOptions

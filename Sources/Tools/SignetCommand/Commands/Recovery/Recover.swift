@@ -24,9 +24,9 @@ extension Recover {
         static let configuration = CommandConfiguration(
             abstract: "Begin, on a device that is not yours yet.",
             discussion: """
-                Call your guardians yourself: no one else tells them. Read the first of them the number that is shown; when \
-                they have confirmed, the log shows everyone that a recovery began, and your other devices can stop it. \
-                If it is interrupted, run the same command again.
+                Call your guardians yourself: no one else tells them. Read the first of them the number that is shown; \
+                when they have confirmed, the log shows everyone that a recovery began, and your other devices can \
+                stop it. If it is interrupted, run the same command again.
                 """)
 
         @Argument(help: "Your handle.") var handle: String
@@ -160,8 +160,8 @@ extension Recover {
         static let configuration = CommandConfiguration(
             abstract: "Stop a recovery that was not you. Any of your devices can.",
             discussion: """
-                Nothing new can begin for a day. The guardians whom this device knows are also told by letter; with --out you \
-                can give them the objection in any other way. Then ask them who called them.
+                Nothing new can begin for a day. The guardians whom this device knows are also told by letter; with \
+                --out you can give them the objection in any other way. Then ask them who called them.
                 """)
 
         @Option(

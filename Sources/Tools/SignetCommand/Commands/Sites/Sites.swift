@@ -9,7 +9,7 @@ import SitesClient
 /// `signet sites`
 struct Sites: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The sites that know you: a separate self for each.",
+        abstract: "The sites that know you, each by a separate identity.",
         discussion: """
             Every site gets keys of its own, chosen by the name that its certificate proves. No site learns anything \
             that another one also has, and none ever sees your account.
@@ -20,7 +20,7 @@ struct Sites: AsyncParsableCommand {
 /// A site, and whom to believe about it.
 struct SiteOptions: ParsableArguments {
     @OptionGroup var anchors: AnchorOptions
-    @Option(help: ArgumentHelp("Demand the keys of this pin policy as well.", valueName: "file")) var pins: String?
+    @Option(help: ArgumentHelp("Also require the keys of this pin policy.", valueName: "file")) var pins: String?
 
     /// Connects, and has the site prove its name.
     func connect(_ place: ServerPlace, in session: Session) async throws -> SiteConnection {
@@ -60,8 +60,8 @@ extension Sites {
     /// `signet sites register`
     struct Register: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Become known to a site, as somebody whom no other site knows.",
-            discussion: "Interrupted or offline? Give the same command again: it goes on with the same keys.")
+            abstract: "Register at a site, as someone whom no other site knows.",
+            discussion: "If it is interrupted or offline, run the same command again: it continues with the same keys.")
 
         @Argument(help: ArgumentHelp("The site, such as shop.example.", valueName: "host")) var host: String
         @OptionGroup var site: SiteOptions
@@ -78,7 +78,7 @@ extension Sites {
             output.emit(
                 ["outcome": "registered", "site": .string(place)],
                 """
-                \(Paint.output.good("✓")) \(Paint.output.strong(place)) knows you now, and only as itself: no other site sees the same.
+                \(Paint.output.good("✓")) \(Paint.output.strong(place)) now knows you, by keys that no other site sees.
                   Sign in with:  signet sites signin \(place)
                 """)
         }
@@ -112,7 +112,8 @@ extension Sites {
             guard let due else { return "" }
             return """
 
-                \(Paint.output.bad("!")) Somebody asked \(place) for new keys in your name; they count from \(Moment.date(due)) on.
+                \(Paint.output.bad("!")) Someone asked \(place) for new keys in your name; they are accepted from \
+                \(Moment.date(due)) on.
                   If that was not you:  signet sites object \(place)
                 """
         }
@@ -121,7 +122,7 @@ extension Sites {
     /// `signet sites object`
     struct Object: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say no to new keys that somebody asked a site for in your name.")
+            abstract: "Object to new keys that someone asked a site for in your name.")
 
         @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
         @OptionGroup var site: SiteOptions
@@ -137,7 +138,7 @@ extension Sites {
             }
             output.emit(
                 ["outcome": "objected", "site": .string(place)],
-                "\(Paint.output.good("✓")) \(place) forgot the other keys. Yours still count.")
+                "\(Paint.output.good("✓")) \(place) forgot the other keys. Yours are still accepted.")
         }
     }
 
@@ -177,7 +178,7 @@ extension Sites {
 
         @Argument(help: ArgumentHelp("The site, as 'signet sites list' shows it.", valueName: "host"))
         var host: String
-        @Flag(help: "Do not ask.") var yes = false
+        @Flag(help: "Forget it without asking.") var yes = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -185,10 +186,10 @@ extension Sites {
             let session = try Session(home)
             let place = JSONValue.printable(host)
             guard let host = try? VerifiedHost(stored: Array(host.utf8)) else {
-                throw CommandFailure(.usage, "'\(place)' is no site.", "A site looks like shop.example.")
+                throw CommandFailure(.usage, "'\(place)' is not a site.", "A site looks like shop.example.")
             }
             if !yes {
-                let question = "Forget \(place)? Nobody can sign in there as you afterwards."
+                let question = "Forget \(place)? After that, no one can sign in there as you."
                 guard try Question.confirm(question, option: "--yes") else {
                     throw CommandFailure(.interrupted, "Nothing was forgotten.", "")
                 }

@@ -8,11 +8,12 @@ extension Sites {
     /// `signet sites re-register`
     struct ReRegister: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give sites new keys, each in the name of the recovery key that it alone has.",
+            abstract: "Give sites new keys, each authorised by the recovery key for that site alone.",
             discussion: """
-                After a recovery this is how the sites learn of your new device, one at a time and without learning \
-                of each other. Without a recovery, use it with --all when somebody may have copied this device.
-                A site may wait before new keys count; give the command again then.
+                After a recovery, this is how the sites learn about your new device, one at a time and without \
+                learning about each other. Without a recovery, use it with --all if someone may have copied this \
+                device.
+                A site may wait before it accepts new keys; run the command again then.
                 """)
 
         @Argument(help: ArgumentHelp("Sites; without any, those that need new keys.", valueName: "host"))
@@ -55,7 +56,7 @@ extension Sites {
 
         private static func text(_ place: String, _ until: UInt64?) -> String {
             guard let until else { return "\(Paint.output.good("✓")) \(place) has your new keys." }
-            return "\(Paint.output.warning("…")) \(place) lets your new keys count from \(Moment.date(until)) on."
+            return "\(Paint.output.warning("…")) \(place) accepts your new keys from \(Moment.date(until)) on."
         }
     }
 }
