@@ -51,7 +51,7 @@ import Testing
                 "dora", "account", "create", "dora@example.org", "--directory", town.profile.path(),
                 environment: ["SIGNET_PASSPHRASE": "qwertyuiop1234"])
             expect(64, weak)
-            #expect(weak.complaint.hasPrefix("Most of that repeats itself or is a row"))
+            #expect(weak.complaint.hasPrefix("Most of that repeats itself or is a sequence"))
             try town.write([10], to: "empty")
             let exit = try await town.signet(
                 "dora", "account", "create", "dora@example.org", "--directory", town.profile.path(),

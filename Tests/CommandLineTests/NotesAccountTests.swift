@@ -37,7 +37,7 @@ import Testing
             expect(0, try await town.signet("phone", "notes", "password", environment: words))
             let revoked = try await town.signet("bob", "devices", "revoke", "2")
             expect(0, revoked)
-            #expect(revoked.errors.contains("knows the keys to your notes still: This device does not have them"))
+            #expect(revoked.errors.contains("still knows the keys to your notes: This device does not have them"))
             expect(0, try await town.signet("bob", "notes", "unlock", environment: words))
             expect(0, try await town.signet("bob", "notes", "sync"))
             let shown = try await town.signet("bob", "notes", "show", "Diary", "--json").object()
@@ -59,7 +59,7 @@ import Testing
                 "alice", "notes", "password", environment: Self.password("Alice-password1"))
             expect(64, weak)
             #expect(
-                weak.complaint.hasPrefix("Without your name and what everybody tries first, little of that is left."))
+                weak.complaint.hasPrefix("Apart from your name and what everyone tries first, little of that is left."))
             let first = try await town.signet(
                 "alice", "notes", "password", environment: Self.password("three blind mice"))
             expect(0, first)
@@ -91,7 +91,7 @@ import Testing
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
             let alone = try await town.signet("alice", "notes", "password", environment: Self.password(words))
             expect(0, alone)
-            #expect(alone.output.contains("Whoever runs the server can guess at it."))
+            #expect(alone.output.contains("The server's operator can try to guess it."))
             _ = try LoginSecrets(of: Town.alice, password: guess, server: town["server"])
 
             let set = try await town.signet(

@@ -94,7 +94,7 @@ import Testing
 
             let sync = try await town.signet("alice", "notes", "sync")
             expect(0, sync)
-            #expect(sync.errors.contains("has a new key: somebody left it"), "\(sync.errors)")
+            #expect(sync.errors.contains("has a new key: someone left it"), "\(sync.errors)")
             expect(0, try await town.signet("alice", "notes", "edit", note, "after"))
             let own = try await Self.show(town, "alice", note)
             #expect((own["members"] as? [Any])?.isEmpty == true && own["epoch"] as? UInt64 == 2)

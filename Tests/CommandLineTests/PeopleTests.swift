@@ -52,7 +52,7 @@ import Testing
             let verdict = try await town.signet("alice", "lookup", Town.bob)
             #expect(verdict.lines.count == 5, "what matters: \(verdict.output)")
             #expect(
-                verdict.output.contains("met on 2026-11-20") && verdict.output.contains("nobody outside the directory"))
+                verdict.output.contains("met on 2026-11-20") && verdict.output.contains("no one outside the directory"))
             #expect(try await town.signet("alice", "people", "list").output.contains("compared in person"))
             expect(
                 64,

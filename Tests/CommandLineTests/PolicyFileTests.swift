@@ -54,7 +54,7 @@ struct PolicyFileTests {
         #expect(exit.output.contains("! w2 has no address"))
         let other = try await signet("show", "group g 2 w0 w1 w2\nquorum g")
         #expect(other.output.contains("2 of (w0, w1, w2)"))
-        #expect(other.output.contains("without w2  the log goes on"))
+        #expect(other.output.contains("without w2  the log continues"))
     }
 
     @Test func aProgramReadsTheSame() async throws {

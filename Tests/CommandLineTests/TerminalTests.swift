@@ -10,7 +10,7 @@ struct TerminalTests {
         try await Town.with { town in
             let seen = try await Terminal.run(
                 Self.create + [town.profile.path()], in: town,
-                [("New passphrase: ", "first one\r"), ("The same once more: ", "second one\r")])
+                [("New passphrase: ", "first one\r"), ("The same again: ", "second one\r")])
             #expect(seen.status == 64)
             #expect(seen.text.contains("The two passphrases differ."))
             #expect(!seen.text.contains("first one") && !seen.text.contains("second one"), "nothing is echoed")

@@ -31,7 +31,7 @@ struct ECallPage {
             ([
                 paint.strong(handle.description),
                 "  \(paint.good("✓")) the directory names \(count), each of them in the log by the eCall guide's algorithm",
-            ] + shown + ["", "Not proven so, and proven without --ecall:"] + unproven.map { "  - \($0.words)" }
+            ] + shown + ["", "Not proven in this way, but proven without --ecall:"] + unproven.map { "  - \($0.words)" }
             + ["Nothing was compared with what you accepted, and nothing was pinned."]).joined(separator: "\n")
     }
 }
@@ -51,7 +51,7 @@ extension ECallVerifiedKey.Unproven {
     fileprivate var words: String {
         switch self {
         case .labelBelongsToThePerson: "that these devices are this person's: the directory says so"
-        case .checkpointIsRecent: "that this is how it stands today"
+        case .checkpointIsRecent: "that this is still the case today"
         case .everyoneSeesTheSameLog: "that others are shown the same log"
         case .logOnlyGrew: "that the log still has what it showed before"
         case .deviceListIsComplete: "that no device is left out, and none was revoked"

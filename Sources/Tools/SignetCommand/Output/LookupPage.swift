@@ -82,29 +82,31 @@ struct LookupPage {
         if case .recovered(let time) = change.identity {
             return Sentence(
                 "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log."
-                    + (comparison.comparison == nil ? "" : " What you compared holds no more."),
-                "Go on with: signet people trust \(handle). Then compare again: signet people verify \(handle)")
+                    + (comparison.comparison == nil ? "" : " Your earlier comparison is no longer valid."),
+                "Next, run: signet people trust \(handle). Then compare again: signet people verify \(handle)")
         }
         if change.identity == .rushed {
             return Sentence(
                 "ALARM: guardians gave the identity of \(handle) to another device, and the log does not show the delay in which "
                     + "they could object.",
-                "Do not use it. Ask them in another way: their guardians and the directory may have done it without them."
+                "Do not use it. Ask them over another channel: their guardians and the directory may have done "
+                    + "it without them."
             )
         }
         if change.identity == .unexplained {
             if let before = comparison.comparison {
                 return Sentence(
-                    "ALARM: \(before.words) The directory now shows another identity of \(handle), and no recovery in the log explains it.",
+                    "ALARM: \(before.words) The directory now shows another identity for \(handle), and no "
+                        + "recovery in the log explains it.",
                     "Send them nothing. Talk to them face to face; the directory or a thief has put it there.")
             }
             return Sentence(
                 "ALARM: \(handle) has another identity, and no recovery in the log explains it.",
-                "Do not use it. Ask them in another way; the directory or a thief may have put it there.")
+                "Do not use it. Ask them over another channel; the directory or a thief may have put it there.")
         }
         return Sentence(
             "\(handle) is blocked: \(change.words) since you accepted them.",
-            "Ask them in another way whether that was them. If so: signet people trust \(handle)")
+            "Ask them over another channel whether that was them. If so: signet people trust \(handle)")
     }
 
     // MARK: For people
@@ -140,7 +142,7 @@ struct LookupPage {
             return "  \(Paint.output.good("✓")) seen by \(names), which the directory does not run"
         }
         return
-            "  \(Paint.output.warning("!")) nobody outside the directory vouches for its log: every witness is its own"
+            "  \(Paint.output.warning("!")) no one outside the directory vouches for its log: every witness is its own"
     }
 
     private var outsideWitnesses: [String] {
@@ -172,7 +174,8 @@ struct LookupPage {
         case .closed(let closure, _):
             "  \(paint.warning("–")) the account was closed: proved in epoch \(closure.epoch.record.number)"
         case .absent(let absence, _):
-            "  \(paint.warning("–")) nobody has registered \(handle): proved absent in epoch \(absence.epoch.record.number)"
+            "  \(paint.warning("–")) no one has registered \(handle): proved absent in epoch "
+                + "\(absence.epoch.record.number)"
         case nil: "  \(paint.bad("✗ blocked"))"
         }
     }
@@ -190,7 +193,8 @@ struct LookupPage {
             "  \(paint.warning("!")) first contact: \(devices), pinned now; nothing was known to compare with\(age)"
         case .accepted: "  \(paint.good("✓")) \(devices), accepted now\(age)"
         case .stranger:
-            "  \(paint.warning("!")) first contact: \(devices); nobody you added, so nothing was pinned\(age)"
+            "  \(paint.warning("!")) first contact: \(devices); you have not added this person, so nothing was "
+                + "pinned\(age)"
         case .changed(let change) where change.isRecovery: "  \(paint.warning("! recovered")): \(change.words)"
         case .changed(let change): "  \(paint.bad("✗ blocked")): \(change.words)"
         case .contradicted: "  \(paint.bad("✗ blocked")): this contradicts what was proven before"
@@ -202,10 +206,11 @@ struct LookupPage {
             "that the directory keeps its index by the rules: auditors replay the log to find out"
         ]
         if verdict != nil {
-            unproven.append("that nobody else holds the person's devices: compare keys in another way if it matters")
+            unproven.append(
+                "that no one else holds the person's devices: compare keys over another channel if it matters")
         }
         if answer != nil, outsideWitnesses.isEmpty {
-            unproven.append("that anybody outside the directory saw the same log: every witness is its own")
+            unproven.append("that anyone outside the directory saw the same log: every witness is its own")
         }
         return unproven
     }

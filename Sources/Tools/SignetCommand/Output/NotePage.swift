@@ -118,7 +118,7 @@ enum NotesPage {
         if !note.stars.isEmpty { words.append("★ \(note.stars.count)") }
         if !note.comments.isEmpty { words.append(Moment.count(UInt64(note.comments.count), "comment")) }
         if note.document?.conflictOf != nil { words.append("other side of a conflict") }
-        if note.isPending { words.append(Paint.output.warning("waits to be sent")) }
+        if note.isPending { words.append(Paint.output.warning("waiting to be sent")) }
         if note.lock != nil { words.append(Paint.output.bad("closed")) }
         if note.fault != nil { words.append(Paint.output.bad("trouble")) }
         return
@@ -134,11 +134,11 @@ enum NotesPage {
         case .removed: "from \(owner(note)), taken back"
         case .left: "from \(owner(note)), left by you"
         case .deleted: "deleted"
-        case .unknown: "not certain whose"
+        case .unknown: "owner uncertain"
         }
     }
 
-    private static func owner(_ note: NoteFacts) -> String { note.owner?.description ?? "somebody" }
+    private static func owner(_ note: NoteFacts) -> String { note.owner?.description ?? "someone" }
 
     static func page(_ note: NoteFacts) -> String {
         var lines = ["\(Paint.output.strong(note.heading))  \(Paint.output.faint(note.shortName))"]
@@ -166,7 +166,7 @@ enum NotesPage {
             let devices = Set($1.map { String(decoding: Hex.encode(Array($0.device.prefix(4))), as: UTF8.self) })
                 .sorted()
             return """
-                  left out: \($1.count) of the comments and stars of \($0), signed by \
+                  left out: \($1.count) of the comments and stars from \($0), signed by \
                 device \(devices.joined(separator: ", "))
                 """
         }
@@ -183,7 +183,7 @@ enum NotesPage {
     /// - Returns: whether everything was sent.
     static func finish(_ report: SyncReport) throws -> Bool {
         for note in report.rekeyed.sorted() {
-            Output.error("\(note.hexadecimal.prefix(8)) has a new key: somebody left it, or you removed a device.")
+            Output.error("\(note.hexadecimal.prefix(8)) has a new key: someone left it, or you removed a device.")
         }
         for (note, problem) in report.notRekeyed.sorted(by: { $0.key < $1.key }) {
             Output.error(
@@ -211,7 +211,8 @@ enum NotesPage {
             case .fork(_): throw CommandFailure.forkMet(handle.description)
             case .noProof:
                 Output.error(
-                    "\(Paint.error.warning("not proved:")) that \(handle) and you see one log of the directory. Try again later."
+                    "\(Paint.error.warning("not proved:")) that \(handle) and you see the same log of the "
+                        + "directory. Try again later."
                 )
             case .oneHistory, .otherLog, .notCompared: break
             }

@@ -14,7 +14,7 @@ struct PolicyPage {
     var isSound: Bool { strength.fewestToMeet >= 2 }
 
     var summary: String {
-        guard strength.fewestToMeet > 0 else { return "no witness is asked for" }
+        guard strength.fewestToMeet > 0 else { return "no witness is required" }
         return "\(count(strength.fewestToMeet)) of \(strength.counting.count) can be enough; "
             + "with \(strength.fewestToStop) down the log can stop"
     }
@@ -46,7 +46,7 @@ struct PolicyPage {
 
     private var rule: String {
         guard case .member(let name) = policy.quorum else {
-            return "A checkpoint counts when one of the logs has signed it; no witness is asked for."
+            return "A checkpoint counts when one of the logs has signed it; no witness is required."
         }
         return
             "A checkpoint counts when one of the logs has signed it, and \(Paint.output.strong(describe(name))) cosigned it."
@@ -55,10 +55,11 @@ struct PolicyPage {
     private var effectLines: [String] {
         guard strength.fewestToMeet > 0 else { return [] }
         let effects = strength.counting.map { name in
-            "  without \(printable(name))  \(stops(name) ? Paint.output.bad("the log stops") : "the log goes on")"
+            "  without \(printable(name))  \(stops(name) ? Paint.output.bad("the log stops") : "the log continues")"
         }
         return [
-            "The fewest that are enough: \(count(strength.fewestToMeet)). As many must lie together to show two histories.",
+            "The fewest that are enough: \(count(strength.fewestToMeet)). That many must lie together to show "
+                + "two histories.",
             "The fewest that can stop the log by being down: \(count(strength.fewestToStop)).",
         ] + effects
     }

@@ -31,7 +31,8 @@ enum OwnAccountWatch {
                     "\(Paint.error.bad("signet: \(subject.words) has not been checked since \(Moment.date(since)):")) "
                         + sentence.what)
                 Output.error(
-                    "        Your command was answered: the directory may be hiding what it logged. Go on with: signet monitor"
+                    "        Your command was answered: the directory may be hiding what it logged. Next, run: "
+                        + "signet monitor"
                 )
             }
         }
@@ -47,7 +48,7 @@ extension WatchSubject {
     var words: String {
         switch self {
         case .ownAccount: "your own account"
-        case .shownKeys: "what you were shown of others"
+        case .shownKeys: "what you were shown about others"
         case .pins: "the server's pins"
         }
     }

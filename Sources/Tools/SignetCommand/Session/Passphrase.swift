@@ -53,7 +53,7 @@ enum Passphrase {
     ) throws -> SecretBytes {
         if let given = try given(file, variable) { return given }
         let secret = try typed(prompt)
-        let again = try typed("The same once more: ")
+        let again = try typed("The same again: ")
         guard equal(secret, again) else {
             throw CommandFailure(.usage, "The two \(noun) differ.", "Try again; nothing was made.")
         }
@@ -97,7 +97,7 @@ enum Passphrase {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
             throw CommandFailure(
-                .usage, "A passphrase is needed, and there is no terminal to ask at.",
+                .usage, "A passphrase is needed, but there is no terminal on which to ask.",
                 "Use --passphrase-file or set SIGNET_PASSPHRASE.")
         }
         defer { close(terminal) }

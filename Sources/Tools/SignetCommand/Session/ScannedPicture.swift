@@ -13,11 +13,11 @@ enum ScannedPicture {
     static func read(_ path: String) throws -> [UInt8] {
         let picture = try InputFile.read(path, maximumByteCount: maximumByteCount)
         guard picture.starts(with: pngSignature) else {
-            throw CommandFailure(.badFile, "\(path) is not a picture in the form PNG.", "Save the picture as PNG.")
+            throw CommandFailure(.badFile, "\(path) is not a PNG picture.", "Save the picture as PNG.")
         }
         guard let program = program else {
             throw CommandFailure(
-                .environment, "There is no zbarimg on this machine to read pictures with.",
+                .environment, "zbarimg, which reads pictures, is not installed on this machine.",
                 "Install it (Debian: apt-get install zbar-tools), or compare the digits.")
         }
         let bytes = try run(program, on: picture)

@@ -86,7 +86,7 @@ extension AccountEvent {
         switch self {
         case .guardiansBehind(let error):
             let reason = CommandFailure(error, session: session).sentence.what
-            Output.error("\(Paint.error.warning("Your guardians do not guard this yet:")) \(reason)")
+            Output.error("\(Paint.error.warning("Your guardians do not protect this yet:")) \(reason)")
             Output.error("        'signet guardians' tries again.")
         case .found, .directoryKeysChanged: break
         }

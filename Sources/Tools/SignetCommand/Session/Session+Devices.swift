@@ -34,16 +34,16 @@ extension Session {
         let revocation = try await approved(.revokeDevice(number)) { account, approval in
             try await account.revoke(number, isKeepingKeys: isKeepingKeys, approval)
         }
-        let known = "The removed device knows the keys to your notes still:"
+        let known = "The removed device still knows the keys to your notes:"
         switch revocation.notes {
         case .none, .kept: break
         case .rekeyed(let count): return (revocation.account, count)
         case .elsewhere:
             say(
                 known, "This device does not have them.",
-                remedy: "'signet notes rotate' on a device that has your notes gives them others.")
+                remedy: "'signet notes rotate' on a device that has your notes gives them new keys.")
         case .notPrepared(let error):
-            say(isKeepingKeys ? nil : known, error, remedy: "'signet notes rotate' gives them others.")
+            say(isKeepingKeys ? nil : known, error, remedy: "'signet notes rotate' gives them new keys.")
         case .notSettled(let error):
             say(isKeepingKeys ? nil : known, error, remedy: "The next 'signet notes sync' tries again.")
         }
@@ -56,7 +56,7 @@ extension Session {
         guard let what else {
             return say(
                 "What the removed device wrote was not fetched:", reason,
-                remedy: "'signet notes sync' fetches it, or says why not.")
+                remedy: "'signet notes sync' fetches it, or says why it cannot.")
         }
         say(what, reason, remedy: remedy)
     }
@@ -108,6 +108,6 @@ struct RevocationOptions: ParsableArguments {
     static func words(_ rekeyedCount: Int?) -> String {
         guard let rekeyedCount else { return "" }
         return "\n  \(Moment.count(UInt64(rekeyedCount), "note")) of yours under new keys. "
-            + "A notes password and a recovery key on paper ended with the old ones: set them anew."
+            + "A notes password and a recovery key on paper ended with the old ones: set new ones."
     }
 }

@@ -104,7 +104,7 @@ struct Session {
     /// The session in a home that may have new keys of the directory, which is said.
     func moved(to home: OpenHome) -> Session {
         if home.profile != profile {
-            Output.error("The directory has new keys. Their change was in its log, cosigned by the quorum of before.")
+            Output.error("The directory has new keys. The change was in its log, cosigned by the previous quorum.")
         }
         return Session(options, home)
     }
@@ -118,8 +118,8 @@ enum Question {
     static func confirm(_ question: String, option: String) throws -> Bool {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                .needsDecision, "This needs your decision, and there is no terminal to ask at.",
-                "Look at the change, then say \(option).")
+                .needsDecision, "This needs your decision, but there is no terminal on which to ask.",
+                "Look at the change, then use \(option).")
         }
         Output.error("\(question) [y/N]")
         let answer = readLine(strippingNewline: true) ?? ""

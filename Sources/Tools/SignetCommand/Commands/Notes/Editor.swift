@@ -102,7 +102,7 @@ enum Editor {
                 if let edited = EditedNote(text: text) { return edited.edit(of: note) }
                 guard
                     try Question.confirm(
-                        "The first lines are not 'Title:', 'Tags:' and an empty one. Edit again?", option: "a text")
+                        "The first lines are not 'Title:', 'Tags:' and an empty line. Edit again?", option: "a text")
                 else { throw CommandFailure(.interrupted, "Nothing was changed.", "") }
             }
         } catch let error as FileFault { throw CommandFailure(error, path: file.path) }
@@ -122,7 +122,7 @@ enum Editor {
         process.waitUntilExit()
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
             throw CommandFailure(
-                .interrupted, "Your editor did not end well. Nothing was changed.",
+                .interrupted, "Your editor exited with an error. Nothing was changed.",
                 "EDITOR is '\(JSONValue.printable(command))'.")
         }
     }
@@ -149,7 +149,7 @@ enum Editor {
             if mkdir(folder, 0o700) == 0 { return folder }
         }
         throw CommandFailure(
-            .environment, "There is no place in memory to edit the note in, and it is not put on a disk.",
+            .environment, "There is no place in memory to edit the note in, and it must not be written to a disk.",
             "Use - to pipe the text in and 'signet notes show --body' to pipe it out.")
     }
 

@@ -9,10 +9,10 @@ import SignetClient
 /// `signet notes`
 struct Notes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Notes that only you, and whom you share them with, can read.",
+        abstract: "Notes that only you, and the people you share them with, can read.",
         discussion: """
             Notes are sealed on this device before they are sent, and opened on it. What you write is kept here, sealed, and \
-            sent at once if the server can be reached, else by the next 'signet notes sync', which also fetches \
+            sent at once if the server can be reached, or by the next 'signet notes sync', which also fetches \
             what others wrote. A NOTE is named by the first digits that 'ls' shows, or by its whole title.
             """,
         subcommands: [
@@ -99,7 +99,7 @@ struct NotesSession {
         guard let note = found.first else {
             throw CommandFailure(
                 .usage, "No note is called '\(JSONValue.printable(name))'.",
-                "'signet notes ls' shows all; 'signet notes sync' fetches what is new.")
+                "'signet notes ls' shows all notes; 'signet notes sync' fetches new ones.")
         }
         guard found.count == 1 else {
             throw CommandFailure(
@@ -118,7 +118,7 @@ struct NotesSession {
             let report = try await run { book throws(NotesError) in try await book.sync() }
             return try NotesPage.finish(report)
         } catch let failure as CommandFailure where failure.status == .environment {
-            Output.error("It is kept here, and not sent yet: \(failure.sentence.what)")
+            Output.error("It is kept here but not sent yet: \(failure.sentence.what)")
             return false
         }
     }

@@ -11,18 +11,19 @@ extension Notes {
     /// `signet notes export`
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write all notes that open here into one sealed file, or readably into a folder.",
+            abstract: "Write all notes that open here into one sealed file, or unsealed into a folder.",
             discussion: """
-                The sealed file opens with its passphrase, in 'signet notes import'; files of the notes are in it, fetched on the \
-                way. With --themis it is a Themis Secure Cell, without files, so that other programs open it too; \
-                Documentation/notes.md says how. The folder has one Markdown file a note, for everybody to read who gets at it.
+                'signet notes import' opens the sealed file with its passphrase; it contains the notes' attached \
+                files, fetched as needed. With --themis it is a Themis Secure Cell, without files, so that other \
+                programs can open it too; Documentation/notes.md says how. The folder has one Markdown file per note, \
+                which anyone who gets at it can read.
                 """)
 
         @Argument(help: "The file or folder to make.") var target: String
         @Flag(help: "Write a folder of Markdown files, which are not sealed.") var markdown = false
-        @Flag(help: "Write a Themis Secure Cell, whose passphrase is guessed much sooner, without the notes' files.")
+        @Flag(help: "Write a Themis Secure Cell, whose passphrase is much easier to guess, without the notes' files.")
         var themis = false
-        @Flag(help: "Leave the notes' files out, which need the server.") var withoutFiles = false
+        @Flag(help: "Leave out the notes' files, which need the server.") var withoutFiles = false
         @Flag(help: "Write it without asking.") var yes = false
         @Option(help: ArgumentHelp("Read the export's passphrase from the first line of this file.", valueName: "file"))
         var exportPassphraseFile: String?
@@ -43,7 +44,7 @@ extension Notes {
                 guard
                     try yes
                         || Question.confirm(
-                            "Everybody who gets at \(target) can read the notes there. Write them?", option: "--yes")
+                            "Anyone who gets at \(target) can read the notes there. Write them?", option: "--yes")
                 else { throw CommandFailure(.needsDecision, "Nothing was written.", "") }
                 failed = try write(notes, into: target)
             } else {
@@ -178,7 +179,7 @@ extension NoteFacts {
     fileprivate var markdown: String {
         var lines = ["# \(heading)", ""]
         lines.append(
-            "From \(owner?.description ?? "somebody")"
+            "From \(owner?.description ?? "someone")"
                 + (members.isEmpty
                     ? "" : ", shared with " + members.map { "\($0.handle) (\($0.role.name))" }.joined(separator: ", ")))
         if let tags = document?.tags, !tags.isEmpty {

@@ -16,13 +16,13 @@ extension Notes {
     /// `signet notes attach`
     struct Attach: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Attach a file to a note, or take one out.",
-            discussion: "It is sealed piece by piece, with its name. Whoever has the note has the file.")
+            abstract: "Attach a file to a note, or remove one.",
+            discussion: "It is sealed piece by piece, with its name. Everyone who has the note has the file.")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "The file; with --remove, its name in the note.") var file: String
         @Option(help: ArgumentHelp("Its media type.", valueName: "type")) var type = "application/octet-stream"
-        @Flag(help: "Take the file out of the note.") var remove = false
+        @Flag(help: "Remove the file from the note.") var remove = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -55,7 +55,7 @@ extension Notes {
     /// `signet notes fetch`
     struct Fetch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Fetch a file of a note, and open it.")
+            abstract: "Fetch a file attached to a note, and open it.")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "The file's name in the note.") var file: String

@@ -8,18 +8,21 @@ extension Notes {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Take in a sealed export, or the posts of the SecureNotes app of 2018, each note under a new key of its own.",
+                "Import a sealed export, or the posts of the SecureNotes app of 2018, each note under a new key "
+                + "of its own.",
             discussion:
                 """
-                A sealed export is one of 'signet notes export', in either form; nothing of it is taken in unless all of it opens. \
-                Of the app of 2018 it is what Firebase exports of its database; it says how many posts its server could have read. What \
-                is too long for a note is named and left out. Given again, it takes only what is not here yet.
+                A sealed export is made by 'signet notes export', in either form; nothing is imported from it unless \
+                all of it opens. For the app of 2018, give what Firebase exports from its database; it says how many \
+                posts its server could have read. Anything too long for a note is named and left out. Given again, it \
+                imports only what is not here yet.
                 """)
 
         @Argument(help: "The export.") var file: String
         @Option(help: ArgumentHelp("Read the export's passphrase from the first line of this file.", valueName: "file"))
         var exportPassphraseFile: String?
-        @Option(help: "Whose posts: a user id, or an author's name. Needed when there are several.") var user: String?
+        @Option(help: "The user whose posts to import: a user ID or an author's name. Needed when there are several.")
+        var user: String?
         @OptionGroup var offline: OfflineOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -50,7 +53,7 @@ extension Notes {
 
         private func takeBundle(_ source: SourceFile) async throws {
             guard user == nil else {
-                throw CommandFailure(.usage, "A sealed export is one person's.", "Leave --user away.")
+                throw CommandFailure(.usage, "A sealed export belongs to one person.", "Leave out --user.")
             }
             let passphrase = try Passphrase.secret(
                 file: exportPassphraseFile, variable: "SIGNET_EXPORT_PASSPHRASE", prompt: "Passphrase of the export: ")
@@ -83,7 +86,7 @@ extension Notes {
                 """
                 \(Paint.output.good("✓")) \(Moment.count(UInt64(taken.count), "note")) and \
                 \(Moment.count(UInt64(taken.fileCount), "file")) imported, each sealed under a new key.\
-                \(taken.hereAlreadyCount > 0 ? " \(taken.hereAlreadyCount) are here already." : "")
+                \(taken.hereAlreadyCount > 0 ? " \(taken.hereAlreadyCount) are already here." : "")
                 """)
         }
 
@@ -93,15 +96,15 @@ extension Notes {
                 guard users.count == 1 else {
                     let names = Set(export.posts.map { "\($0.user) (\($0.author))" }).sorted()
                     throw CommandFailure(
-                        .usage, "The export has posts of \(users.count) users.",
-                        "Say whose are yours with --user: \(JSONValue.printable(names.joined(separator: ", ")))")
+                        .usage, "The export has posts by \(users.count) users.",
+                        "Say which ones are yours with --user: \(JSONValue.printable(names.joined(separator: ", ")))")
                 }
                 return export.posts
             }
             let posts = export.posts.filter { $0.user == user || $0.author == user }
             guard !posts.isEmpty else {
                 throw CommandFailure(
-                    .usage, "The export has no posts of '\(JSONValue.printable(user))'.", "Check the name.")
+                    .usage, "The export has no posts by '\(JSONValue.printable(user))'.", "Check the name.")
             }
             return posts
         }
@@ -117,10 +120,10 @@ extension Notes {
                 ],
                 """
                 \(Paint.output.good("✓")) \(Moment.count(UInt64(taken.count), "note")) imported, each sealed under a new key.\
-                \(taken.hereAlreadyCount > 0 ? " \(taken.hereAlreadyCount) are here already." : "")\
-                \(notOpened > 0 ? " \(notOpened) did not open and were left out." : "")
+                \(taken.hereAlreadyCount > 0 ? " \(taken.hereAlreadyCount) are already here." : "")\
+                \(notOpened > 0 ? " \(notOpened) could not be opened and were left out." : "")
                   \(export.readableCount) of \(total) posts in that file could be read by its server: their keys follow from \
-                the users' ids, or they stood there in clear. Whoever has that file reads them still.
+                the users' IDs, or they were stored unencrypted. Anyone who has that file can still read them.
                 """)
         }
     }

@@ -10,19 +10,20 @@ extension Notes {
         static let configuration = CommandConfiguration(
             abstract: "Set or change your notes password, which opens your notes on a new device.",
             discussion: """
-                Nobody who listens learns anything to check a guess with. Whoever runs the server can guess, and each guess \
-                costs them 256 MiB of memory and half a second: choose several words, or add a login key.
+                An eavesdropper learns nothing with which to check a guess. The server's operator can guess, and each \
+                guess costs them 256 MiB of memory and half a second: choose several words, or add a login key.
 
-                With --new-login-key a login needs a second secret beside the password, which is printed once. Then the server's \
-                copy is worth nothing to whoever guesses. Keep it where you keep your recovery key; whoever has lost it needs a \
-                device that still opens the notes, or the recovery key. To change the password later and keep the login \
-                key, give it with --login-key-file; without either option a login needs the password alone.
+                With --new-login-key a login needs a second secret besides the password, which is printed once. The \
+                server's copy is then useless for guessing. Keep the login key where you keep your recovery key; if \
+                you lose it, you need a device that still opens the notes, or the recovery key. To change the password \
+                later and keep the login key, give it with --login-key-file; without either option a login needs the \
+                password alone.
 
-                A new password is one new wrap of your account's key; no note is touched. It is another password than the \
+                A new password is one new wrap of your account's key; no note is touched. It is not the same as the \
                 passphrase of this device.
                 """)
 
-        @Flag(help: "Make a login key, which every login needs beside the password.")
+        @Flag(help: "Make a login key, which every login needs besides the password.")
         var newLoginKey = false
         @OptionGroup var loginKey: LoginKeyOptions
         @OptionGroup var secret: PasswordOptions
@@ -32,7 +33,7 @@ extension Notes {
         func validate() throws {
             guard !newLoginKey || loginKey.loginKeyFile == nil else {
                 throw ValidationError(
-                    "--new-login-key makes another one than the one in --login-key-file: give one of them")
+                    "--new-login-key makes a key other than the one in --login-key-file: give only one of them")
             }
         }
 
@@ -43,11 +44,12 @@ extension Notes {
             let key = newLoginKey ? LoginKey.generate() : known
             try await notes.run { book throws(NotesError) in try await book.setPassword(password, loginKey: key) }
             let set =
-                "\(Paint.output.good("✓")) Your notes password is set. 'signet notes unlock' takes it on a new device"
+                "\(Paint.output.good("✓")) Your notes password is set. 'signet notes unlock' accepts it on a new device"
             guard let key else {
                 return output.emit(
                     ["password": "set", "loginKey": .null],
-                    "\(set).\n  Whoever runs the server can guess at it. --new-login-key adds a secret that keeps them from it."
+                    "\(set).\n  The server's operator can try to guess it. --new-login-key adds a secret that "
+                        + "prevents this."
                 )
             }
             guard newLoginKey else {
@@ -67,7 +69,7 @@ extension Notes {
     /// `signet notes recovery`
     struct Recovery: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a recovery key to print and put away; an earlier one opens nothing any more.")
+            abstract: "Make a recovery key to print and put away; an earlier one no longer opens anything.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -80,7 +82,8 @@ extension Notes {
                     ["recoveryKey": .text(text)],
                     """
                     \(String(decoding: text, as: UTF8.self))
-                      Whoever has this key and your account's row at the server reads your notes. It is shown once.
+                      Anyone who has this key and your account's row at the server can read your notes. It is shown \
+                    once.
                     """)
             }
         }
@@ -89,10 +92,10 @@ extension Notes {
     /// `signet notes rotate`
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give your notes new keys, after a device of yours was lost.",
+            abstract: "Give your notes new keys, after one of your devices was lost.",
             discussion: """
                 Remove the device first, with 'signet devices revoke'. Your notes password and your recovery key end with the \
-                old key: set them anew. Whose notes are shared with you, ask to rekey them.
+                old key: set new ones. Ask the owners of notes that are shared with you to rekey them.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -108,7 +111,7 @@ extension Notes {
                 ["rekeyed": .number(UInt64(count))],
                 """
                 \(Paint.output.good("✓")) \(Moment.count(UInt64(count), "note")) of yours under new keys.
-                  Set your notes password anew, and print a new recovery key.
+                  Set your notes password again, and print a new recovery key.
                 """)
             await notes.session.followGuardians(knowing: passphrase)
         }
@@ -164,8 +167,8 @@ extension Notes {
         static let configuration = CommandConfiguration(
             abstract: "Forget the key to your notes on this device, until 'signet notes unlock'.",
             discussion: """
-                A lock for whoever uses this device, not for whoever takes its keys and knows its passphrase. No command leaves \
-                opened notes behind, locked or not.
+                This locks out other users of this device, not someone who takes its keys and knows its passphrase. No \
+                command leaves opened notes behind, locked or not.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -181,7 +184,7 @@ extension Notes {
 
 /// The second secret of a login.
 struct LoginKeyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Use the login key in this file beside the password.", valueName: "file"))
+    @Option(help: ArgumentHelp("Use the login key in this file besides the password.", valueName: "file"))
     var loginKeyFile: String?
 
     func existing() throws -> LoginKey? {
@@ -233,13 +236,16 @@ extension SecretBytes {
 extension SecretWeakness {
     var sentence: Sentence {
         let remedy =
-            "Whoever can try without end finds it soon. Take four or five words that have nothing to do with each other."
+            "Anyone with unlimited tries finds it soon. Choose four or five words that have nothing to do with "
+            + "each other."
         return switch self {
         case .short(let count):
             Sentence("That has \(count) characters; at least \(Self.minimumCount) are needed.", remedy)
-        case .digits: Sentence("Digits alone are too few ways: \(Self.minimumDigitCount) of them, or words.", remedy)
-        case .predictable: Sentence("Most of that repeats itself or is a row such as 'abcd' or 'qwerty'.", remedy)
-        case .wellKnown: Sentence("Without your name and what everybody tries first, little of that is left.", remedy)
+        case .digits:
+            Sentence(
+                "Digits alone offer too few possibilities: use \(Self.minimumDigitCount) of them, or words.", remedy)
+        case .predictable: Sentence("Most of that repeats itself or is a sequence such as 'abcd' or 'qwerty'.", remedy)
+        case .wellKnown: Sentence("Apart from your name and what everyone tries first, little of that is left.", remedy)
         }
     }
 }
@@ -248,10 +254,10 @@ extension PrintedKeyError {
     fileprivate func sentence(of noun: String, groupCount: Int) -> Sentence {
         switch self {
         case .invalidCharacter:
-            Sentence("No \(noun) has such a character.", "Type what was printed: letters and digits.")
+            Sentence("A \(noun) never contains such a character.", "Type what was printed: letters and digits.")
         case .wrongLength(let count):
             Sentence(
-                "A \(noun) has \(groupCount * 5) letters and digits, this one \(count).",
+                "A \(noun) has \(groupCount * 5) letters and digits; this one has \(count).",
                 "Type all \(groupCount) groups.")
         case .wrongGroup(let number):
             Sentence("There is a typing error in group \(number).", "Compare it with what was printed.")

@@ -77,10 +77,10 @@ extension Notes {
     /// `signet notes search`
     struct Search: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Search titles, tags, texts and comments, on this device; the server takes no part in it.")
+            abstract: "Search titles, tags, texts and comments, on this device; the server is not involved.")
 
         @Argument(help: "What to look for, regardless of case.") var term: String
-        @Flag(help: "Only where it begins a word.") var word = false
+        @Flag(help: "Only at the beginning of a word.") var word = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -99,7 +99,7 @@ extension Notes {
     /// `signet notes log`
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "log", abstract: "Everything that happened to a note, as it was signed.")
+            commandName: "log", abstract: "Show everything that happened to a note, as it was signed.")
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions
@@ -148,7 +148,7 @@ extension ControlAction {
         switch self {
         case .create: "made the note"
         case .share(let handle, let role): "shared it with \(handle) as \(role.name)"
-        case .unshare(let handle, _): "took it from \(handle) and gave it a new key"
+        case .unshare(let handle, _): "stopped sharing it with \(handle) and gave it a new key"
         case .rekey: "gave it a new key"
         case .transfer(let handle): "gave it to \(handle)"
         case .delete: "deleted it"

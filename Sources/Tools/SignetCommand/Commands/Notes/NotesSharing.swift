@@ -29,11 +29,11 @@ extension Notes {
     /// `signet notes share`
     struct Share: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Share a note with somebody, to read or to write.",
+            abstract: "Share a note with someone, to read or to write.",
             discussion: """
-                Its key is encrypted to their devices, as the directory's log proves them. They read what was written since the note got \
-                its last key; with --with-history also what was written before, as far back as this device can read it. Their signet \
-                has to be as new as yours for that.
+                Its key is encrypted to their devices, as the directory's log proves them. They can read what was \
+                written since the note got its last key; with --with-history also what was written before, as far back \
+                as this device can read it. For that, their signet has to be as new as yours.
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -60,11 +60,12 @@ extension Notes {
     /// `signet notes unshare`
     struct Unshare: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a note from somebody.",
+            abstract: "Stop sharing a note with someone.",
             discussion: """
-                The note gets a new key at once, and its last revision is sealed anew. What they have read, or copied, \
-                cannot be taken back. Comments and stars by devices that you have not accepted, or that were removed before this \
-                device fetched them, are left out for everybody: accept new devices with 'signet people trust' first.
+                The note gets a new key at once, and its last revision is sealed again. What they have read, or \
+                copied, cannot be taken back. Comments and stars by devices that you have not accepted, or that were \
+                removed before this device fetched them, are left out for everyone: accept new devices with 'signet \
+                people trust' first.
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -75,7 +76,7 @@ extension Notes {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let words = { (note: NoteFacts) in
-                "\(handle) gets nothing of \(note.heading) from now on. What they have read cannot be taken back."
+                "\(handle) receives nothing from \(note.heading) from now on. What they have read cannot be taken back."
             }
             try await step(note, home, output, words) { book, note throws(NotesError) in
                 try await book.unshare(note, from: handle)
@@ -86,10 +87,10 @@ extension Notes {
     /// `signet notes leave`
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave a note that somebody shared with you.",
+            abstract: "Leave a note that someone shared with you.",
             discussion: """
-                You get nothing of it from then on, and everybody who has it sees that you left. What you have read stays on \
-                this device. Its owner may share it with you again.
+                You receive nothing from it after that, and everyone who has it sees that you left. What you have read \
+                stays on this device. Its owner may share it with you again.
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -98,7 +99,8 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            guard try yes || Question.confirm("Leave it, for everybody who has it to see?", option: "--yes") else {
+            guard try yes || Question.confirm("Leave it, so that everyone who has it sees that?", option: "--yes")
+            else {
                 throw CommandFailure(.needsDecision, "You did not leave it.", "")
             }
             try await step(note, home, output, { "You left \($0.heading)." }) { book, note throws(NotesError) in
@@ -111,7 +113,7 @@ extension Notes {
     struct Rekey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give a note another key, known to the same people.",
-            discussion: "For when one of them lost a device, or has a new one that the key has not reached.")
+            discussion: "Use this when one of them lost a device, or has a new one that the key has not reached.")
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions
@@ -128,11 +130,12 @@ extension Notes {
     /// `signet notes revert`
     struct Revert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put back what a note said before changes that you do not believe.",
+            abstract: "Restore what a note said before changes that you do not accept.",
             discussion: """
-                For when somebody's device changed a note that they do not have any more, or that you have not accepted: such a change \
-                is not shown here, and nobody can change the note after it. What you had is written behind it, for everybody who has \
-                the note. The change stays in its history. If it is theirs after all, 'signet people trust' takes it as it is.
+                Use this when a note was changed by a device that its author no longer has, or that you have not \
+                accepted: such a change is not shown here, and no one can change the note after it. What you had is \
+                written after it, for everyone who has the note. The change stays in its history. If it is theirs \
+                after all, 'signet people trust' accepts it as it is.
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -144,7 +147,7 @@ extension Notes {
             let words = { (note: NoteFacts) in
                 let authors = Set(reverted.map(\.handle.description)).sorted().joined(separator: ", ")
                 let count = Moment.count(UInt64(reverted.count), "change")
-                return "\(note.heading) says again what you had of it: \(count) by \(authors) reverted."
+                return "\(note.heading) says again what you had: \(count) by \(authors) reverted."
             }
             try await step(note, home, output, words) { book, note throws(NotesError) in
                 reverted = try await book.revert(note)
@@ -155,7 +158,7 @@ extension Notes {
     /// `signet notes transfer`
     struct Transfer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a note to one of its members; you stay as one who may write.")
+            abstract: "Give a note to one of its members; you stay as a member who may write.")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "Their handle.") var handle: String
@@ -164,7 +167,7 @@ extension Notes {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
-            try await step(note, home, output, { "\($0.heading) is \(handle)'s now." }) {
+            try await step(note, home, output, { "\($0.heading) now belongs to \(handle)." }) {
                 book, note throws(NotesError) in
                 try await book.transfer(note, to: handle)
             }
@@ -174,7 +177,7 @@ extension Notes {
     /// `signet notes rm`
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rm", abstract: "Delete a note of yours, for everybody.")
+            commandName: "rm", abstract: "Delete one of your notes, for everyone.")
 
         @Argument(help: "The note.") var note: String
         @Flag(help: "Delete it without asking.") var yes = false
@@ -182,7 +185,7 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            guard try yes || Question.confirm("Delete it for everybody?", option: "--yes") else {
+            guard try yes || Question.confirm("Delete it for everyone?", option: "--yes") else {
                 throw CommandFailure(.needsDecision, "Nothing was deleted.", "")
             }
             try await step(note, home, output, { "\($0.heading) is deleted." }) { book, note throws(NotesError) in
@@ -194,7 +197,7 @@ extension Notes {
     /// `signet notes members`
     struct Members: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Who has a note, as its owner signed it.")
+            abstract: "Show who has a note, as its owner signed it.")
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions
@@ -207,7 +210,7 @@ extension Notes {
             let gone = found.left.filter { handle in !found.members.contains { $0.handle == handle } }
             lines += gone.map { "  \($0)  left" }
             let doubtful = found.left.filter { handle in found.members.contains { $0.handle == handle } }
-            lines += doubtful.map { "  The server says that \($0) left, and this device could not verify that." }
+            lines += doubtful.map { "  The server says that \($0) left, but this device could not verify that." }
             output.emit(
                 [
                     "left": .array(found.left.map { .string($0.description) }),
@@ -222,14 +225,16 @@ extension Notes {
     /// `signet notes sync`
     struct Sync: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send what waits, and fetch and verify what is new.",
+            abstract: "Send what is waiting, and fetch and verify what is new.",
             discussion: """
-                Of what is not believed this device keeps 8 MiB of a note and 64 MiB in all, and names the notes of which it dropped \
-                more. Once you believe it, because you accepted somebody's devices, --anew fetches it.
+                Of changes that are not accepted, this device keeps 8 MiB per note and 64 MiB in all, and names the \
+                notes of which it dropped more. Once they can be accepted, because you accepted someone's devices, \
+                --anew fetches them.
                 """)
 
-        @Flag(help: "Go on, and fetch what is new as soon as it is there.") var follow = false
-        @Flag(help: "Fetch all that the server has once more: what this device had dropped, too.") var anew = false
+        @Flag(help: "Keep running, and fetch what is new as soon as it arrives.") var follow = false
+        @Flag(help: "Fetch again everything that the server has, including what this device had dropped.") var anew =
+            false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 

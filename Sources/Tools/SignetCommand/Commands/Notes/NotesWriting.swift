@@ -14,7 +14,7 @@ extension Notes {
 
         @Argument(help: "Its title.") var title: String
         @Argument(help: "Its text, or - to read it from standard input.") var text: String?
-        @Option(name: [.customLong("tag")], help: "A tag; may be given again.") var tags: [String] = []
+        @Option(name: [.customLong("tag")], help: "A tag; may be repeated.") var tags: [String] = []
         @OptionGroup var offline: OfflineOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -37,24 +37,25 @@ extension Notes {
             output.emit(
                 ["note": .string(note.hexadecimal), "sent": .bool(isSent)],
                 "\(Paint.output.good("✓")) \(note.hexadecimal.prefix(8))  \(NoteText.line(made.title))"
-                    + (isSent ? "" : "  (waits to be sent)"))
+                    + (isSent ? "" : "  (waiting to be sent)"))
         }
     }
 
     /// `signet notes edit`
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a note, in your $EDITOR or by what is piped in.",
+            abstract: "Change a note, in your $EDITOR or with text that is piped in.",
             discussion: """
-                Without options your $EDITOR opens, in memory: no readable file is left behind. If others change the note \
-                meanwhile, both changes are joined, line by line; where they meet, yours becomes a note of its own.
+                Without options your $EDITOR opens, in memory: no readable file is left behind. If others change the \
+                note in the meantime, both changes are merged, line by line; where they conflict, yours becomes a note \
+                of its own.
                 """)
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "Its new text, or - to read it from standard input.") var text: String?
         @Option(help: "Its new title.") var title: String?
-        @Option(name: [.customLong("tag")], help: "Its tags from now on; may be given again.") var tags: [String] = []
-        @Flag(help: "Take all tags away.") var untagged = false
+        @Option(name: [.customLong("tag")], help: "Its tags from now on; may be repeated.") var tags: [String] = []
+        @Flag(help: "Remove all tags.") var untagged = false
         @OptionGroup var offline: OfflineOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -74,7 +75,7 @@ extension Notes {
             output.emit(
                 ["note": .string(found.name), "sent": .bool(isSent)],
                 "\(Paint.output.good("✓")) \(found.shortName)  \(NoteText.line(edited.title))"
-                    + (isSent ? "" : "  (waits to be sent)"))
+                    + (isSent ? "" : "  (waiting to be sent)"))
         }
 
         private func edited(_ before: EditedNote) throws -> EditedNote {
@@ -110,7 +111,8 @@ extension Notes {
             let isSent = try await notes.send(unless: offline.offline)
             output.emit(
                 ["note": .string(found.name), "sent": .bool(isSent)],
-                "\(Paint.output.good("✓")) You commented on \(found.heading)." + (isSent ? "" : "  (waits to be sent)"))
+                "\(Paint.output.good("✓")) You commented on \(found.heading)."
+                    + (isSent ? "" : "  (waiting to be sent)"))
         }
     }
 
@@ -134,7 +136,7 @@ extension Notes {
             output.emit(
                 ["note": .string(found.name), "sent": .bool(isSent), "starred": .bool(!off)],
                 "\(Paint.output.good("✓")) \(off ? "Your star is off" : "You starred") \(found.heading)."
-                    + (isSent ? "" : "  (waits to be sent)"))
+                    + (isSent ? "" : "  (waiting to be sent)"))
         }
     }
 }
