@@ -1,5 +1,5 @@
-// An app imports Signet alone, and has the names that its functions take and return. Of a module that has a name twice with another one,
-// such as `Keystore`, those names alone that an app needs.
+// An app imports only Signet, and gets the names that its functions take and return. If a module has a name that another
+// module also has, such as `Keystore`, only the names that an app needs are exported from it.
 @_exported public import DeviceKeystores
 @_exported public import KeyTransparency
 @_exported public import NoteLog

@@ -10,11 +10,12 @@ import SitesClient
     public import Foundation
 #endif
 
-/// What happened, and what to do about it, for an app's screen and log. No handle, no key, no path, and nothing of what a server sent.
+/// What happened and what to do about it, for an app's screen and log. It contains no handle, key or path, and nothing that a
+/// server sent.
 public struct Explanation: Hashable, Sendable {
-    /// What happened; one sentence.
+    /// What happened, in one sentence.
     public let what: String
-    /// What to do about it; one or two sentences.
+    /// What to do about it, in one or two sentences.
     public let remedy: String
 
     package init(_ what: String, _ remedy: String) {
@@ -24,10 +25,10 @@ public struct Explanation: Hashable, Sendable {
 }
 
 extension SignetError: CustomStringConvertible {
-    /// ``explanation`` in one line.
+    /// The ``explanation`` in one line.
     public var description: String { "\(explanation.what) \(explanation.remedy)" }
 
-    /// For the user.
+    /// The explanation for the user.
     public var explanation: Explanation {
         switch self {
         case .noAccount: Explanation("There is no account on this device.", "Create one, or link this device to one.")
@@ -157,7 +158,7 @@ extension PresenceRefusal {
 }
 
 extension RecoveryClientError {
-    /// Whose fault it is.
+    /// The error family, which says who is at fault.
     var family: ErrorFamily {
         switch self {
         case .client(let error): error.family
@@ -194,7 +195,7 @@ extension SitesError {
 }
 
 extension SealedMessageError {
-    /// The check that failed; without whom it names.
+    /// The name of the check that failed, without the people it concerns.
     fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 
     fileprivate var remedy: String {

@@ -8,100 +8,102 @@ import SignetAPI
 public import SignetClient
 public import SitesClient
 
-/// Why an account could not be opened, or not do what it was asked.
+/// Why an account could not be opened, or could not do what it was asked.
 ///
-/// Security: the description names the case and what a user may be told. It has no key, no handle, no path and nothing of what a server
-/// sent, so that it may stand in an app's log.
+/// Security: the description names the case and what a user may be told. It contains no key, handle or path, and nothing that a
+/// server sent, so it is safe in an app's log.
 public enum SignetError: Error, Hashable, Sendable {
     // MARK: The home folder
 
     /// There is no account in the folder.
     case noAccount(folder: String)
-    /// Another process makes an account in the folder. A retry may help.
+    /// Another process is making an account in the folder. A retry may help.
     case isBeingMade(folder: String)
-    /// Another program has been at work in the folder for twenty seconds. A retry may help.
+    /// Another program has been using the folder for twenty seconds. A retry may help.
     case isBusy(folder: String)
     /// The folder holds an account, or a device, that is not the one asked for.
     case isTaken(folder: String, by: TakenFolder)
     /// A file cannot be read or written.
     case file(FileFault, path: String)
-    /// The directory file is not one.
+    /// The file is not a directory file.
     case directoryFile(HomeError, path: String)
-    /// The keystore is damaged, or the passphrase wrong.
+    /// The keystore is damaged, or the passphrase is wrong.
     case keystore(KeystoreError, path: String)
-    /// What was verified and accepted cannot be read.
+    /// The store of what was verified and accepted cannot be read.
     case store(StoreError, path: String)
-    /// There are keys, and the file of what was verified and accepted is empty: any key would be believed.
+    /// There are keys, but the store of what was verified and accepted is empty: any key would be believed.
     case memoryLost(path: String)
-    /// The directory file names no server that can be connected to.
+    /// The directory file does not name a server that can be connected to.
     case address(TransportError, url: String)
-    /// The directory file cannot be used, for it names no log, or several.
+    /// The directory file cannot be used, because it names no log or several.
     case profile(ClientError, url: String)
 
-    /// The passphrase would be guessed too soon.
+    /// The passphrase could be guessed too soon.
     case weakPassphrase(SecretWeakness)
 
     // MARK: The user
 
-    /// The user did not approve of it: the passphrase was wrong, or not given, or the approval was of something else.
+    /// The user did not approve: the passphrase was wrong or not given, or the approval was for something else.
     case presence(PresenceRefusal)
 
     // MARK: The directory
 
-    /// Asking the directory, or judging its answer, failed.
+    /// A request to the directory, or the verification of its answer, failed.
     case client(ClientError)
-    /// The directory has changed its keys, and other or fewer witnesses would suffice from now on: the user decides.
+    /// The directory has changed its keys, and other or fewer witnesses would suffice from now on. The user decides.
     case quorumWeakened
-    /// The directory has changed its keys, and there is evidence against it in the store: the user decides.
+    /// The directory has changed its keys, and the store has evidence against it. The user decides.
     case evidenceHeld
-    /// The directory says that somebody else has registered the handle, which it cannot prove. The new keys were put aside.
+    /// The directory says that the handle is already registered by someone else, which it cannot prove. The new keys were put
+    /// aside.
     case handleTaken(keystore: String, directory: String)
     /// The same, and the new keys could not be put aside.
     case handleTakenAndKept(FileFault, keystore: String)
 
     // MARK: Devices, guardians and sites
 
-    /// The account does not list this device any more: it was removed.
+    /// The account no longer lists this device, because it was removed.
     case removedDevice
-    /// The digits are not those of the card: somebody changed it on the way, or they were mistyped.
+    /// The digits do not match the card: the card was changed in transit, or the digits were mistyped.
     case otherCard
-    /// The directory shows this new device another account than the user's other device has, or the digits were mistyped.
+    /// The directory shows this new device a different account from the one the user's other device has, or the digits were
+    /// mistyped.
     case otherAccount
-    /// A step with guardians.
+    /// A step with guardians failed.
     case recovery(RecoveryClientError)
-    /// A site.
+    /// An operation with a site failed.
     case sites(SitesError)
-    /// The file of the keys to sites cannot be used.
+    /// The file with the keys to sites cannot be used.
     case siteKeys(SealedFileFault, path: String)
 
     // MARK: People and messages
 
-    /// Nobody whom the user has added.
+    /// The user has not added this person.
     case stranger(Handle)
-    /// Somebody's devices or identity are not those that the user accepted: show the change, and ask.
+    /// A person's devices or identity differ from those that the user accepted: show the change, and ask.
     case changed(KeyChange)
-    /// What the directory shows of somebody contradicts what it proved before.
+    /// What the directory shows about a person contradicts what it proved before.
     case contradicted(Handle, PeerContradiction)
-    /// A message was not sealed, or what came is none for this device and use.
+    /// A message was not sealed, or a received message is not for this device and context.
     case message(SealedMessageError)
-    /// The notes.
+    /// An operation on the notes failed.
     case notes(NotesError)
 
-    /// What a folder holds instead.
+    /// What a folder already holds.
     public enum TakenFolder: Hashable, Sendable {
         /// An account of this handle.
         case account(Handle)
-        /// A device that was linked to the account of the same handle.
+        /// A device that was linked to the account with the same handle.
         case linkedDevice(Handle)
-        /// The account, registered by another directory file.
+        /// The account, registered with another directory file.
         case anotherDirectory
         /// The account, registered and complete.
         case sameAccount(Handle)
-        /// Keys of the account, begun with another place for a part of them, or without one.
+        /// Keys of the account, begun with another place for a part of them or without a place.
         case keysElsewhere(Handle)
     }
 
-    /// Whether the directory says that it knows nobody of that name: the handle is misspelt, or they have no account yet.
+    /// Whether the directory says that it does not know the handle: it is misspelt, or the person has no account yet.
     public var isUnknownHandle: Bool {
         switch self {
         case .client(.refused(.notFound, _)), .client(.notRegistered): true
@@ -109,7 +111,7 @@ public enum SignetError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whose fault it is.
+    /// The error family, which says who is at fault.
     public var family: ErrorFamily {
         switch self {
         case .noAccount, .isTaken, .profile, .address, .stranger, .changed, .quorumWeakened, .evidenceHeld,
@@ -128,13 +130,13 @@ public enum SignetError: Error, Hashable, Sendable {
     }
 }
 
-/// A change of somebody's devices or identity that waits for the user's word.
+/// A change of a person's devices or identity that waits for the user's approval.
 public struct KeyChange: Hashable, Sendable {
-    /// Whose.
+    /// The person's handle.
     public let handle: Handle
-    /// What is other than the user accepted.
+    /// How the keys differ from those that the user accepted.
     public let change: PeerKeyChange
-    /// Which change, so that ``Account/accept(_:)`` accepts the one that was shown and no other.
+    /// Identifies the change, so that ``Account/accept(_:)`` accepts the one that was shown and no other.
     let stateHash: [UInt8]
 
     init(_ verdict: LookupVerdict, _ change: PeerKeyChange) {
@@ -143,7 +145,7 @@ public struct KeyChange: Hashable, Sendable {
 }
 
 extension SealedMessageError {
-    /// Whether the message was not sealed; else it came so.
+    /// Whether sealing a message failed; otherwise the failure concerns a received message.
     var isOfTheCaller: Bool {
         switch self {
         case .invalidContext, .tooLong, .invalidRecipients, .unusableKey, .signingFailed: true

@@ -4,13 +4,13 @@ public import KeyTransparency
 public import Signet
 import SignetClient
 
-/// Calls with verified people. They are in a library of their own: frames are sealed with libcrypto on Linux, which an app that does not
-/// call has no use for.
+/// Calls with verified people. They are in a separate library: frames are sealed with libcrypto on Linux, which an app without
+/// calls does not need.
 extension Account {
-    /// The trust check before a call: looks everybody up, verifies, and compares with what was accepted. The user's own other devices
-    /// belong to the call as well.
+    /// The trust check before a call: looks each person up, verifies the answer, and compares it with what was accepted. The
+    /// user's own other devices belong to the call as well.
     ///
-    /// - Throws: ``CallFailure``: no call then, and nobody has been told of one. Once the user has accepted a
+    /// - Throws: ``CallFailure``: there is no call then, and no one has been told of one. Once the user has accepted a
     ///   ``CallFailure/changed(_:)``, the check is made again.
     public func peopleForCall(_ people: [Handle]) async throws(CallFailure) -> CallPeople {
         do throws(CallTrustError) { return try await home.client.peopleForCall(people) } catch {
@@ -26,12 +26,12 @@ extension Account {
         }
     }
 
-    /// Starts a call with this device as its host, and rings every device of these people unless it is to be silent. Everybody else is
-    /// kept out, and nothing is sent while somebody else is in.
+    /// Starts a call with this device as its host, and rings every device of these people unless the call is to be silent. All
+    /// other people are kept out, and nothing is sent while anyone else is in the call.
     ///
     /// - Parameters:
-    ///   - people: whom ``peopleForCall(_:)`` has let through.
-    ///   - time: how long to ring, 5 to 120 seconds; nil rings nobody. ``CallNotice/rung(_:_:)`` says what came of it.
+    ///   - people: the people whom ``peopleForCall(_:)`` accepted.
+    ///   - time: how long to ring, 5 to 120 seconds; nil does not ring. ``CallNotice/rung(_:_:)`` reports the outcome.
     /// - Throws: ``CallFailure``.
     public func call(
         _ people: CallPeople, ringingFor time: Duration? = .seconds(45)
@@ -42,7 +42,7 @@ extension Account {
         return call
     }
 
-    /// Joins a call: one that rang and was accepted, or whose name the user was told.
+    /// Joins a call that rang and was accepted, or whose ID the user was told.
     ///
     /// - Throws: ``CallFailure``.
     public func join(_ call: CallID, with people: CallPeople) async throws(CallFailure) -> GroupCall {
@@ -51,10 +51,11 @@ extension Account {
         return call
     }
 
-    /// Accepts a call that rings, and enters it. The listener that heard it is closed: while a call lasts, the call hears of others that
-    /// ring, as ``CallNotice/rang(_:)``.
+    /// Accepts a ringing call, and enters it. The listener that received it is closed; while the call lasts, the call reports
+    /// other ringing calls as ``CallNotice/rang(_:)``.
     ///
-    /// - Throws: ``CallFailure``; a change of somebody's keys, before anything is answered: it rings on.
+    /// - Throws: ``CallFailure``. If a person's keys have changed, it throws before anything is answered, and the call keeps
+    ///   ringing.
     public func accept(_ incoming: IncomingCall, from listener: RingListener) async throws(CallFailure) -> GroupCall {
         let people = try await peopleForCall(incoming.people)
         await listener.answer(.accept, to: incoming)
@@ -62,8 +63,8 @@ extension Account {
         return try await join(incoming.ring.callID, with: people)
     }
 
-    /// Waits for people whom the user has added or accepted to ring; of anybody else's rings nothing is told. Who calls is looked up and
-    /// verified before. ``RingListener/events`` are what happens.
+    /// Waits for rings from people whom the user has added or accepted; rings from other people are not reported. The caller is
+    /// looked up and verified first. ``RingListener/events`` are the events.
     ///
     /// - Throws: ``CallFailure``.
     public func incomingCalls() async throws(CallFailure) -> RingListener {
@@ -80,7 +81,7 @@ extension Account {
 
     // MARK: Inside
 
-    /// Enters a call, in which this device takes part when it starts or joins.
+    /// Enters a call that this device starts or joins.
     package func enterCall(
         _ act: CallAct? = nil, with people: CallPeople, suffering faults: CallFaults = CallFaults()
     ) async throws(CallFailure) -> GroupCall {
@@ -92,7 +93,8 @@ extension Account {
         } catch { throw .entry(error) }
     }
 
-    /// The judge of this device's rings, with what the home folder remembers of them. A file that cannot be read has remembered nothing.
+    /// The judge of this device's rings, with the memory that the home folder holds. If the file cannot be read, the memory is
+    /// empty.
     package nonisolated func ringJudge(
         in home: OpenHome, isBusy: Bool
     ) throws(CallEntryError) -> RingJudge {
@@ -107,7 +109,7 @@ extension Account {
 
     private func ringJudge(isBusy: Bool) throws(CallEntryError) -> RingJudge { try ringJudge(in: home, isBusy: isBusy) }
 
-    /// Goes on under the directory's new keys, if their change is what a refusal came from.
+    /// Continues under the directory's new keys, if their change caused a refusal.
     private func follow(_ refusal: ClientError, orElse failure: CallFailure) async throws(CallFailure) {
         let moved: OpenHome?
         do { moved = try await home.caughtUp(after: refusal) } catch { throw .account(error) }
@@ -115,7 +117,7 @@ extension Account {
         move(to: moved)
     }
 
-    /// What has changed of somebody, for the user to decide about.
+    /// What has changed about a person, for the user to decide on.
     private func change(of handle: Handle) async throws(CallFailure) -> CallFailure {
         do throws(SignetError) {
             guard let change = try await keyChange(of: handle) else { return .trust(.changed(handle)) }

@@ -5,15 +5,16 @@ import SignetClient
 
 /// Why there is no call.
 ///
-/// Security: the description names the case. It has no handle, no key and nothing of what a server sent.
+/// Security: the description names the case. It contains no handle, no key and nothing that a server sent.
 public enum CallFailure: Error, Hashable, Sendable {
-    /// Somebody's keys are not those that the user accepted: show the change, and ask. Once it is accepted, the call is tried again.
+    /// A person's keys differ from those that the user accepted: show the change, and ask. Once it is accepted, the call is
+    /// tried again.
     case changed(KeyChange)
-    /// Somebody cannot be called. Nobody has been told of a call.
+    /// A person cannot be called. No one has been told of a call.
     case trust(CallTrustError)
-    /// The call was not entered.
+    /// The call could not be entered.
     case entry(CallEntryError)
-    /// The account.
+    /// The account failed.
     case account(SignetError)
 }
 
@@ -21,7 +22,7 @@ extension CallFailure: CustomStringConvertible {
     /// What happened, and what to do about it, in one line.
     public var description: String { "\(explanation.what) \(explanation.remedy)" }
 
-    /// For the user.
+    /// The explanation for the user.
     public var explanation: Explanation {
         switch self {
         case .changed(let change): SignetError.changed(change).explanation

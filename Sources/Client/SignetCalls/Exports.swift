@@ -1,4 +1,4 @@
-// An app that calls imports SignetCalls beside Signet, and has the names that its functions take and return.
+// An app with calls imports SignetCalls in addition to Signet, and gets the names that its functions take and return.
 @_exported public import CallClient
 @_exported public import CallSignalling
 @_exported public import SignalClient

@@ -4,18 +4,19 @@ public import SealedMessages
 import SealedNotes
 import SignetClient
 
-/// Messages between verified people, over whatever carries an app's bytes.
+/// Messages between verified people. The app chooses the transport.
 extension Account {
-    /// Seals a body for people and for the user's own devices, signed by this device. Their keys are verified first: nothing is sealed
-    /// for somebody whose keys have changed without the user's word.
+    /// Seals a body for people and for the user's own devices, signed by this device. The recipients' keys are verified first:
+    /// nothing is sealed for a person whose keys have changed without the user's approval.
     ///
     /// - Parameters:
-    ///   - context: what the message is for, such as `com.example.chat`, 1 to 255 bytes. It opens for nothing else.
-    /// - Returns: the message, for the app to send: `SealedMessage.encoded` are its bytes.
+    ///   - context: the purpose of the message, such as `com.example.chat`, 1 to 255 bytes. The message does not open for any
+    ///     other context.
+    /// - Returns: the message, for the app to send; `SealedMessage.encoded` gives its bytes.
     /// - Throws: ``SignetError``.
     ///
-    /// Security: the message is signed, so that a recipient can show others who wrote it. It is sealed to the keys that devices have as
-    /// long as they are used: whoever takes a device opens what was sealed to it before.
+    /// Security: the message is signed, so that a recipient can show others who wrote it. It is sealed to keys that a device
+    /// keeps for as long as it is used: an attacker who takes over a device can open what was sealed to it before.
     public func seal(
         _ body: some Sequence<UInt8>, to people: [Handle], for context: String
     ) async throws(SignetError) -> SealedMessage {
@@ -28,9 +29,9 @@ extension Account {
         } catch { throw .message(error) }
     }
 
-    /// Opens a message that came, and verifies who sealed it.
+    /// Opens a received message, and verifies who sealed it.
     ///
-    /// - Parameter context: what it has to be for.
+    /// - Parameter context: the context that the message must have.
     /// - Throws: ``SignetError``: ``SignetError/message(_:)`` names the check that failed; ``SignetError/stranger(_:)``;
     ///   ``SignetError/changed(_:)`` when it comes from a device that the user has not accepted.
     public func open(
@@ -44,8 +45,8 @@ extension Account {
         do { return try unverified.verified(by: keys) } catch { throw .message(error) }
     }
 
-    /// The devices of somebody that a message may come from. Of a person whose devices have changed these are those that the user
-    /// accepted and that the log still has.
+    /// The devices of a sender from which a message may come. If a person's devices have changed, these are the devices that
+    /// the user accepted and that the log still has.
     private func authorKeys(of sender: Author) async throws(SignetError) -> AuthorKeys {
         if let contact = knownContact(sender.handle) { return contact.authorKeys }
         let verdict = try await verdict(sender.handle)

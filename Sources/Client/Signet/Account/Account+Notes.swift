@@ -3,11 +3,11 @@ import SignetAPI
 public import SignetClient
 
 extension Account {
-    /// Does something of the notes'. They are opened at the first use. A change of the directory's keys is followed on the way, and
-    /// reported; what else uses the notes at that moment fails, and can be done again.
+    /// Runs an operation on the notes, which are opened at the first use. A change of the directory's keys is followed during
+    /// the operation and reported. Other operations on the notes that are running at that moment fail and can be repeated.
     ///
-    /// - Parameter body: done once more from its beginning after such a change: what writes and what syncs are two calls, or a note is
-    ///   written twice.
+    /// - Parameter body: run again from its beginning after such a change. Write and sync in two separate calls; otherwise a
+    ///   note may be written twice.
     /// - Throws: ``SignetError``.
     public func notes<Value: Sendable>(
         _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
@@ -34,8 +34,8 @@ extension Account {
         do throws(NotesError) { return try await body(try await book(isRefused: true)) } catch { throw .notes(error) }
     }
 
-    /// The account's key to notes is fetched, or made, before the first use: nothing could be written without it. Without a network the
-    /// notes that are here can be read. Whoever comes meanwhile waits for it.
+    /// Fetches or makes the account's key to the notes before the first use, because nothing can be written without it. Without
+    /// a network, the notes that are already here can be read. Concurrent callers wait for the result.
     private func begin(_ book: NoteBook<SQLiteStore>) async throws(NotesError) {
         let beginning: Task<NotesError?, Never>
         if let notesBeginning, notesBeginning.of == ObjectIdentifier(book) {
@@ -57,8 +57,8 @@ extension Account {
         return nil
     }
 
-    /// One book at a time has the file: whoever comes while it is being opened waits for it. Under another directory file it is opened
-    /// again, once nobody is using it or the directory has refused the one before.
+    /// Only one book at a time has the file open; concurrent callers wait while it is being opened. Under another directory
+    /// file it is opened again, once it is no longer in use or the directory has refused the previous one.
     private func book(isRefused: Bool = false) async throws(NotesError) -> NoteBook<SQLiteStore> {
         let isCurrent = profileOfNotes == home.profile
         let opening =
@@ -89,14 +89,14 @@ extension Account {
 }
 
 extension Result<OpenNotes, NotesError> {
-    /// What was written is on the disk before: a file that does not close loses nothing.
+    /// Everything written is already on the disk: a file that fails to close loses nothing.
     fileprivate func close() {
         guard case .success(let open) = self else { return }
         try? open.store.close()
     }
 }
 
-/// A book of notes and the file that it is in.
+/// A book of notes and the file that holds it.
 struct OpenNotes: Sendable {
     let book: NoteBook<SQLiteStore>
     let store: NotesStore

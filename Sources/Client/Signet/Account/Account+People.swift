@@ -4,15 +4,15 @@ import SealedNotes
 import SignetAPI
 public import SignetClient
 
-/// Somebody whose keys were verified and are those that the user accepted. Only ``Account`` makes one.
+/// A person whose keys were verified and are the ones that the user accepted. Only ``Account`` makes one.
 public struct Contact: Hashable, Sendable {
-    /// Who.
+    /// The person's handle.
     public let handle: Handle
-    /// How many devices they have.
+    /// The number of the person's devices.
     public let deviceCount: Int
-    /// Whether nothing was known of them before, so that there was nothing to compare the answer with.
+    /// Whether nothing was known about the person before, so that there was nothing to compare the answer with.
     public let isFirstContact: Bool
-    /// Whether the user compared their identity key, in person or on a call: ``Account/identities(with:)``.
+    /// Whether the user compared the person's identity key, in person or on a call: ``Account/identities(with:)``.
     public let comparison: ComparisonState
 
     let recipients: [WrapRecipient]
@@ -20,10 +20,10 @@ public struct Contact: Hashable, Sendable {
 }
 
 extension Account {
-    /// How long a verified answer about somebody is used again, in seconds.
+    /// How long a verified answer about a person is reused, in seconds.
     static let freshness: UInt64 = 30
 
-    /// Asks somebody to be a contact, verifies their keys and pins them.
+    /// Asks a person to be a contact, verifies their keys and pins them.
     ///
     /// - Throws: ``SignetError``.
     public func add(_ handle: Handle) async throws(SignetError) -> Contact {
@@ -32,7 +32,7 @@ extension Account {
         }
     }
 
-    /// Agrees to be a contact of somebody who asked, verifies their keys and pins them.
+    /// Accepts a person's request to be a contact, verifies their keys and pins them.
     ///
     /// - Throws: ``SignetError``.
     public func accept(_ handle: Handle) async throws(SignetError) -> Contact {
@@ -41,7 +41,8 @@ extension Account {
         }
     }
 
-    /// Who has asked to be a contact and waits for an answer. Nothing in the list is proven; accepting demands their signature.
+    /// The people who have asked to be a contact and wait for an answer. Nothing in the list is proven; accepting a request
+    /// requires the person's signature.
     ///
     /// - Throws: ``SignetError``.
     public func requests() async throws(SignetError) -> [Handle] {
@@ -50,17 +51,17 @@ extension Account {
         return friends.filter { $0.1 == .invited }.map(\.0)
     }
 
-    /// Looks somebody up, verifies every byte of the answer, and compares it with what was accepted.
+    /// Looks a person up, verifies every byte of the answer, and compares it with what was accepted.
     ///
-    /// - Throws: ``SignetError``: ``SignetError/stranger(_:)`` of nobody whom the user added; ``SignetError/changed(_:)``;
-    ///   ``SignetError/contradicted(_:_:)``.
+    /// - Throws: ``SignetError``: ``SignetError/stranger(_:)`` if the user has not added the person;
+    ///   ``SignetError/changed(_:)``; ``SignetError/contradicted(_:_:)``.
     public func contact(_ handle: Handle) async throws(SignetError) -> Contact {
         if let contact = knownContact(handle) { return contact }
         return try await contact(try await verdict(handle))
     }
 
-    /// Accepts a change of somebody's devices or identity, after the user has said so. The log must still show the very change that the
-    /// user saw.
+    /// Accepts a change of a person's devices or identity, after the user has approved it. The log must still show exactly the
+    /// change that the user saw.
     ///
     /// - Throws: ``SignetError``.
     public func accept(_ change: KeyChange) async throws(SignetError) -> Contact {
@@ -71,7 +72,8 @@ extension Account {
         return try await contact(verdict)
     }
 
-    /// The numbers and codes to compare with somebody, in person or on a call on which they are known by their voice.
+    /// The numbers and codes for comparing identities with a person, in person or on a call on which the user recognises their
+    /// voice.
     ///
     /// - Throws: ``SignetError``.
     public func identities(with handle: Handle) async throws(SignetError) -> ComparedIdentities {
@@ -84,7 +86,7 @@ extension Account {
         known[handle].flatMap { surroundings.now() < $0.time + Self.freshness ? $0.contact : nil }
     }
 
-    /// What has changed of somebody, or of the user's own account; nil if it is as it was accepted.
+    /// What has changed about a person, or about the user's own account; nil if everything is as it was accepted.
     package func keyChange(of handle: Handle) async throws(SignetError) -> KeyChange? {
         let verdict = try await verdict(handle)
         guard case .changed(let change) = verdict.outcome else { return nil }
@@ -128,7 +130,7 @@ extension Account {
 }
 
 extension Handle {
-    /// A handle as a person types it, such as `alice@example.org`.
+    /// A handle as a user types it, such as `alice@example.org`.
     ///
     /// - Throws: `HandleError`.
     public init(_ text: String) throws(HandleError) { try self.init(typed: Array(text.utf8)) }

@@ -4,39 +4,39 @@ import SealedNotes
 public import SignetAPI
 public import SignetClient
 
-/// A person's account on one device: finds people and verifies their keys, seals to them and opens what they sealed, and watches
-/// over the account while it is open.
+/// A user's account on one device. It finds people and verifies their keys, seals messages to them and opens the messages that
+/// they sealed, and watches over the account while it is open.
 ///
-/// What keeps the user safe needs no call: the directory's answers are verified and remembered, a change of its keys is followed if it
-/// weakens nothing, and the log is looked at daily for what this device did not do. What was found is in ``events``, which an app reads
-/// and shows.
+/// The checks that keep the user safe need no call. The directory's answers are verified and remembered. A change of the
+/// directory's keys is followed if it weakens nothing. The log is checked daily for changes that this device did not make.
+/// Findings arrive in ``events``, which an app reads and shows.
 public actor Account {
-    /// Whose it is.
+    /// The account's handle.
     public nonisolated let handle: Handle
-    /// What the user has to know, for one reader. Nothing is dropped while nobody reads.
+    /// What the user has to know. The stream has one reader; events are kept until they are read.
     public nonisolated let events: AsyncStream<AccountEvent>
-    /// What the account is in. Another value after a change of the directory's keys.
+    /// The account's open home folder. A change of the directory's keys replaces it.
     public private(set) var home: OpenHome
 
     package nonisolated let secrets: DeviceSecrets
     let device: DeviceAgreementKeys
     let surroundings: Surroundings
-    /// People whose keys were verified a moment ago.
+    /// People whose keys were verified recently.
     var known: [Handle: (contact: Contact, time: UInt64)] = [:]
     /// The notes, open or being opened.
     var openNotes: Task<Result<OpenNotes, NotesError>, Never>?
-    /// The directory file under which they were opened.
+    /// The directory file under which the notes were opened.
     var profileOfNotes: DirectoryProfile?
-    /// Fetches or makes the key with which the book is written.
+    /// Fetches or makes the key that the book needs for writing.
     var notesBeginning: (of: ObjectIdentifier, task: Task<NotesError?, Never>)?
-    /// How many calls use them now.
+    /// How many calls are using the notes now.
     var notesUseCount = 0
     private let report: AsyncStream<AccountEvent>.Continuation
     private var watching: Task<Void, Never>?
 
-    /// Opens an account that is there.
+    /// Opens an existing account.
     ///
-    /// - Throws: ``SignetError``: of the home folder.
+    /// - Throws: ``SignetError`` about the home folder.
     public static func open(
         in folder: HomeFolder, passphrase: SecretBytes, surroundings: Surroundings = .system
     ) async throws(SignetError) -> Account {
@@ -45,12 +45,13 @@ public actor Account {
         return try await Account(home, try AccountBeginning.open(keystore, in: folder, with: passphrase))
     }
 
-    /// Registers a new account, with this device as its first, and verifies that the log has it. Interrupted, it is simply called again.
+    /// Registers a new account, with this device as its first, and verifies that the log has it. After an interruption, call it
+    /// again.
     ///
     /// - Parameters:
-    ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
-    ///   - passphrase: what the keys are sealed under; refused when it is guessed too soon.
-    ///   - place: what is to hold a part of the keys that the home folder lacks: a TPM, a keyring; nil for none.
+    ///   - profile: the directory file, which the user received over a channel that the directory's server does not control.
+    ///   - passphrase: the passphrase under which the keys are sealed; refused if it could be guessed too soon.
+    ///   - place: the place that holds a part of the keys outside the home folder, such as a TPM or a keyring; nil for none.
     /// - Throws: ``SignetError``.
     public static func create(
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
@@ -78,7 +79,7 @@ public actor Account {
         } catch let error as SignetError { throw error } catch { throw .client(.keystore(.keysDoNotFit)) }
     }
 
-    /// - Parameter isWatching: whether the log is looked at while the account is open; else whoever opens it calls ``look()``.
+    /// - Parameter isWatching: whether the log is checked while the account is open; otherwise the caller calls ``look()``.
     package init(_ home: OpenHome, _ secrets: DeviceSecrets, isWatching: Bool = true) async throws(SignetError) {
         self.home = home
         self.secrets = secrets
@@ -100,15 +101,15 @@ public actor Account {
         report.finish()
     }
 
-    /// Ends the watch and the events, and closes the notes.
+    /// Stops the watch and the events, and closes the notes.
     public func close() async {
         watching?.cancel()
         report.finish()
         await closeNotes()
     }
 
-    /// Looks now at what is looked at daily, if it is due, and reports what was found. New keys of the directory are followed as by any
-    /// call, and pins that were kept, by this look or by another program, are those of the next connections.
+    /// Runs the daily checks now if they are due, and reports the findings. New keys of the directory are followed as in any
+    /// other call. Pins that were stored by these checks or by another program apply to the next connections.
     public func look() async {
         var findings = await home.check()
         if let moved = await caughtUp(after: findings) {
@@ -120,7 +121,8 @@ public actor Account {
         move(to: kept)
     }
 
-    /// The home under the directory's new keys, if they are why a look was refused, and nothing needs the user's word.
+    /// The home under the directory's new keys, if the new keys are why a check was refused and the user's approval is not
+    /// needed.
     private func caughtUp(after findings: [WatchFinding]) async -> OpenHome? {
         for case .refused(_, let error) in findings {
             if let moved = try? await home.caughtUp(after: error) { return moved }
@@ -128,7 +130,7 @@ public actor Account {
         return nil
     }
 
-    /// Does something of the client's. A change of the directory's keys is followed on the way, and reported.
+    /// Runs an operation of the client. A change of the directory's keys is followed during the operation and reported.
     func run<Value: Sendable>(
         _ body: @Sendable (Client<SQLiteStore>) async throws(ClientError) -> Value
     ) async throws(SignetError) -> Value {
@@ -141,7 +143,7 @@ public actor Account {
 
     func tell(_ event: AccountEvent) { report.yield(event) }
 
-    /// Goes on in a home whose directory file was replaced.
+    /// Continues in a home whose directory file was replaced.
     package func move(to home: OpenHome) {
         guard home.profile != self.home.profile else { return }
         let hasNewKeys = home.profile.trust != self.home.profile.trust
@@ -151,12 +153,12 @@ public actor Account {
     }
 }
 
-/// What an app shows its user.
+/// Something that an app shows its user.
 public enum AccountEvent: Hashable, Sendable {
-    /// A look at the log found something.
+    /// A check of the log found something.
     case found(WatchFinding)
-    /// The directory has new keys. Their change was in its log, cosigned by the quorum of before, and was followed.
+    /// The directory has new keys. The change was in its log, cosigned by the previous quorum, and was followed.
     case directoryKeysChanged
-    /// Guardians do not guard yet what was made just now, for this reason; looking at them tries again.
+    /// Keys that were just made are not guarded yet, for this reason. Looking at the guardians tries again.
     case guardiansBehind(SignetError)
 }

@@ -2,25 +2,26 @@ public import KeyTransparency
 public import SignetAPI
 public import SignetClient
 
-/// A home folder in which an account, or a further device of one, is being made. Its keys are on the disk before anything is sent, so
-/// that an interruption loses nothing: beginning again goes on with the same keys.
+/// A home folder in which an account, or another device of an account, is being made. Its keys are on the disk before anything
+/// is sent, so that an interruption loses nothing: beginning again continues with the same keys.
 public struct AccountBeginning: Sendable {
     /// The home.
     public let home: OpenHome
-    /// The device's keys, open.
+    /// The device's keys, opened.
     public let secrets: DeviceSecrets
-    /// Whether the keys were made just now.
+    /// Whether the keys have just been made.
     public let isNew: Bool
     private let lock: HomeLock
 
-    /// Makes the keys, or opens those of an interrupted beginning.
+    /// Makes the keys, or opens the keys of an interrupted beginning.
     ///
     /// - Parameters:
-    ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
+    ///   - profile: the directory file, which the user received over a channel that the directory's server does not control.
     ///   - withIdentity: whether this is the account's first device.
-    ///   - place: what is to hold a part of the keystore; nil: nothing, or what holds a part of the keys that are there.
-    ///   - passphrase: gives the passphrase: a new one, or that of the keys that are there.
-    /// - Throws: ``SignetError``, and whatever `passphrase` throws.
+    ///   - place: the place that is to hold a part of the keystore; nil for no place, or for the place that holds a part of
+    ///     existing keys.
+    ///   - passphrase: returns the passphrase: a new one, or that of the existing keys.
+    /// - Throws: ``SignetError``, and any error that `passphrase` throws.
     public init(
         of handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, withIdentity: Bool = true,
         keysAt place: KeystorePlaceKind? = nil, surroundings: Surroundings = .system,
@@ -56,7 +57,8 @@ public struct AccountBeginning: Sendable {
 
     /// Registers the account, and verifies that the log has it.
     ///
-    /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` when that was done before; ``SignetError/handleTaken(keystore:directory:)``.
+    /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` if the account was registered here before;
+    ///   ``SignetError/handleTaken(keystore:directory:)``.
     public func register() async throws(SignetError) -> LookupVerdict {
         let handle = secrets.handle
         let (isThere, home) = try await home.run { client throws(ClientError) in
@@ -71,8 +73,8 @@ public struct AccountBeginning: Sendable {
         }
     }
 
-    /// The folder is free for another handle, and the keys are still there: a refusal proves nothing, and the directory might log the
-    /// account after all.
+    /// Frees the folder for another handle but keeps the keys: a refusal proves nothing, and the directory might still log the
+    /// account.
     private func setAside() -> SignetError {
         do {
             let (keystore, directory) = try home.folder.setAsideRefused()
@@ -90,7 +92,7 @@ public struct AccountBeginning: Sendable {
         return lock
     }
 
-    /// Only what was begun here is gone on with.
+    /// Only a beginning of the same account is continued.
     private static func check(
         _ home: OpenHome, _ keystore: Keystore, _ handle: Handle, _ profile: DirectoryProfile, withIdentity: Bool,
         _ place: KeystorePlaceKind?

@@ -2,30 +2,30 @@ public import DeviceIdentity
 import DeviceKeystores
 public import SignetClient
 
-/// Asks the user for the passphrase, and names what it is for. Nil: they closed the question.
+/// Asks the user for the passphrase, and says what it is for. Nil means that the user cancelled the prompt.
 public typealias PassphraseQuestion = @Sendable (PresenceAction) async -> SecretBytes?
 
-/// The user's approval of one action, given with the passphrase. It cannot be copied, and what is approved uses it up.
+/// The user's approval of one action, given with the passphrase. It cannot be copied, and the approved action consumes it.
 ///
-/// Security: only ``OpenHome/approval(of:asking:)`` makes one, after the user answered a question that named the action. What it is used
-/// for has to be that action, in the account whose passphrase it was.
+/// Security: only ``OpenHome/approval(of:asking:)`` makes one, after the user answered a prompt that named the action. It is
+/// valid only for that action, in the account whose passphrase was given.
 public struct Approval: ~Copyable, Sendable {
-    /// The account's keys, which the passphrase opened.
+    /// The account's keys, opened with the passphrase.
     package let secrets: DeviceSecrets
-    /// Opens what else is under it: the keys to sites.
+    /// Opens other data that is sealed under it, such as the keys to sites.
     package let passphrase: SecretBytes
     let grant: PresenceGrant
 
-    /// What the user agreed to.
+    /// The action that the user approved.
     public var action: PresenceAction { grant.action }
 
-    /// The grant alone.
+    /// The grant without the keys.
     package consuming func takeGrant() -> PresenceGrant { grant }
 }
 
 extension OpenHome {
-    /// Asks the user for an action, by its name. Wrong answers are remembered, and after five of them each costs a longer wait: starting
-    /// the program again makes guessing no cheaper.
+    /// Asks the user to approve an action, by its name. Wrong answers are remembered. After five of them, each further one
+    /// costs a longer wait; restarting the program does not make guessing cheaper.
     ///
     /// - Throws: ``SignetError``: ``SignetError/noAccount(folder:)``, ``SignetError/presence(_:)``, ``SignetError/keystore(_:path:)``.
     public func approval(
@@ -75,7 +75,7 @@ private actor PassphrasePresence: Presence {
 }
 
 extension Account {
-    /// Asks the user for an action, by its name; see ``OpenHome/approval(of:asking:)``.
+    /// Asks the user to approve an action, by its name; see ``OpenHome/approval(of:asking:)``.
     ///
     /// - Throws: ``SignetError``.
     public func approval(
@@ -84,7 +84,7 @@ extension Account {
         try await home.approval(of: action, asking: question)
     }
 
-    /// An approval is good for what it names, in this account.
+    /// Checks that an approval is for this action, in this account.
     func check(_ approval: borrowing Approval, is action: PresenceAction) throws(SignetError) {
         guard approval.action == action, approval.secrets.keys == secrets.keys else {
             throw .presence(.unanswered(.notAsked))
@@ -93,6 +93,6 @@ extension Account {
 }
 
 extension HomeFolder {
-    /// Wrong passphrases in a row, and until when none is asked for.
+    /// The number of wrong passphrases in a row, and the time until which none is asked for.
     public var presence: DurableFile { DurableFile(path: path + "/presence") }
 }

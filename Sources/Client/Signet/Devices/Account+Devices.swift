@@ -2,22 +2,24 @@ import NotesClient
 import SignetClient
 
 extension Account {
-    /// The devices that the log holds for the user.
+    /// The user's devices that the log lists.
     ///
-    /// - Throws: ``SignetError``. An account that is not as this device left it is none: see ``OwnAccount/alarm``.
+    /// - Throws: ``SignetError``. An account that differs from the state in which this device left it does not throw: see
+    ///   ``OwnAccount/alarm``.
     public func devices() async throws(SignetError) -> OwnAccount {
         let (account, home) = try await home.ownAccount()
         move(to: home)
         return account
     }
 
-    /// Takes from a device the right to speak for the account; then gives the user's notes keys that it does not know, and has guardians
-    /// guard these. What the device could read before, it keeps. What becomes of the notes stops nothing: the device goes in any case.
+    /// Revokes a device's right to act for the account. Then it gives the user's notes keys that the device does not know, and
+    /// has the guardians guard these. The device keeps what it could read before. A failure with the notes does not prevent the
+    /// revocation.
     ///
     /// - Parameters:
-    ///   - isKeepingKeys: whether notes keep their keys: the device was not lost, and nothing is left on it.
+    ///   - isKeepingKeys: whether the notes keep their keys, because the device was not lost and no data is left on it.
     ///   - approval: of ``PresenceAction/revokeDevice(_:)`` with the same number.
-    /// - Throws: ``SignetError``: nothing was revoked; or the account is not as this device left it.
+    /// - Throws: ``SignetError`` if nothing was revoked, or if the account is not in the state in which this device left it.
     public func revoke(
         _ number: UInt16, isKeepingKeys: Bool = false, _ approval: consuming Approval
     ) async throws(SignetError) -> Revocation {
@@ -44,12 +46,12 @@ extension Account {
         case none
         /// This device has their keys.
         case here
-        /// Other devices do, or a password or a recovery key.
+        /// Only other devices, a password or a recovery key have them.
         case elsewhere
         case failed(SignetError)
     }
 
-    /// Has the notes remember that the device goes, so that whatever interrupts the rest, the next sync does it.
+    /// Records in the notes that the device is being revoked, so that the next sync completes the rest after an interruption.
     private func prepareNotes(for number: UInt16, _ isKeepingKeys: Bool) async -> NotesPlace {
         do throws(SignetError) {
             return try await storedNotes { book throws(NotesError) in
@@ -71,27 +73,28 @@ extension Account {
     }
 }
 
-/// A device that no longer speaks for the account.
+/// A device that no longer acts for the account.
 public struct Revocation: Sendable {
-    /// The account without it.
+    /// The account without the device.
     public let account: OwnAccount
-    /// What became of the user's notes.
+    /// The result for the user's notes.
     public let notes: RevokedNotes
 }
 
-/// What became of the user's notes when a device was revoked. The device itself is out of the account in each case.
+/// The result for the user's notes after a device was revoked. The device itself is removed from the account in every case.
 public enum RevokedNotes: Sendable {
-    /// The account has none.
+    /// The account has no notes.
     case none
-    /// So many notes of the user's own have keys that the device does not know. A notes password and a recovery key on paper ended with
-    /// the old ones.
+    /// This many of the user's own notes have keys that the device does not know. The notes password and the paper recovery key
+    /// became invalid together with the old keys.
     case rekeyed(Int)
-    /// They keep their keys, as was asked.
+    /// The notes keep their keys, as requested.
     case kept
-    /// The device knows their keys still, and this one does not have them: the user rotates them on a device that does.
+    /// The device still knows the notes' keys, and this device does not have them: the user rotates them on a device that does.
     case elsewhere
-    /// The device knows their keys still, for the notes could not be reached before: rotating gives them others.
+    /// The device still knows the notes' keys, because the notes could not be reached before the revocation. Rotating replaces
+    /// the keys.
     case notPrepared(SignetError)
-    /// The device knows their keys still, and what it wrote was perhaps not fetched: the next sync goes on.
+    /// The device still knows the notes' keys, and its last changes may not have been fetched. The next sync continues.
     case notSettled(SignetError)
 }

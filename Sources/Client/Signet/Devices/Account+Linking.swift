@@ -3,15 +3,16 @@ public import KeyTransparency
 public import SignetAPI
 public import SignetClient
 
-/// A further device of an account: the user carries its card to a device that holds the identity, and types on each of the two the digits
-/// that the other one shows.
+/// Linking another device to an account: the user transfers its card to a device that holds the identity, and types on each of
+/// the two devices the digits that the other one shows.
 extension Account {
-    /// On the new device: makes its keys, and its card. Interrupted, it is called again, and makes another card for the same keys.
+    /// On the new device: makes its keys and its card. After an interruption, call it again; it makes another card for the same
+    /// keys.
     ///
     /// - Parameters:
-    ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
-    ///   - passphrase: what the keys are sealed under; refused when it is guessed too soon.
-    ///   - place: what is to hold a part of the keys that the home folder lacks; nil for none.
+    ///   - profile: the directory file, which the user received over a channel that the directory's server does not control.
+    ///   - passphrase: the passphrase under which the keys are sealed; refused if it could be guessed too soon.
+    ///   - place: the place that holds a part of the keys outside the home folder; nil for none.
     /// - Throws: ``SignetError``.
     public static func makeCard(
         for handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
@@ -20,10 +21,10 @@ extension Account {
         try await begin(handle, profile, folder, withIdentity: false, place, passphrase, surroundings).card()
     }
 
-    /// On the new device, once the other one has added it: accepts the account, and opens it.
+    /// On the new device, after the other device has added it: accepts the account, and opens it.
     ///
     /// - Parameter code: the digits that the other device shows, as the user typed them here.
-    /// - Throws: ``SignetError``: ``SignetError/otherAccount``: nothing was accepted.
+    /// - Throws: ``SignetError``: with ``SignetError/otherAccount``, nothing was accepted.
     public static func join(
         in folder: HomeFolder, passphrase: SecretBytes, typed code: String, surroundings: Surroundings = .system
     ) async throws(SignetError) -> Account {
@@ -40,11 +41,11 @@ extension Account {
         try home.card(bytes).compared(typed: code)
     }
 
-    /// Adds a new device to the account, and verifies that the log has it. One that is in the account already stays as it is, and its
-    /// digits are shown again.
+    /// Adds a new device to the account, and verifies that the log has it. A device that is already in the account is left
+    /// unchanged, and its digits are shown again.
     ///
     /// - Parameter approval: of ``PresenceAction/linkDevice``.
-    /// - Throws: ``SignetError``: nothing was added; or the account is not as this device left it.
+    /// - Throws: ``SignetError`` if nothing was added, or if the account is not in the state in which this device left it.
     public func link(
         _ card: ComparedCard, _ approval: consuming Approval
     ) async throws(SignetError) -> LinkedDevice {

@@ -3,14 +3,15 @@ import KeyTransparency
 import SignetAPI
 import SignetClient
 
-/// The card of a new device as it came. Whether somebody changed it on the way, only the user can tell.
+/// The card of a new device as it was received. Only the user can tell whether it was changed in transit.
 public struct CarriedCard: Sendable {
     let card: LinkCard
     let home: OpenHome
 
-    /// Compares it with what the user typed. The digits are not shown, so that nobody says yes without looking.
+    /// Compares the card with what the user typed. The expected digits are not shown, so that the user cannot confirm without
+    /// looking.
     ///
-    /// - Parameter code: the digits that the new device shows, with whatever spaces.
+    /// - Parameter code: the digits that the new device shows, with any spaces.
     /// - Throws: ``SignetError/otherCard``.
     public func compared(typed code: String) throws(SignetError) -> ComparedCard {
         let shown = try home.code { () throws(KeystoreError) in try LinkCode(of: card) }
@@ -19,9 +20,10 @@ public struct CarriedCard: Sendable {
     }
 }
 
-/// The card of a new device, whose digits the user has typed here as the new device shows them.
+/// The card of a new device, confirmed by the digits that the new device shows and the user typed here.
 ///
-/// Security: only ``CarriedCard/compared(typed:)`` makes one, so that no device is added whose card somebody changed on the way.
+/// Security: only ``CarriedCard/compared(typed:)`` makes one, so that a device whose card was changed in transit cannot be
+/// added.
 public struct ComparedCard: Sendable {
     let card: LinkCard
 
@@ -29,11 +31,11 @@ public struct ComparedCard: Sendable {
     var deviceKey: [UInt8] { card.device.request.keys.signing }
 }
 
-/// The card that a new device made, and the digits that it shows.
+/// The card that a new device made, and the digits that the device shows.
 public struct MadeCard: Sendable {
-    /// The card, for a device that holds the identity. There is no secret in it.
+    /// The card, for a device that holds the identity. It contains no secret.
     public let bytes: [UInt8]
-    /// `1234 5678 9012`: the new device shows them, and the user types them on the device that adds it.
+    /// `1234 5678 9012`: the new device shows these digits, and the user types them on the device that adds it.
     public let code: String
 }
 
@@ -41,14 +43,16 @@ public struct MadeCard: Sendable {
 public struct LinkedDevice: Sendable {
     /// Its number.
     public let number: UInt16
-    /// `1234 5678 9012`: this device shows them, and the user types them on the new one, which accepts nothing before.
+    /// `1234 5678 9012`: this device shows these digits, and the user types them on the new device, which accepts nothing
+    /// before.
     public let confirmation: String
-    /// The account with it.
+    /// The account with the new device.
     public let account: OwnAccount
 }
 
 extension AccountBeginning {
-    /// Makes the card by which a device that holds the identity adds this one. It is good for an hour; making another one ends it.
+    /// Makes the card with which a device that holds the identity adds this one. It is valid for an hour; making another card
+    /// invalidates it.
     ///
     /// - Throws: ``SignetError``.
     public func card() async throws(SignetError) -> MadeCard {
@@ -62,7 +66,7 @@ extension AccountBeginning {
 extension OpenHome {
     /// Reads a new device's card.
     ///
-    /// - Throws: ``SignetError/client(_:)``: it is no card of this directory's log.
+    /// - Throws: ``SignetError/client(_:)`` if it is not a card for this directory's log.
     public func card(_ bytes: [UInt8]) throws(SignetError) -> CarriedCard {
         do { return CarriedCard(card: try LinkCard(decoding: bytes, policy: profile.trust.policy), home: self) } catch {
             throw .client(.linkCard(error))
@@ -73,25 +77,26 @@ extension OpenHome {
         do { return try make() } catch { throw .keystore(error, path: folder.keystore.path) }
     }
 
-    /// On a new device: what the directory shows of the account, for the user to confirm. Nothing is accepted by it.
+    /// On a new device: the account as the directory shows it, for the user to confirm. This call accepts nothing.
     ///
-    /// - Throws: ``SignetError``: of nobody who made a card here, and before another device has added this one.
+    /// - Throws: ``SignetError``, also if no card was made here, and before another device has added this one.
     public func accountToConfirm() async throws(SignetError) -> AccountToConfirm {
         let (account, home) = try await run { client throws(ClientError) in try await client.accountToConfirm() }
         return AccountToConfirm(account: account, home: home)
     }
 }
 
-/// The account that the directory shows a new device. What it says is nowhere believed before it is compared.
+/// The account that the directory shows a new device. Nothing in it is trusted before it is compared.
 public struct AccountToConfirm: Sendable {
     let account: UnconfirmedAccount
     let home: OpenHome
 
     /// Accepts the account on this device.
     ///
-    /// - Parameter code: the digits that the other device shows, with whatever spaces.
-    /// - Returns: the home in force.
-    /// - Throws: ``SignetError``: ``SignetError/otherAccount``: the directory shows this device another account than the user has.
+    /// - Parameter code: the digits that the other device shows, with any spaces.
+    /// - Returns: the home that is now in force.
+    /// - Throws: ``SignetError``: with ``SignetError/otherAccount``, the directory shows this device a different account from
+    ///   the user's.
     public func accept(typed code: String) async throws(SignetError) -> OpenHome {
         let account = account
         let shown = try home.code { () throws(KeystoreError) in

@@ -4,13 +4,14 @@ public import SignetClient
 
 /// The user's own account, as the log proves it.
 public struct OwnAccount: Sendable {
-    /// Its devices, in rising order of number.
+    /// The account's devices, in rising order of number.
     public let devices: [OwnDevice]
-    /// How many times it was changed.
+    /// How many times the account was changed.
     public let version: UInt64
-    /// What it means next to what this device has accepted.
+    /// How the account compares with what this device has accepted.
     public let outcome: TrustOutcome
-    /// What is wrong with it, to be shown before anything else: it is not as this device left it. Nil if nothing is.
+    /// What is wrong with the account, to be shown before anything else: it is not in the state in which this device left it.
+    /// Nil if nothing is wrong.
     public let alarm: SignetError?
 
     /// - Parameter key: this device's Ed25519 key.
@@ -30,11 +31,11 @@ public struct OwnAccount: Sendable {
 
 /// A device of the user's own account.
 public struct OwnDevice: Hashable, Sendable {
-    /// Its number in the account, by which it is removed. No other device gets it again.
+    /// Its number in the account, used to remove it. The number is never given to another device.
     public let number: UInt16
     /// When it was added, by the clock of the device that added it.
     public let addedAt: Date
-    /// Whether it is the one that this runs on.
+    /// Whether it is the device on which this runs.
     public let isThisDevice: Bool
     /// Its Ed25519 key, 32 bytes.
     public let signingKey: [UInt8]
@@ -48,9 +49,9 @@ public struct OwnDevice: Hashable, Sendable {
 }
 
 extension OpenHome {
-    /// Looks the user's own account up. A change of the directory's keys is followed on the way.
+    /// Looks the user's own account up. A change of the directory's keys is followed during the lookup.
     ///
-    /// - Returns: the account, and the home in force.
+    /// - Returns: the account, and the home that is now in force.
     /// - Throws: ``SignetError``.
     public func ownAccount() async throws(SignetError) -> (account: OwnAccount, home: OpenHome) {
         guard let keystore else { throw .noAccount(folder: folder.path) }

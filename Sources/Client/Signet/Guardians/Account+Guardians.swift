@@ -7,17 +7,20 @@ import SignetClient
 import SitesClient
 public import SocialRecovery
 
-/// The people who together can give the user their identity back. Each keeps one part, which alone is useless, and none is told who the
-/// others are.
+/// The guardians, who together can restore the user's identity. Each keeps one part, which is useless alone, and none is told
+/// who the others are.
 extension Account {
-    /// Chooses guardians, and asks them. Each says that they keep their part by looking once; ``guardians(_:)`` puts them in force then.
-    /// The same call again sends to those who have not answered.
+    /// Chooses guardians, and asks them. Each guardian confirms that they keep their part by looking once; after that,
+    /// ``guardians(_:)`` puts them in force. Calling this again sends to the guardians who have not answered.
     ///
     /// - Parameters:
-    ///   - people: whom the user added and accepted. How they and the user met is what this device keeps of a comparison.
-    ///   - threshold: how many of them together recover the identity.
-    ///   - wait: how long the user's other devices can stop a recovery. Friends cannot check 75 minutes or less.
-    ///   - isReplacing: whether there are guardians, who stay in force until enough of the new ones have answered.
+    ///   - people: contacts whom the user added and accepted. How each of them and the user met is taken from what this device
+    ///     stores of their comparison.
+    ///   - threshold: how many guardians together recover the identity.
+    ///   - wait: the period in which the user's other devices can stop a recovery. Friends cannot check a wait of 75 minutes or
+    ///     less.
+    ///   - isReplacing: whether the account already has guardians, who stay in force until enough of the new ones have
+    ///     answered.
     ///   - approval: of `.setUpGuardians`.
     /// - Throws: ``SignetError``.
     public func chooseGuardians(
@@ -35,8 +38,8 @@ extension Account {
         }
     }
 
-    /// Gives the guardians whom the user has new parts: for whenever somebody may have seen what one of them keeps. What is written from
-    /// then on is beyond the parts from before, which stay in force until enough of the new ones are kept.
+    /// Gives the user's guardians new parts. Use it whenever someone may have seen what a guardian keeps. The former parts do
+    /// not open what is written from then on. They stay in force until enough of the new parts are kept.
     ///
     /// - Parameter approval: of `.setUpGuardians`.
     /// - Throws: ``SignetError``.
@@ -47,11 +50,11 @@ extension Account {
         return try await owning { side throws(RecoveryClientError) in try await side.refresh(bringingBack: entries) }
     }
 
-    /// Who guards, and who of those who were asked keeps their part. Puts these in force once there are enough, and has guardians guard
-    /// what is new, without asking any of them.
+    /// The guardians in force, and which of the people who were asked keep their part. Puts the latter in force once there are
+    /// enough, and has guardians guard what is new, without asking any of them.
     ///
     /// - Parameter approval: of ``OpenHome/guardiansAction()``.
-    /// - Throws: ``SignetError``: `.recovery(.noGuardians)` when there are none.
+    /// - Throws: ``SignetError``: `.recovery(.noGuardians)` if there are none.
     public func guardians(_ approval: consuming Approval) async throws(SignetError) -> Guardianship {
         try check(approval, is: try await home.guardiansAction())
         let refusal = try await putInForce()
@@ -72,18 +75,18 @@ extension Account {
             refusal: refusal)
     }
 
-    /// Asks all of them whether they still keep their part. Each answers by looking; ``rehearse(_:)`` says what came of it.
+    /// Asks all guardians whether they still keep their part. Each answers by looking; ``rehearse(_:)`` reports the result.
     ///
     /// - Throws: ``SignetError``.
     public func checkGuardians() async throws(SignetError) {
         try await owning { side throws(RecoveryClientError) in try await side.beginCheck() }
     }
 
-    /// Whether those who answered the last check would recover the user.
+    /// Whether the guardians who answered the last check could recover the user's identity.
     ///
     /// - Parameter approval: of ``OpenHome/guardiansAction()``.
-    /// - Returns: nil if nobody was asked yet.
-    /// - Throws: ``SignetError``: also when there is nobody whom one could ask.
+    /// - Returns: nil if no guardian has been asked yet.
+    /// - Throws: ``SignetError``, also if there are no guardians to ask.
     public func rehearse(_ approval: consuming Approval) async throws(SignetError) -> GuardianStanding? {
         try check(approval, is: try await home.guardiansAction())
         return try await owning { side throws(RecoveryClientError) in
@@ -94,7 +97,7 @@ extension Account {
         }
     }
 
-    /// Asks those again who have not answered since they were chosen.
+    /// Asks the guardians again who have not answered since they were chosen.
     ///
     /// - Parameter approval: of `.setUpGuardians`.
     /// - Throws: ``SignetError``.
@@ -103,17 +106,18 @@ extension Account {
         return try await owning { side throws(RecoveryClientError) in try await side.remind() }
     }
 
-    /// Gives up those who are being asked, if too few of them answer. Guardians who are in force stay.
+    /// Withdraws the guardians who are being asked, if too few of them answer. Guardians who are in force stay.
     ///
     /// - Parameter approval: of `.setUpGuardians`.
-    /// - Returns: who was asked.
+    /// - Returns: the people who were asked.
     /// - Throws: ``SignetError``.
     public func withdrawGuardians(_ approval: consuming Approval) async throws(SignetError) -> [Handle] {
         try check(approval, is: .setUpGuardians)
         return try await owning { side throws(RecoveryClientError) in try side.withdraw() }
     }
 
-    /// A line to keep on paper: with it the user begins a recovery without a guardian. It lets whoever has it ask, and nothing more.
+    /// A line to keep on paper. With it, the user begins a recovery without a guardian. Its holder can ask for a recovery, and
+    /// do nothing more.
     ///
     /// - Parameter approval: of `.showPaperShare`.
     /// - Throws: ``SignetError``.
@@ -125,8 +129,8 @@ extension Account {
 
     // MARK: "This was not me"
 
-    /// An objection for guardians to any recovery of the user's identity, to be given to them in whatever way; nothing is sent. Made
-    /// before ``stopRecovery(_:)``, which a directory may refuse.
+    /// An objection for guardians to any recovery of the user's identity, to be given to them over any channel; nothing is
+    /// sent. It is made before ``stopRecovery(_:)``, which a directory may refuse.
     ///
     /// - Parameter approval: of `.cancelRecovery`.
     /// - Throws: ``SignetError``.
@@ -135,11 +139,11 @@ extension Account {
         return try await owning { side throws(RecoveryClientError) in try await side.objection() }
     }
 
-    /// Stops a recovery that was not the user: the log is told, and the guardians whom this device knows. Any device of the account may,
-    /// and nothing new can begin for a day.
+    /// Stops a recovery that the user did not start: informs the log, and the guardians whom this device knows. Any device of
+    /// the account may do so, and nothing new can begin for a day.
     ///
     /// - Parameter approval: of `.cancelRecovery`.
-    /// - Throws: ``SignetError``; guardians were told even if the log was not.
+    /// - Throws: ``SignetError``; the guardians were informed even if the log was not.
     public func stopRecovery(_ approval: consuming Approval) async throws(SignetError) {
         try check(approval, is: .cancelRecovery)
         _ = try await owning { side throws(RecoveryClientError) in try await side.stopRecovery() }
@@ -147,8 +151,8 @@ extension Account {
 
     // MARK: Inside
 
-    /// - Returns: why those who were asked do not take the place of those in force, although enough have answered: nothing that keeps
-    ///   the user from seeing who guards.
+    /// - Returns: why the people who were asked do not replace the guardians in force, although enough of them have answered.
+    ///   This does not keep the user from seeing who the guardians are.
     private func putInForce() async throws(SignetError) -> GuardianRefusal? {
         do throws(SignetError) {
             try await owning { side throws(RecoveryClientError) in try await side.advance() }
@@ -162,10 +166,10 @@ extension Account {
         }
     }
 
-    /// Once other parts are in force: gives the notes another key, if the newest is one that the parts from before open.
+    /// Once the new parts are in force: gives the notes another key if the former parts open the newest one.
     ///
-    /// - Returns: whether the notes have another key by this; and the sites whose recovery key those parts open. Each gets another one at
-    ///   a time of its own: all at once would tell the sites who is one person.
+    /// - Returns: whether this gave the notes another key, and the sites whose recovery key the former parts open. Each site
+    ///   gets a new key at a different time: if all got theirs at once, the sites would learn that one person has them all.
     private func turn(_ things: inout GuardedThings) async throws(SignetError) -> (areNotes: Bool, [VerifiedHost]) {
         let (before, newest, sites) = (things.newestNotesKey, Array(things.notes.suffix(1)), things.sites)
         let (oldKeys, oldSites) = try await owning { side throws(RecoveryClientError) in
@@ -180,7 +184,7 @@ extension Account {
         return (things.newestNotesKey != before, oldSites.compactMap(\.siteHost))
     }
 
-    /// What is kept now of a comparison with each, which is not what was kept when they were chosen.
+    /// The comparison that is now stored with each guardian, which may differ from the one stored when they were chosen.
     private func comparisons(with setups: [RecoverySetup?]) async throws(SignetError) -> [Handle: ComparisonState] {
         var states: [Handle: ComparisonState] = [:]
         for guardian in setups.flatMap({ $0?.guardians ?? [] }) where states[guardian.key.handle] == nil {
@@ -193,8 +197,8 @@ extension Account {
 }
 
 extension OpenHome {
-    /// What looking at the own guardians is: while some are asked who are not in force yet, it may put them in force, and the user is asked
-    /// about that by its own name.
+    /// The action to approve for looking at the user's own guardians. While people are being asked who are not in force yet,
+    /// looking may put them in force, and the user is asked to approve that by its own name.
     ///
     /// - Throws: ``SignetError``.
     public func guardiansAction() async throws(SignetError) -> PresenceAction {
@@ -204,8 +208,8 @@ extension OpenHome {
         return isAsking ? .setUpGuardians : .updateAccount
     }
 
-    /// How the user and somebody met, by what this device keeps of a comparison: the day is that of the meeting, as the user gave it when
-    /// they compared.
+    /// How the user and a person met, from what this device stores of a comparison. The day is that of the meeting, as the user
+    /// entered it when they compared.
     ///
     /// - Throws: ``SignetError``.
     public func meeting(with handle: Handle) async throws(SignetError) -> MeetingEvidence {
@@ -220,47 +224,49 @@ extension OpenHome {
 }
 
 extension OwnerSide {
-    /// - Returns: nil if those in force are of another device of the user's.
+    /// - Returns: nil if another device of the user chose the guardians in force.
     fileprivate func inForceHere() async throws(RecoveryClientError) -> RecoverySetup? {
         do { return try await inForce() } catch .guardiansElsewhere { return nil }
     }
 }
 
 extension JournalEntry {
-    /// The site whose recovery key it is.
+    /// The site to which the recovery key belongs.
     var siteHost: VerifiedHost? { if case .siteRecovery(let host, _) = self { host } else { nil } }
 }
 
-/// Who guards the user, and what.
+/// The user's guardians, and what they guard.
 public struct Guardianship: Sendable {
-    /// Those in force whom this device chose; nil if there are none, or another device of the account chose them.
+    /// The guardians in force, if this device chose them; nil if there are none, or if another device of the account chose
+    /// them.
     public let current: RecoverySetup?
-    /// Those who are being asked.
+    /// The people who are being asked.
     public let next: RecoverySetup?
-    /// The last check of those in force.
+    /// The last check of the guardians in force.
     public let lastCheck: GuardianCheckRecord?
-    /// What is kept now of a comparison with each.
+    /// The comparison that is now stored with each guardian.
     public let comparisons: [Handle: ComparisonState]
-    /// What they guard by now; nil when none are in force.
+    /// What the guardians guard by now; nil if none are in force.
     public let guarded: GuardedNews?
-    /// How many sites a recovery brings back.
+    /// How many sites a recovery restores.
     public let guardedSiteCount: Int
-    /// Whether the notes have just got another key, which parts from before do not open. A paper of the guardians from before is void.
+    /// Whether the notes have just received another key, which the former parts do not open. A recovery paper of the former
+    /// guardians is void.
     public let areNotesTurned: Bool
-    /// Sites whose recovery key parts from before still open: each is to be given a new one, at a time of its own.
+    /// Sites whose recovery key the former parts still open. Give each a new key, at different times.
     public let sitesToTurn: [VerifiedHost]
-    /// Why those who are being asked are not in force, although enough of them have answered.
+    /// Why the people who are being asked are not in force, although enough of them have answered.
     public let refusal: GuardianRefusal?
 }
 
-/// Why guardians do not take the place of those before them yet.
+/// Why new guardians do not replace the former ones yet.
 public enum GuardianRefusal: Hashable, Sendable {
-    /// Somebody asks for the user's identity: that has to end first.
+    /// A recovery of the user's identity has been requested; it has to end first.
     case somebodyAsks
-    /// The guardians changed just before; until then, in seconds since 1970, a recovery may begin with those from before.
+    /// The guardians changed recently; until this time, in seconds since 1970, a recovery may begin with the former guardians.
     case changedTooSoon(until: UInt64)
 
-    /// As the step said it.
+    /// The error that the step reported.
     package var error: RecoveryClientError {
         switch self {
         case .somebodyAsks: .somebodyAsks

@@ -4,9 +4,9 @@ public import RecoveryClient
 import SignetClient
 public import SocialRecovery
 
-/// What the user keeps for others, and who asks them for help.
+/// What the user keeps for others as their guardian, and who asks the user for help.
 extension Account {
-    /// Takes what people ask the user to keep, and shows who asks for their identity.
+    /// Accepts the parts that people ask the user to keep, and shows who asks to recover their identity.
     ///
     /// - Throws: ``SignetError``.
     public func guarding() async throws(SignetError) -> Guarding {
@@ -17,18 +17,19 @@ extension Account {
         }
     }
 
-    /// Sends the user's number for the code, once somebody has read them the number of their request: the new device shows a code then.
+    /// Sends the user's number for the code, after the user was read the number of the request. The new device then shows a
+    /// code.
     ///
     /// - Throws: ``SignetError``.
     public func look(at number: RequestNumber, for owner: Handle) async throws(SignetError) -> GuardianRequest {
         try await helping { side throws(RecoveryClientError) in try await side.look(at: number, for: owner) }
     }
 
-    /// Helps somebody who read the user the right code. There is one try: a wrong code ends the request for this guardian.
+    /// Helps a person who read the user the right code. There is only one try: a wrong code ends the request for this guardian.
     ///
     /// - Parameters:
-    ///   - number: of the request, if nobody has helped them yet.
-    ///   - code: three words and two digits, as they were read.
+    ///   - number: the number of the request, if nobody has helped the person yet.
+    ///   - code: three words and two digits, as they were read to the user.
     ///   - approval: of `.confirmRecovery(of:)` with the same handle.
     /// - Throws: ``SignetError``.
     public func confirmRecovery(
@@ -43,9 +44,9 @@ extension Account {
         } catch { throw .recovery(error) }
     }
 
-    /// Does not help with a request.
+    /// Refuses to help with a request.
     ///
-    /// - Parameter isReporting: whether somebody pretends to be them.
+    /// - Parameter isReporting: whether to report that the request comes from an impostor.
     /// - Throws: ``SignetError``.
     public func declineRecovery(of owner: Handle, isReporting: Bool = false) async throws(SignetError) {
         try await helping { side throws(RecoveryClientError) in
@@ -53,8 +54,8 @@ extension Account {
         }
     }
 
-    /// Takes an objection that somebody gave the user in another way: "this was not me". It counts even if the directory does not show
-    /// it.
+    /// Takes an objection ("this was not me") that was given to the user over another channel. It counts even if the directory
+    /// does not show it.
     ///
     /// - Throws: ``SignetError``.
     public func take(_ objection: GuardianObjection) async throws(SignetError) -> ObjectionOutcome {
@@ -71,12 +72,12 @@ extension Account {
     }
 }
 
-/// What the user keeps for others.
+/// What the user keeps for others as their guardian.
 public struct Guarding: Sendable {
-    /// For whom the user keeps a part.
+    /// The people for whom the user keeps a part.
     public let duties: [GuardianDuty]
-    /// Who asks for their identity.
+    /// The requests to recover an identity.
     public let requests: [GuardianRequest]
-    /// What else came, and what could not be done.
+    /// Other messages that arrived, and failures.
     public let notices: [GuardianNotice]
 }

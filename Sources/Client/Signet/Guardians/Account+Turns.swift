@@ -1,9 +1,9 @@
 import RecoveryClient
 import SignetClient
 
-/// Steps with guardians: each reads what is kept, changes it and writes it back.
+/// Steps with guardians. Each step reads the stored state, changes it and writes it back.
 extension Account {
-    /// Takes a step as the owner. A change of the directory's keys is followed on the way: a step may be repeated.
+    /// Takes a step as the owner. A change of the directory's keys is followed during the step, so a step may be repeated.
     func owning<Value: Sendable>(
         _ step: @Sendable (OwnerSide<SQLiteStore>) async throws(RecoveryClientError) -> Value
     ) async throws(SignetError) -> Value {
@@ -13,7 +13,7 @@ extension Account {
         }
     }
 
-    /// Takes a step, and takes turns with the other programs in this home folder.
+    /// Takes a step, alternating with the other programs that use this home folder.
     func recovering<Value: Sendable>(
         _ step: @Sendable (OpenHome) async throws(RecoveryClientError) -> Value
     ) async throws(SignetError) -> Value {
@@ -24,7 +24,7 @@ extension Account {
 }
 
 extension OpenHome {
-    /// Takes a step with guardians, alone in this home folder.
+    /// Takes a step with guardians while holding the lock of this home folder.
     func recovering<Value: Sendable>(
         _ step: @Sendable (OpenHome) async throws(RecoveryClientError) -> Value
     ) async throws(SignetError) -> (value: Value, home: OpenHome) {
@@ -39,7 +39,7 @@ extension OpenHome {
         do { return (try await step(moved), moved) } catch { throw .recovery(error) }
     }
 
-    /// Takes turns with the other programs in this home folder; waits twenty seconds for them.
+    /// Takes the lock of this home folder; waits up to twenty seconds for other programs.
     func turn() async throws(SignetError) -> HomeLock {
         for _ in 0..<400 {
             do { if let lock = try folder.lock() { return lock } } catch { throw .file(error, path: folder.path) }

@@ -5,7 +5,7 @@ import SignetClient
 import SitesClient
 import SocialRecovery
 
-/// What this device gives guardians to guard besides the people: the keys to the notes, and one for each site.
+/// What this device gives guardians to guard besides the contacts: the keys to the notes, and a key for each site.
 struct GuardedThings: Sendable {
     var notes: [JournalEntry]
     let sites: [JournalEntry]
@@ -21,7 +21,7 @@ struct GuardedThings: Sendable {
 }
 
 extension Account {
-    /// Gathers it.
+    /// Collects the things to guard.
     func guardedThings(_ approval: borrowing Approval) async throws(SignetError) -> GuardedThings {
         let notes = try await storedNotes { book throws(NotesError) in try await book.recoveryEntries() }
         guard home.folder.siteList.exists else { return GuardedThings(notes: notes, sites: []) }
@@ -30,8 +30,8 @@ extension Account {
         return GuardedThings(notes: notes, sites: sites)
     }
 
-    /// After something that made keys: has guardians guard them, if there are any. What cannot be done now is reported, and no failure
-    /// of what made the keys.
+    /// After an operation that made keys: has the guardians guard them, if there are any. Failures are reported, but do not
+    /// fail the operation that made the keys.
     func followGuardians(_ approval: borrowing Approval) async {
         do throws(SignetError) {
             guard try isGuarded else { return }
@@ -40,7 +40,7 @@ extension Account {
         } catch { tell(.guardiansBehind(error)) }
     }
 
-    /// The same, by the passphrase that the user has just given.
+    /// The same, with the passphrase that the user has just given.
     package func followGuardians(knowing passphrase: SecretBytes) async {
         do throws(SignetError) {
             guard try isGuarded else { return }

@@ -1,9 +1,9 @@
 public import DeviceKeystores
 public import SignetClient
 
-/// Where a part of an account's keystore is that its file lacks.
+/// The place of the part of an account's keystore that is not in its file.
 extension HomeFolder {
-    /// A place for this folder's keystore. The files that a chip has wrapped are in `tpm`.
+    /// A place for this folder's keystore. Files that a chip has wrapped are in `tpm`.
     public func place(_ kind: KeystorePlaceKind) -> any KeystorePlace {
         switch kind {
         case .keyring: KeyringPlace()
@@ -11,7 +11,7 @@ extension HomeFolder {
         }
     }
 
-    /// Opens a keystore of this folder, with the help of the place that its header names.
+    /// Opens a keystore of this folder, with the place that its header names.
     ///
     /// - Throws: ``KeystoreError``.
     package func open(_ keystore: Keystore, with passphrase: SecretBytes) throws(KeystoreError) -> DeviceSecrets {

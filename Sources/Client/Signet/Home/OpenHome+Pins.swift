@@ -2,9 +2,9 @@ public import SignetAPI
 public import SignetClient
 
 extension OpenHome {
-    /// Keeps the pins that the directory's log has, for the next connections, unless newer ones are kept already.
+    /// Stores the pins that the directory's log has, for the next connections, unless newer pins are already stored.
     ///
-    /// - Returns: whether other keys are accepted from now on.
+    /// - Returns: whether different keys are accepted from now on.
     @discardableResult
     public func keep(_ pins: DirectoryPins) throws(ClientError) -> Bool {
         guard !isGuest, let kept = try? folder.profile(), kept.mark?.version ?? 0 < pins.version else { return false }
@@ -12,10 +12,10 @@ extension OpenHome {
         return kept.server != pins.server
     }
 
-    /// Takes pins that came as a file, because no server is reached by those in use. They are kept only after the directory, reached
-    /// by them alone, has shown that its log has them.
+    /// Accepts pins from a file, for when the server cannot be reached with the pins in use. They are stored only after the
+    /// directory, reached with these pins alone, has shown that its log has them.
     ///
-    /// - Returns: the newest that the log has.
+    /// - Returns: the newest pins that the log has.
     /// - Throws: ``SignetError``: nothing has changed.
     public func accept(_ note: [UInt8]) async throws(SignetError) -> DirectoryPins {
         let candidate: DirectoryProfile

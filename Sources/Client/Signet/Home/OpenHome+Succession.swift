@@ -2,13 +2,14 @@ public import KeyTransparency
 import SignetAPI
 public import SignetClient
 
-/// Changes of the directory's keys, followed on the way.
+/// Follows changes of the directory's keys during an operation.
 extension OpenHome {
-    /// Does something of the client's; if the directory has changed its keys meanwhile, once more under the new ones.
+    /// Runs an operation of the client. If the directory has changed its keys meanwhile, runs it again under the new ones.
     ///
-    /// - Returns: what came of it, and the home in force: another one after a change of the directory's keys.
-    /// - Throws: ``SignetError``: ``SignetError/client(_:)``; ``SignetError/quorumWeakened`` and ``SignetError/evidenceHeld``, when
-    ///   the change needs the user's word.
+    /// - Returns: the result, and the home that is now in force, which is a different one after a change of the directory's
+    ///   keys.
+    /// - Throws: ``SignetError``: ``SignetError/client(_:)``; ``SignetError/quorumWeakened`` and ``SignetError/evidenceHeld``
+    ///   if the change needs the user's approval.
     public func run<Value>(
         _ body: (Client<SQLiteStore>) async throws(ClientError) -> Value
     ) async throws(SignetError) -> (value: Value, home: OpenHome) {
@@ -18,9 +19,9 @@ extension OpenHome {
         do throws(ClientError) { return (try await body(moved.client), moved) } catch { throw .client(error) }
     }
 
-    /// This home under the directory's new keys, if their change is what a refusal came from; nil if it is not.
+    /// This home under the directory's new keys, if their change caused a refusal; nil if it did not.
     ///
-    /// - Throws: ``SignetError``: the change needs the user's word.
+    /// - Throws: ``SignetError``: the change needs the user's approval.
     public func caughtUp(after error: ClientError) async throws(SignetError) -> OpenHome? {
         guard error.mayBeSuccession, !isGuest else { return nil }
         let succession: VerifiedSuccession
@@ -28,7 +29,7 @@ extension OpenHome {
             guard let found = try await client.succession() else { return nil }
             succession = found
         } catch {
-            // A chain that does not hold changes nothing: the refusal stands. A log that contradicts itself is worse.
+            // A chain that does not verify changes nothing: the refusal stands. A log that contradicts itself is worse.
             guard case .log = error else { return nil }
             throw .client(error)
         }
@@ -39,7 +40,7 @@ extension OpenHome {
         return try await adopt(succession)
     }
 
-    /// Keeps the directory's new keys, and goes on with them.
+    /// Stores the directory's new keys, and continues under them.
     ///
     /// - Throws: ``SignetError``.
     public func adopt(_ succession: VerifiedSuccession) async throws(SignetError) -> OpenHome {

@@ -1,33 +1,34 @@
 public import KeyTransparency
 public import SignetClient
 
-/// What a look at the own account, at the keys of others that were used, and at the pins of the directory's server has found.
+/// Findings of the checks of the user's own account, of other people's keys that were used, and of the pins of the directory's
+/// server.
 public enum WatchFinding: Hashable, Sendable {
-    /// The log shows something under the user's name that this device did not do.
+    /// The log shows something under the user's handle that this device did not do.
     case ownAccount(MonitorAlarm)
-    /// The log does not have what the user was shown of somebody.
+    /// The log does not have the keys that the user was shown for another person.
     case shownKeys(ShownKeysAlarm)
-    /// The directory's answer to the look failed a check.
+    /// The directory's answer to the check failed verification.
     case refused(WatchSubject, ClientError)
-    /// The look fails for any reason, and has for too long: since then, in seconds since 1970. The directory may be hiding what it
-    /// logged.
+    /// The check has failed, for any reason, for too long: since this time, in seconds since 1970. The directory may be hiding
+    /// what it logged.
     case overdue(WatchSubject, since: UInt64, ClientError)
 }
 
-/// What is looked at.
+/// The subject of a check.
 public enum WatchSubject: Hashable, Sendable, CaseIterable {
-    /// What the log has under the user's name.
+    /// What the log has under the user's handle.
     case ownAccount
-    /// What the user was shown of others.
+    /// The keys of other people that the user was shown.
     case shownKeys
-    /// The keys by which the directory's server is known.
+    /// The keys by which clients recognise the directory's server.
     case pins
 }
 
 extension OpenHome {
-    /// Looks at all three, if that is due: the log is asked once a day.
+    /// Runs all three checks, if they are due: the log is asked once a day.
     ///
-    /// - Returns: what a person has to know. A directory that answers one falsely does not keep them from the other.
+    /// - Returns: findings that the user has to know. A false answer to one check does not prevent the others.
     public func check() async -> [WatchFinding] {
         do throws(ClientError) { guard try await client.isCheckDue() else { return [] } } catch {
             return Self.finding(error, .ownAccount)
@@ -45,7 +46,7 @@ extension OpenHome {
         return findings
     }
 
-    /// One look may fail for many reasons. A server that refuses only these looks must not go unnoticed, though.
+    /// One check may fail for many reasons. A server that refuses only these checks must not go unnoticed, though.
     private static func finding(_ error: ClientError, _ subject: WatchSubject, since: UInt64? = nil) -> [WatchFinding] {
         if error.family == .peer || error.family == .bug { return [.refused(subject, error)] }
         return since.map { [.overdue(subject, since: $0, error)] } ?? []

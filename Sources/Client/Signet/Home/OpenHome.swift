@@ -7,30 +7,31 @@ import TransparencyLog
 
 /// An open home folder: its directory, its store, its keystore if there is one, and a client over them.
 ///
-/// The rules that keep a person safe between two requests are here: whoever has keys has a memory, a change of the directory's keys is
-/// followed only if it weakens nothing, and the own account is looked at daily (``check()``).
+/// The rules that keep a user safe between two requests are here: a home with keys also has a memory of what was verified, a
+/// change of the directory's keys is followed only if it weakens nothing, and the user's own account is checked daily
+/// (``check()``).
 public struct OpenHome: Sendable {
-    /// Where it is.
+    /// The folder.
     public let folder: HomeFolder
-    /// The directory that is used.
+    /// The directory in use.
     public let profile: DirectoryProfile
-    /// The account's keys, sealed; nil without an account, and at another directory than the home's.
+    /// The account's sealed keys; nil without an account, and when another directory than the home's is in use.
     public let keystore: Keystore?
-    /// Asks, verifies and remembers.
+    /// Sends requests, verifies the answers and remembers them.
     public let client: Client<SQLiteStore>
-    /// Where the client's store is.
+    /// The path of the client's store.
     public let storePath: String
-    /// Whether the directory is another one than the home's own.
+    /// Whether another directory than the home's own is in use.
     public let isGuest: Bool
     let surroundings: Surroundings
 
-    /// Opens what is there.
+    /// Opens an existing home folder.
     ///
     /// - Parameters:
-    ///   - directory: a directory file to use instead of the home folder's; without an account one is enough to look people up.
-    ///     Another directory than the home's has a store of its own, and there the user is nobody.
-    ///   - isBeginning: whether an account is being made here, which may have got no further than its keys.
-    /// - Throws: ``SignetError``: of the home folder.
+    ///   - directory: a directory file to use instead of the home folder's. Without an account, this file is enough to look
+    ///     people up. A directory other than the home's has a separate store, and there the user has no account.
+    ///   - isBeginning: whether an account is being made here, which may have only its keys so far.
+    /// - Throws: ``SignetError`` about the home folder.
     public init(
         _ folder: HomeFolder, directory: DurableFile? = nil, isBeginning: Bool = false,
         in surroundings: Surroundings = .system
@@ -64,7 +65,8 @@ public struct OpenHome: Sendable {
         do { return try Keystore(decoding: bytes) } catch { throw .keystore(error, path: folder.keystore.path) }
     }
 
-    /// Whoever has keys has a memory: an empty file in its place has lost whom the user knows, and would believe any key.
+    /// A home with keys must have a memory: an empty file in its place has lost the record of whom the user knows, and any key
+    /// would be believed.
     private static func checkMemory(_ path: String) throws(SignetError) {
         func byteCount(_ path: String) -> UInt64? {
             (try? FileManager.default.attributesOfItem(atPath: path))?[.size].flatMap { ($0 as? NSNumber)?.uint64Value }
@@ -92,7 +94,7 @@ public struct OpenHome: Sendable {
         do throws(TransportError) {
             let spool = ReportSpool(reports)
             let connector = try profile.connector(in: floored) { report in
-                // A report that cannot be kept changes nothing about the refusal.
+                // A failure to store the report does not change the refusal.
                 _ = try? spool.add(report)
             }
             transport = NIOTransport(to: try ServerAddress(profile.url), through: connector)

@@ -7,24 +7,24 @@ public import SignetClient
 import SitesClient
 public import SocialRecovery
 
-/// An identity that a user who lost every device recovers on this one, with the help of guardians.
+/// Recovers on this device, with the help of guardians, the identity of a user who lost every device.
 ///
-/// Every step is on the disk before its message goes out, and may be repeated: after a start of the program ``open(in:passphrase:surroundings:)``
-/// goes on.
+/// Every step is on the disk before its message is sent, and may be repeated. After a restart of the program,
+/// ``open(in:passphrase:surroundings:)`` continues.
 public struct AccountRecovery: Sendable {
-    /// The home folder of what will be the account.
+    /// The home folder of the account to be recovered.
     public let home: OpenHome
     private let secrets: DeviceSecrets
 
     init(_ home: OpenHome, _ secrets: DeviceSecrets) { (self.home, self.secrets) = (home, secrets) }
 
-    /// Begins, or goes on with what was interrupted; see ``AccountBeginning/recover(calling:with:naming:withFormer:)``.
+    /// Begins a recovery, or continues an interrupted one; see ``AccountBeginning/recover(calling:with:naming:withFormer:)``.
     ///
     /// - Parameters:
-    ///   - profile: the directory, as the user was given it by a way that the directory's server does not control.
-    ///   - passphrase: what the new keys are sealed under; refused when it is guessed too soon.
-    ///   - name: what guardians are shown as this device's name.
-    ///   - place: what is to hold a part of the keys that the home folder lacks; nil for none.
+    ///   - profile: the directory file, which the user received over a channel that the directory's server does not control.
+    ///   - passphrase: the passphrase under which the new keys are sealed; refused if it could be guessed too soon.
+    ///   - name: the name of this device that guardians are shown.
+    ///   - place: the place that holds a part of the keys outside the home folder; nil for none.
     /// - Throws: ``SignetError``.
     public static func begin(
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
@@ -38,7 +38,7 @@ public struct AccountRecovery: Sendable {
         return (AccountRecovery(beginning.home, beginning.secrets), progress)
     }
 
-    /// Goes on with a recovery that was begun in a folder.
+    /// Continues a recovery that was begun in a folder.
     ///
     /// - Throws: ``SignetError``.
     public static func open(
@@ -49,9 +49,10 @@ public struct AccountRecovery: Sendable {
         return AccountRecovery(home, try AccountBeginning.open(keystore, in: folder, with: passphrase))
     }
 
-    /// What to read to each guardian, and who has helped.
+    /// What the user reads to each guardian, and which guardians have helped.
     ///
-    /// - Parameter guardians: whom the user remembers; see ``AccountBeginning/recover(calling:with:naming:withFormer:)``.
+    /// - Parameter guardians: the guardians whom the user remembers; see
+    ///   ``AccountBeginning/recover(calling:with:naming:withFormer:)``.
     /// - Throws: ``SignetError``.
     public func progress(naming guardians: [Handle] = []) async throws(SignetError) -> RecoveryProgress {
         try await home.recovering { [secrets] home throws(RecoveryClientError) in
@@ -59,14 +60,15 @@ public struct AccountRecovery: Sendable {
         }.value
     }
 
-    /// Makes the identity the user's again, once enough guardians have helped and the wait is over; see ``Account/finishRecovery(_:)``.
+    /// Restores the user's identity, once enough guardians have helped and the wait is over; see
+    /// ``Account/finishRecovery(_:)``.
     ///
     /// - Parameter approval: of `.recoverIdentity`: ``OpenHome/approval(of:asking:)``.
     /// - Throws: ``SignetError``.
     public func finish(
         _ approval: consuming Approval
     ) async throws(SignetError) -> (account: Account, recovered: RecoveredAccount) {
-        // The log is looked at from then on only: before, it does not list this device.
+        // The log is checked only from then on, because before that it does not list this device.
         let account = try await Account(home, secrets, isWatching: false)
         let result: Result<RecoveredAccount, SignetError>
         do throws(SignetError) { result = .success(try await account.finishRecovery(approval)) } catch {
@@ -78,16 +80,19 @@ public struct AccountRecovery: Sendable {
 }
 
 extension AccountBeginning {
-    /// Asks guardians for the identity, for the keys that were made here. The user calls their guardians: nobody else tells them. The log
-    /// shows everyone that a recovery began once the first of them has confirmed, and the user's other devices can stop it.
+    /// Asks guardians to recover the identity for the keys that were made here. The user calls the guardians, because nothing
+    /// else informs them. After the first of them has confirmed, the log shows everyone that a recovery began, and the user's
+    /// other devices can stop it.
     ///
     /// - Parameters:
-    ///   - name: what guardians are shown as this device's name.
-    ///   - place: what is to hold a part of the keys that the home folder lacks; nil for none.
-    ///   - paper: begins at once, with what ``Account/recoveryPaper(_:)`` gave.
-    ///   - guardians: whom the user remembers: once somebody is named, a code is shown for them, and for nobody else who answers.
-    ///   - withFormer: demands those from before the last change of guardians.
-    /// - Throws: ``SignetError``. If nothing was asked, and nothing can be now, the folder is free for another handle again.
+    ///   - name: the name of this device that guardians are shown.
+    ///   - place: the place that holds a part of the keys outside the home folder; nil for none.
+    ///   - paper: the line from ``Account/recoveryPaper(_:)``, with which the recovery begins at once.
+    ///   - guardians: the guardians whom the user remembers. Once any are named, codes are shown for them only, and not for
+    ///     others who answer.
+    ///   - withFormer: asks the guardians from before the last change.
+    /// - Throws: ``SignetError``. If nothing was asked, and nothing can be asked now, the folder is free for another handle
+    ///   again.
     public func recover(
         calling name: String, with paper: AskKey? = nil, naming guardians: [Handle] = [], withFormer: Bool = false
     ) async throws(SignetError) -> RecoveryProgress {
@@ -109,7 +114,7 @@ extension OpenHome {
 }
 
 extension Account {
-    /// How far the recovery is that was begun in this folder; see ``AccountRecovery/progress(naming:)``.
+    /// The progress of the recovery that was begun in this folder; see ``AccountRecovery/progress(naming:)``.
     ///
     /// - Throws: ``SignetError``.
     package func recoveryProgress(naming guardians: [Handle]) async throws(SignetError) -> RecoveryProgress {
@@ -119,11 +124,11 @@ extension Account {
         }
     }
 
-    /// Makes the identity the user's again: every device from before is removed from the account, people, sites and notes come back, and
-    /// the notes get new keys. There are no guardians then: the user chooses them again.
+    /// Restores the user's identity. All former devices are removed from the account; contacts, sites and notes are restored;
+    /// and the notes get new keys. The account then has no guardians, and the user chooses them again.
     ///
     /// - Parameter approval: of `.recoverIdentity`.
-    /// - Throws: ``SignetError``. Interrupted, it may be done again.
+    /// - Throws: ``SignetError``. After an interruption, it may be repeated.
     public func finishRecovery(_ approval: consuming Approval) async throws(SignetError) -> RecoveredAccount {
         try check(approval, is: .recoverIdentity)
         let secrets = secrets
@@ -140,16 +145,16 @@ extension Account {
     }
 }
 
-/// What a recovery brought back.
+/// What a recovery restored.
 public struct RecoveredAccount: Sendable {
-    /// People, sites and keys.
+    /// Contacts, sites and keys.
     public let things: RecoveredThings
     /// How many notes open here, under new keys.
     public let noteCount: Int
 }
 
 extension RecoveredThings {
-    /// The sites whose recovery keys came back: each is to be given new keys, at a time of its own.
+    /// The sites whose recovery keys were restored. Give each new keys, at different times.
     public var sites: [VerifiedHost] {
         entries.compactMap(\.siteHost).reduce(into: []) { sites, host in
             if !sites.contains(host) { sites.append(host) }

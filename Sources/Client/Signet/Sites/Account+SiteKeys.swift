@@ -4,8 +4,8 @@ public import SignetClient
 import SitesClient
 
 extension Account {
-    /// Does something with the sites that know the user. Their keys are in a file of their own, which the passphrase opens: the first
-    /// time it is made.
+    /// Runs an operation with the sites at which the user is registered. Their keys are in a separate file, which the
+    /// passphrase opens. The file is made the first time.
     func sites<Value: Sendable>(
         _ approval: borrowing Approval,
         _ body: (SiteBook, consuming PresenceGrant) async throws(SitesError) -> Value

@@ -5,10 +5,10 @@ public import PinnedChains
 import SignetClient
 public import SitesClient
 
-/// The sites that know the user: a separate self for each. Every site gets keys of its own, by the name that its certificate proves, and
-/// none sees the account.
+/// The sites at which the user is registered, with a separate identity at each. Every site gets separate keys, for the name
+/// that its certificate proves, and no site sees the account.
 extension Account {
-    /// Connects to a site, and has it prove its name; see ``OpenHome/site(_:trusting:pins:)``.
+    /// Connects to a site, and requires it to prove its name; see ``OpenHome/site(_:trusting:pins:)``.
     ///
     /// - Throws: ``SignetError``.
     public func site(
@@ -17,8 +17,8 @@ extension Account {
         try await home.site(address, trusting: anchors, pins: pins)
     }
 
-    /// Becomes known to a site, as somebody whom no other site knows, and has guardians guard the key by which it can be given others.
-    /// Interrupted, it is called again, and goes on with the same keys.
+    /// Registers the user at a site with an identity that no other site knows, and has guardians guard the key with which the
+    /// site can be given new keys. After an interruption, call it again; it continues with the same keys.
     ///
     /// - Parameter approval: of `.register(_:)` with the site's host.
     /// - Throws: ``SignetError``.
@@ -31,16 +31,17 @@ extension Account {
     /// Signs in at a site.
     ///
     /// - Parameter approval: of `.signIn(_:)` with the site's host.
-    /// - Returns: when new keys count there that somebody asked for in the user's name: if that was not the user, ``object(at:_:)``. Nil if
-    ///   nobody did.
-    /// - Throws: ``SignetError``: `.sites(.identity(.unknownSite))`: no other self of the user's stands in.
+    /// - Returns: the time at which new keys take effect that were requested at this site in the user's name. If the user did
+    ///   not request them, use ``object(at:_:)``. Nil if none were requested.
+    /// - Throws: ``SignetError``: `.sites(.identity(.unknownSite))` if the user is not registered there; no other identity of
+    ///   the user is used instead.
     public func signIn(at site: SiteConnection, _ approval: consuming Approval) async throws(SignetError) -> Date? {
         try check(approval, is: .signIn(site.host))
         let due = try await sites(approval) { book, grant throws(SitesError) in try await book.signIn(at: site, grant) }
         return due.map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }
 
-    /// Says no to new keys that wait at a site.
+    /// Objects to new keys that are pending at a site.
     ///
     /// - Parameter approval: of `.objectAt(_:)` with the site's host.
     /// - Throws: ``SignetError``.
@@ -49,11 +50,12 @@ extension Account {
         try await sites(approval) { book, grant throws(SitesError) in try await book.object(at: site, grant) }
     }
 
-    /// Gives a site new keys, in the name of the recovery key that it alone has: after a recovery, or when somebody may have copied this
-    /// device. Sites are given theirs at different times, or they learn that one person has them all.
+    /// Gives a site new keys, authorised by the recovery key that is for this site alone. Use it after a recovery, or if
+    /// someone may have copied this device. Give sites their new keys at different times; otherwise they learn that one person
+    /// has them all.
     ///
     /// - Parameter approval: of `.reRegister(_:)` with the site's host.
-    /// - Returns: when they count, and then it is called again; nil when they do.
+    /// - Returns: the time at which the new keys take effect, after which this is called again; nil once they are in effect.
     /// - Throws: ``SignetError``.
     public func giveNewKeys(
         to site: SiteConnection, _ approval: consuming Approval
@@ -66,7 +68,7 @@ extension Account {
         return until.map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }
 
-    /// Every site that knows the user, in order of host.
+    /// Every site at which the user is registered, in order of host.
     ///
     /// - Parameter approval: of `.showSites`.
     /// - Throws: ``SignetError``.
@@ -75,7 +77,8 @@ extension Account {
         return try await sites(approval) { book, grant throws(SitesError) in try await book.sites(grant) }
     }
 
-    /// The self at each site that knows the user, in order of host: whoever sees two of these in one place knows that they belong together.
+    /// The user's identity at each site, in order of host. Anyone who sees two of these in one place knows that they belong
+    /// together.
     ///
     /// - Parameter approval: of `.showSites`.
     /// - Throws: ``SignetError``.
@@ -84,7 +87,7 @@ extension Account {
         return try await sites(approval) { book, grant throws(SitesError) in try await book.identities(grant) }
     }
 
-    /// Forgets a site, and erases the only keys to what the user has there. The site is not asked.
+    /// Forgets a site, and erases the only keys to what the user has there. The site is not contacted.
     ///
     /// - Parameter approval: of `.forgetSite(_:)` with the host.
     /// - Throws: ``SignetError``.
@@ -95,12 +98,13 @@ extension Account {
 }
 
 extension OpenHome {
-    /// Connects to a site, and has it prove its name. Its certificate is judged at a time that is never earlier than what the directory's
-    /// log has shown here: a clock that is set back makes no expired one good again.
+    /// Connects to a site, and requires it to prove its name. Its certificate is checked at a time that is never earlier than
+    /// the time that the directory's log has shown here: setting the clock back does not make an expired certificate valid
+    /// again.
     ///
     /// - Parameters:
-    ///   - anchors: the roots that are trusted; nil for the system's.
-    ///   - pins: keys that are demanded as well.
+    ///   - anchors: the trusted roots; nil for the system's.
+    ///   - pins: keys that are required in addition.
     /// - Throws: ``SignetError/sites(_:)``.
     public func site(
         _ address: ServerAddress, trusting anchors: TrustAnchors? = nil, pins: PinPolicy? = nil
