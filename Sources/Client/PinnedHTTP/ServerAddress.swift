@@ -1,17 +1,17 @@
 import CanonicalCoding
 
-/// Host and port of `https://host[:port]`.
+/// The host and port of `https://host[:port]`.
 public struct ServerAddress: Hashable, Sendable {
     /// A DNS name, an IPv4 address, or an IPv6 address without brackets.
     public let host: String
-    /// 443 unless named.
+    /// The port; 443 unless one is named.
     public let port: Int
-    /// What the `Host` header says.
+    /// The value of the `Host` header.
     public let authority: String
 
     /// Reads an address.
     ///
-    /// - Throws: ``TransportError/invalidAddress``: another scheme, a path, a query, a user, or no host.
+    /// - Throws: ``TransportError/invalidAddress`` for another scheme, a path, a query, a user, or no host.
     public init(_ url: String) throws(TransportError) {
         let prefix = "https://"
         guard url.hasPrefix(prefix) else { throw .invalidAddress }

@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 
 extension TransportError {
-    /// What an error of the network library means to a person.
+    /// The error for a user that corresponds to an error of the network library.
     init(_ error: any Error) {
         self =
             switch error {
@@ -23,7 +23,7 @@ extension TransportError {
             }
     }
 
-    /// Whether the connection is none the worse for it.
+    /// Whether the connection itself remains usable.
     var concernsOneAnswer: Bool {
         switch self {
         case .tooLong, .unexpectedMediaType: true
@@ -39,7 +39,7 @@ extension TransportError {
         return timedOut ? .timedOut(.connecting) : .unreachable
     }
 
-    /// Refusals of chains never get here: ``ConnectionJudge`` keeps them.
+    /// Refusals of chains never arrive here, because ``ConnectionJudge`` keeps them.
     private static func tls(_ error: NIOSSLError) -> TransportError {
         switch error {
         case .uncleanShutdown: .closedEarly

@@ -4,23 +4,23 @@ public import KeyPinning
 public enum TransportError: Error, Hashable, Sendable {
     /// The address is not `https://host[:port]`.
     case invalidAddress
-    /// The certificate to trust is not one.
+    /// The certificate to trust is not a valid certificate.
     case invalidRoot
-    /// No such host name.
+    /// The host name does not exist.
     case nameNotFound
     /// Nothing answers at the address.
     case unreachable
-    /// It took too long; the phase says where.
+    /// A wait took too long; the phase says which.
     case timedOut(TransportPhase)
     /// The connection ended before the response did.
     case closedEarly
     /// The connection did not become a TLS connection.
     case handshakeFailed
-    /// Policy, chain or pins forbid the connection; no byte of a request was sent.
+    /// The policy, the chain or the pins forbid the connection; no byte of a request was sent.
     case refused(ChainRefusal)
-    /// There are no pins for the server, and without pins no connection is made.
+    /// There are no pins for the server, and no connection is made without pins.
     case noPins
-    /// The pins for the server cannot be right.
+    /// The pins for the server cannot be valid.
     case invalidPins(PinRuleFault)
     /// The pin policy is for another environment than the one this program runs in.
     case policyForAnotherEnvironment
@@ -28,16 +28,16 @@ public enum TransportError: Error, Hashable, Sendable {
     case notUpgraded(status: Int)
     /// The server chose a WebSocket sub-protocol that was not offered, or none although one was.
     case wrongSubprotocol
-    /// Not HTTP/1.1.
+    /// The response is not HTTP/1.1.
     case malformedResponse
     /// The body is longer than any honest answer, in bytes.
     case tooLong(limit: Int)
-    /// Another kind of document than the one that was asked for.
+    /// The document is not of the kind that was requested.
     case unexpectedMediaType
     /// The network library misbehaved.
     case unknown
 
-    /// Whose fault it is.
+    /// The error family, which says who is at fault.
     public var family: ErrorFamily {
         switch self {
         case .invalidAddress, .invalidRoot, .noPins, .invalidPins, .policyForAnotherEnvironment: .caller
@@ -56,12 +56,12 @@ public enum TransportError: Error, Hashable, Sendable {
     }
 }
 
-/// What a client waits for.
+/// A phase in which a client waits.
 public enum TransportPhase: Hashable, Sendable, CaseIterable {
-    /// TCP.
+    /// Connecting with TCP.
     case connecting
-    /// TLS, up to the moment the request is sent.
+    /// The TLS handshake, until the request is sent.
     case handshake
-    /// The response, or its next bytes.
+    /// Waiting for the response, or for its next bytes.
     case reading
 }

@@ -1,8 +1,8 @@
 public import SignetClient
 
 extension Surroundings {
-    /// The system's clock and generator, and waits of a day: each is announced when it begins, so that a test knows
-    /// that what comes before it has been done.
+    /// The system's clock and generator, and waits that last a day. Each wait is announced when it begins, so that a test knows
+    /// that everything before it has been done.
     public static func announcingWaits() -> (surroundings: Surroundings, waits: AsyncStream<Void>) {
         let (waits, wait) = AsyncStream.makeStream(of: Void.self)
         let surroundings = Surroundings(

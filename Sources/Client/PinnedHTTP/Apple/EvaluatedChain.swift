@@ -1,11 +1,11 @@
 #if canImport(Security) && canImport(Darwin)
     import Security
 
-    /// Apple's verification of a chain: the path it built, and nothing that the server sent beside it.
+    /// Apple's verification of a chain. It yields the path that Apple built, without other certificates that the server sent.
     enum EvaluatedChain {
-        /// The path, DER, the server's own certificate first; nil when the chain is not trusted for the host.
+        /// The path, DER, the server's own certificate first; nil if the chain is not trusted for the host.
         ///
-        /// The policy for the host is set anew, so that no other policy of the trust object counts.
+        /// The policy for the host replaces any other policy of the trust object, so that no other policy counts.
         static func certificates(of trust: SecTrust, host: String) -> [[UInt8]]? {
             let name = CFStringCreateWithCString(nil, host, CFStringBuiltInEncodings.UTF8.rawValue)
             guard SecTrustSetPolicies(trust, SecPolicyCreateSSL(true, name)) == errSecSuccess,

@@ -4,16 +4,16 @@
     import Security
     import Synchronization
 
-    /// Pins the connections of a `URLSession`: requests and WebSocket tasks alike.
+    /// Pins the connections of a `URLSession`, both for requests and for WebSocket tasks.
     ///
-    /// Apple's verification builds the path, the policy judges it, as on every other platform. A session needs this delegate
-    /// when it is made; there is no way to add one later, and none to remove it.
+    /// Apple's verification builds the path, and the policy judges it, as on every other platform. A session must be created
+    /// with this delegate; it cannot be added later or removed.
     ///
     /// Security: a session without a delegate is not pinned. `WKWebView` and login pages in a browser never are.
     public final class PinnedSessionDelegate: NSObject, URLSessionDelegate, URLSessionTaskDelegate,
         URLSessionWebSocketDelegate, Sendable
     {
-        /// What is demanded.
+        /// The pin policy.
         public let policy: PinPolicy
         private let clock: @Sendable () -> UInt64
         private let proxy: @Sendable (ServerName) -> ProxyState
@@ -23,7 +23,7 @@
         ///
         /// - Parameters:
         ///   - clock: seconds since 1970.
-        ///   - proxy: what the device's settings name for a host.
+        ///   - proxy: the proxies that the device's settings name for a host.
         public init(
             _ policy: PinPolicy, clock: @escaping @Sendable () -> UInt64 = SystemClock.now,
             proxy: @escaping @Sendable (ServerName) -> ProxyState = { ProxySettings.ofProcess.state(for: $0) }
@@ -33,10 +33,10 @@
             self.proxy = proxy
         }
 
-        /// Why the last connection was refused: the session itself only says that it was canceled.
+        /// Why the last connection was refused; the session itself only reports that it was cancelled.
         public var refusal: ChainRefusal? { lastRefusal.withLock { $0 } }
 
-        /// Answers a server's challenge: a pinned chain, or none.
+        /// Answers a server's challenge: accepts a pinned chain, and cancels otherwise.
         public func urlSession(
             _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -65,11 +65,11 @@
     }
 
     extension URLSession {
-        /// A session of which every connection is pinned.
+        /// A session that pins all its connections.
         ///
-        /// - Parameter policy: what is demanded. A host that it does not know is not connected to.
+        /// - Parameter policy: the pin policy. A connection to a host that the policy does not know is not made.
         ///
-        /// Why a connection was refused stands in the delegate's ``PinnedSessionDelegate/refusal``.
+        /// The delegate's ``PinnedSessionDelegate/refusal`` says why a connection was refused.
         public convenience init(configuration: URLSessionConfiguration, pinnedBy policy: PinPolicy) {
             self.init(configuration: configuration, delegate: PinnedSessionDelegate(policy), delegateQueue: nil)
         }

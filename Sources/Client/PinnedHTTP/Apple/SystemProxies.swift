@@ -3,7 +3,7 @@
     import Foundation
 
     extension ProxySettings {
-        /// The keys of the switches that are on in the system's settings.
+        /// The keys of the switches that are enabled in the system's settings.
         static var enabledBySystem: Set<String> {
             guard let copy = CFNetworkCopySystemProxySettings() else { return [] }
             let settings: Any = copy.takeRetainedValue()

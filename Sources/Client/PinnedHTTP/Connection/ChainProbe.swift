@@ -2,10 +2,10 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Asks a server for its certificates and hangs up before the greeting is complete. Nothing is sent and nothing is
-/// believed: whoever answers may have made them up.
+/// Asks a server for its certificates and hangs up before the handshake is complete. Nothing is sent, and nothing is trusted:
+/// the server that answers may have made the certificates up.
 public enum ChainProbe {
-    /// The certificates as presented, DER, the server's own first.
+    /// The certificates as presented, DER, the server's own certificate first.
     ///
     /// - Throws: ``TransportError``.
     public static func presentedChain(

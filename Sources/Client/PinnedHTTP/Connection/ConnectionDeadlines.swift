@@ -1,15 +1,15 @@
-/// How long each wait of a connection may last.
+/// How long each wait on a connection may last.
 public struct ConnectionDeadlines: Hashable, Sendable {
-    /// For TCP.
+    /// The deadline for connecting with TCP.
     public let connect: Duration
-    /// For TLS.
+    /// The deadline for the TLS handshake.
     public let handshake: Duration
-    /// Between two pieces of the answer, and before the first.
+    /// The longest wait between two pieces of the answer, and before the first.
     public let idle: Duration
-    /// For the whole answer.
+    /// The deadline for the whole answer.
     public let response: Duration
 
-    /// Deadlines.
+    /// Makes deadlines.
     public init(connect: Duration, handshake: Duration, idle: Duration, response: Duration) {
         self.connect = connect
         self.handshake = handshake
@@ -17,7 +17,7 @@ public struct ConnectionDeadlines: Hashable, Sendable {
         self.response = response
     }
 
-    /// 10 s to connect, 10 s to shake hands, 20 s of silence, 60 s in all.
+    /// 10 s to connect, 10 s for the handshake, 20 s of silence, 60 s in total.
     public static let standard = ConnectionDeadlines(
         connect: .seconds(10), handshake: .seconds(10), idle: .seconds(20), response: .seconds(60))
 }

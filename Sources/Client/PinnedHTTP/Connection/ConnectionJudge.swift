@@ -4,7 +4,7 @@ import NIOSSL
 import PinnedChains
 import Synchronization
 
-/// Judges the chain of one connection, and remembers why: what a verification callback throws is lost in NIOSSL.
+/// Judges the chain of one connection, and remembers the reason, because NIOSSL loses what a verification callback throws.
 final class ConnectionJudge: Sendable {
     private let connector: PinnedConnector
     private let host: ServerName
@@ -13,7 +13,7 @@ final class ConnectionJudge: Sendable {
     private let proxy: ProxyState
     private let outcome = Mutex<Result<PinVerdict, ChainRefusal>?>(nil)
 
-    /// - Throws: ``TransportError``: nobody may speak to this host now; no packet is sent.
+    /// - Throws: ``TransportError`` if connections to this host are not allowed now; no packet is sent.
     init(_ connector: PinnedConnector, _ address: ServerAddress) throws(TransportError) {
         self.connector = connector
         do { host = try ServerName(address.host.utf8) } catch { throw .invalidAddress }
@@ -24,7 +24,7 @@ final class ConnectionJudge: Sendable {
         } catch { throw .refused(error) }
     }
 
-    /// What the greeting names; an IP address is never named.
+    /// The host name that the client's greeting carries; it never carries an IP address.
     var serverHostname: String? {
         switch host {
         case .dns(let name): String(decoding: name, as: UTF8.self)

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Runs a task on an event loop: what waits for a connection there need not change threads at every step.
+/// Runs a task on an event loop, so that code which waits for a connection there need not change threads at every step.
 final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

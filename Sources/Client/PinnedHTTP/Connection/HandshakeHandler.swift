@@ -2,7 +2,7 @@ import KeyPinning
 import NIOCore
 import NIOTLS
 
-/// Waits until TLS stands, then sets the pipeline up and leaves it; or says why it never did.
+/// Waits until TLS is established, then sets up the pipeline and removes itself; or reports why TLS was not established.
 final class HandshakeHandler<Value: Sendable>: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

@@ -5,16 +5,15 @@ import NIOSSL
 public import PinnedChains
 import Synchronization
 
-/// Opens every connection of a client: TLS 1.2 or 1.3 to a host that the policy knows, with a chain that one verifier
-/// finds trusted and pinned, before a byte of a request leaves.
+/// Opens every connection of a client: TLS 1.2 or 1.3 to a host that the policy knows. A single verifier must find the chain
+/// trusted and pinned before a byte of a request is sent.
 ///
-/// REST, WebSocket, and whatever rides on them go through here. There is no other way to connect, and none without a
-/// policy.
+/// REST, WebSocket and all protocols above them use it. There is no other way to connect, and none without a policy.
 ///
-/// Security: the certificates that NIOSSL hands over are those the server sent, in its order; nothing is concluded from
-/// them but through ``PinnedChains/ChainVerifier``.
+/// Security: the certificates that NIOSSL passes on are those that the server sent, in its order; conclusions from them are
+/// drawn only through ``PinnedChains/ChainVerifier``.
 public final class PinnedConnector: Sendable {
-    /// What is demanded, and who is trusted.
+    /// The pin policy and the trusted anchors.
     public let verifier: ChainVerifier
     let clock: @Sendable () -> UInt64
     let proxies: ProxySettings
@@ -25,10 +24,10 @@ public final class PinnedConnector: Sendable {
     /// A connector.
     ///
     /// - Parameters:
-    ///   - environment: where this program runs; a policy for elsewhere is refused.
+    ///   - environment: the environment in which this program runs; a policy for another environment is refused.
     ///   - cacheCapacity: how many verified chains are remembered; 0 for none.
     ///   - clock: seconds since 1970.
-    ///   - onViolation: gets a report for every trusted chain in which no key is pinned. Must not wait.
+    ///   - onViolation: receives a report for every trusted chain in which no key is pinned. It must not block.
     /// - Throws: ``TransportError/policyForAnotherEnvironment``.
     public init(
         _ verifier: ChainVerifier, environment: PinPolicy.Environment = .production,
@@ -45,15 +44,16 @@ public final class PinnedConnector: Sendable {
         contexts = Mutex([ApplicationProtocols.requests: try Self.context(ApplicationProtocols.requests)])
     }
 
-    /// Connects, and has the pipeline set up on the event loop in the moment TLS stands and the chain was found trusted and pinned.
+    /// Connects, and sets up the pipeline on the event loop at the moment TLS is established and the chain was found trusted
+    /// and pinned.
     ///
     /// - Parameters:
-    ///   - protocols: what is offered as the application's protocol, in order of preference (ALPN); empty to offer none.
-    ///   - eventLoop: which the connection lives on.
-    ///   - configure: gets the channel, in which TLS is the only handler, and the protocol that was agreed on, if any.
+    ///   - protocols: the application protocols to offer, in order of preference (ALPN); empty to offer none.
+    ///   - eventLoop: the event loop of the connection.
+    ///   - configure: receives the channel, in which TLS is the only handler, and the negotiated protocol, if any.
     /// - Returns: what `configure` returned.
-    /// - Throws: ``TransportError``; ``TransportError/refused(_:)`` when policy, chain or pins forbid it: nothing was sent but the
-    ///   greeting of TLS.
+    /// - Throws: ``TransportError``; ``TransportError/refused(_:)`` if the policy, the chain or the pins forbid the connection:
+    ///   nothing was sent but the TLS greeting.
     public func connect<Value: Sendable>(
         to address: ServerAddress, offering protocols: [String] = [], on eventLoop: any EventLoop,
         deadlines: ConnectionDeadlines = .standard,
@@ -83,7 +83,7 @@ public final class PinnedConnector: Sendable {
             customVerificationCallbackWithMetadata: { certificates, promise in judge.judge(certificates, promise) })
     }
 
-    /// A context is dear, and good for every connection that offers the same.
+    /// A context is expensive to create, and can be reused for every connection that offers the same protocols.
     private func context(offering protocols: [String]) throws(TransportError) -> NIOSSLContext {
         if let made = contexts.withLock({ $0[protocols] }) { return made }
         let context = try Self.context(protocols)
@@ -91,8 +91,8 @@ public final class PinnedConnector: Sendable {
         return context
     }
 
-    /// NIOSSL's own host check stays on: it runs after ours, as a second net. No root is given to it, so that nothing
-    /// is trusted should our verification ever not be asked.
+    /// NIOSSL's own host check stays on: it runs after ours, as a second line of defence. NIOSSL is given no root, so that
+    /// nothing is trusted should our verification ever not be called.
     private static func context(_ protocols: [String]) throws(TransportError) -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .certificates([])
@@ -103,7 +103,7 @@ public final class PinnedConnector: Sendable {
     }
 }
 
-/// What is offered as the application's protocol.
+/// The application protocols that are offered.
 enum ApplicationProtocols {
     static let requests = ["h2", "http/1.1"]
     static let webSocket = ["http/1.1"]

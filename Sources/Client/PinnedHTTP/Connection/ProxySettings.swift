@@ -8,18 +8,18 @@ public import KeyPinning
 
 /// The proxies that a device's settings name.
 ///
-/// Signet's own connections never use one. That one is set is recorded, and refused when the policy says so; pinned TLS
-/// through a tunnel is as safe as without, and an interceptor needs no setting.
+/// Signet's own connections never use a proxy. A configured proxy is recorded, and is refused if the policy says so. Pinned TLS
+/// through a tunnel is as safe as without one, and an attacker who intercepts a connection needs no proxy setting.
 public struct ProxySettings: Hashable, Sendable {
     private let variables: [String: String]
     private let enabled: Set<String>
 
-    /// Settings.
+    /// Makes settings.
     ///
     /// - Parameters:
-    ///   - environment: variables, as curl and most programs read them.
-    ///   - enabled: what the system has switched on, by the keys of Apple's `CFNetworkCopySystemProxySettings`, for all hosts: the
-    ///     system's own list of exceptions is not read.
+    ///   - environment: the environment variables that curl and most programs read.
+    ///   - enabled: what the system has switched on for all hosts, by the keys of Apple's `CFNetworkCopySystemProxySettings`.
+    ///     The system's own list of exceptions is not read.
     public init(environment: [String: String], enabled: Set<String> = []) {
         variables = environment
         self.enabled = enabled
@@ -34,7 +34,7 @@ public struct ProxySettings: Hashable, Sendable {
         #endif
     }
 
-    /// What is set for an HTTPS connection to a host.
+    /// The proxy that is set for an HTTPS connection to a host.
     public func state(for host: ServerName) -> ProxyState {
         let switches = ["HTTPSEnable", "SOCKSEnable", "ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable"]
         if let name = switches.first(where: enabled.contains) { return .configured(setting: Array(name.utf8)) }

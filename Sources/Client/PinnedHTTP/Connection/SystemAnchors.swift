@@ -8,20 +8,20 @@ public import PinnedChains
 #endif
 
 extension PinnedConnector {
-    /// A connector to one server of which no pin is known: any path to one of the system's roots will do.
+    /// A connector to one server for which no pin is known: any path to one of the system's roots is accepted.
     ///
-    /// Security: for files that prove themselves, such as those of a log; never for what a person sends.
+    /// Security: use it for files that authenticate themselves, such as those of a log; never for data that a user sends.
     ///
-    /// - Throws: ``TransportError/invalidAddress``, ``TransportError/invalidRoot``: the system has no list of roots.
+    /// - Throws: ``TransportError/invalidAddress``, or ``TransportError/invalidRoot`` if the system has no list of roots.
     public static func trustingSystemRoots(for address: ServerAddress) throws(TransportError) -> PinnedConnector {
         guard let system = TrustAnchors.ofSystem() else { throw .invalidRoot }
         return try withoutPins(for: address, trusting: system.anchors)
     }
 
-    /// A connector to one server of which no pin is known: any path to one of these roots will do.
+    /// A connector to one server for which no pin is known: any path to one of these roots is accepted.
     ///
-    /// Security: whoever one of the roots certifies for this host can pretend to be it. What is sent must be of no use
-    /// elsewhere, such as a statement that names its site.
+    /// Security: anyone to whom one of the roots issues a certificate for this host can impersonate it. What is sent must be
+    /// useless elsewhere, such as a statement that names its site.
     ///
     /// - Throws: ``TransportError/invalidAddress``.
     public static func withoutPins(
@@ -42,9 +42,9 @@ extension PinnedConnector {
 }
 
 extension TrustAnchors {
-    /// The roots that this system trusts, from the first of the usual files that is there.
+    /// The roots that this system trusts, from the first of the usual files that exists.
     ///
-    /// - Returns: the anchors, and the file they came from; nil where there is no such file.
+    /// - Returns: the anchors, and the file that they came from; nil if no such file exists.
     public static func ofSystem() -> (anchors: TrustAnchors, path: String)? {
         let paths = [
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// The device's clock, which decides whether a certificate or a rule has ended unless another one is given.
+/// The device's clock, which decides whether a certificate or a rule has expired unless another clock is given.
 public enum SystemClock {
     /// Seconds since 1970.
     public static let now: @Sendable () -> UInt64 = { UInt64(max(0, time(nil))) }

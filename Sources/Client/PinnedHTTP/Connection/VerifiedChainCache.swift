@@ -2,10 +2,10 @@ import Crypto
 import KeyPinning
 import Synchronization
 
-/// Chains that were verified a short while ago, so that a new connection costs a hash and no signatures.
+/// Chains that were verified recently, so that a new connection costs a hash instead of signature checks.
 ///
-/// Only acceptances are kept, for at most ten minutes and never beyond a certificate's or rule's end. A cache belongs to
-/// one policy and one set of anchors; the policy's version is part of every key all the same.
+/// Only acceptances are kept, for at most ten minutes and never beyond the expiry of a certificate or rule. A cache belongs to
+/// one policy and one set of anchors; the policy's version is nevertheless part of every key.
 final class VerifiedChainCache: Sendable {
     private struct Entry {
         let verdict: PinVerdict
@@ -19,7 +19,7 @@ final class VerifiedChainCache: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// What names a chain that a host presents: every byte counts.
+    /// The key for a chain that a host presents, in which every byte counts.
     static func key(_ presented: [[UInt8]], host: ServerName, policyVersion: UInt64) -> [UInt8] {
         var hash = SHA256()
         func add(_ number: UInt64) { withUnsafeBytes(of: number.bigEndian) { hash.update(bufferPointer: $0) } }

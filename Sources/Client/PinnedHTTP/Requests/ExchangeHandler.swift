@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// One request on its way, and where its answer goes.
+/// One request in progress, and the recipient of its answer.
 final class Exchange: Sendable {
     struct Answer: Sendable {
         let response: TransportResponse
@@ -36,7 +36,7 @@ final class Exchange: Sendable {
 
 /// Turns an ``Exchange`` into HTTP and its answer into a ``TransportResponse``, one at a time.
 ///
-/// Every state has a deadline; the body is counted before it is kept.
+/// Every state has a deadline; the length of the body is counted before it is kept.
 final class ExchangeHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = Exchange
@@ -95,7 +95,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         fail(TransportError(error), context)
     }
 
-    /// What the answer may be: of the route for a success, of a refusal for anything else.
+    /// The limit for the answer: that of the route for a success, that of a refusal for anything else.
     private func limit(_ exchange: Exchange) -> Int {
         guard let head, head.status.code != 200 else { return exchange.request.limit.maximumByteCount }
         return ResponseLimit.refusal.maximumByteCount

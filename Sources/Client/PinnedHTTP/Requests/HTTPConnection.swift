@@ -3,13 +3,13 @@ import NIOHTTP1
 import NIOHTTP2
 import Synchronization
 
-/// A connection that carries requests: HTTP/1.1 one at a time, HTTP/2 many.
+/// A connection that carries requests: one at a time with HTTP/1.1, many with HTTP/2.
 struct HTTPConnection: Sendable {
     let channel: any Channel
     private let streams: NIOHTTP2Handler.StreamMultiplexer?
     private let deadlines: ConnectionDeadlines
 
-    /// Sets a pipeline up behind TLS, on its event loop.
+    /// Sets up a pipeline behind TLS, on its event loop.
     init(_ channel: any Channel, _ negotiated: String?, _ deadlines: ConnectionDeadlines) throws {
         self.channel = channel
         self.deadlines = deadlines
@@ -26,7 +26,7 @@ struct HTTPConnection: Sendable {
         try pipeline.addHandler(ConnectionErrorHandler())
     }
 
-    /// Whether it carries many requests at a time.
+    /// Whether the connection carries many requests at a time.
     var isShared: Bool { streams != nil }
     var isActive: Bool { channel.isActive }
     func close() { channel.close(promise: nil) }
@@ -44,21 +44,21 @@ struct HTTPConnection: Sendable {
     }
 }
 
-/// Ends an HTTP/2 connection that fails; its streams notice.
+/// Closes an HTTP/2 connection that fails; its streams notice.
 private final class ConnectionErrorHandler: ChannelInboundHandler {
     typealias InboundIn = Any
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Connections between requests.
+/// Idle connections between requests.
 final class ConnectionPool: Sendable {
     private static let maximumIdleCount = 4
     private let kept = Mutex<[HTTPConnection]>([])
 
     deinit { kept.withLock { $0.forEach { $0.close() } } }
 
-    /// A connection that stands; one that is shared stays here too.
+    /// An open connection; a shared connection also remains in the pool.
     func take() -> HTTPConnection? {
         kept.withLock { kept in
             kept.removeAll { !$0.isActive }
@@ -74,7 +74,7 @@ final class ConnectionPool: Sendable {
             kept.append(connection)
             return kept.count > Self.maximumIdleCount ? kept.removeFirst() : nil
         }
-        // A shared connection that is crowded out may be carrying answers: it ends with them.
+        // A shared connection that is crowded out may be carrying answers; it closes when they end.
         if let surplus, !surplus.isShared { surplus.close() }
     }
 }

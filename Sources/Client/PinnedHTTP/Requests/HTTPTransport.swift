@@ -1,4 +1,4 @@
-/// Carries one request to a server and its answer back. It decides nothing.
+/// Carries one request to a server and returns its answer. It makes no decisions.
 public protocol HTTPTransport: Sendable {
     /// Sends a request and waits for the whole answer.
     ///
@@ -12,32 +12,33 @@ public struct TransportRequest: Hashable, Sendable {
     public let method: String
     /// The path, from its first slash, without a query.
     public let path: String
-    /// Further header fields, their names in lower case. A `user-agent` among them takes the place of ours.
+    /// Further header fields, with names in lower case. A `user-agent` among them replaces ours.
     public let fields: [Field]
     /// The body, empty for `GET`.
     public let body: [UInt8]
-    /// What the answer may be.
+    /// The limit for the answer.
     public let limit: ResponseLimit
-    /// Whether sending it twice is the same as sending it once, so that it may go over a connection that was kept.
+    /// Whether sending the request twice has the same effect as sending it once, so that it may use a kept connection.
     public let mayRepeat: Bool
 
     /// A header field.
     public struct Field: Hashable, Sendable {
-        /// Its name.
+        /// The field's name.
         public let name: String
-        /// Its value, ASCII.
+        /// The field's value, ASCII.
         public let value: String
 
-        /// A field.
+        /// Makes a field.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// A request.
+    /// Makes a request.
     ///
-    /// - Parameter mayRepeat: whether sending it twice is the same as sending it once; nil for what is true of its method.
+    /// - Parameter mayRepeat: whether sending the request twice has the same effect as sending it once; nil for what its method
+    ///   implies.
     public init(
         method: String, path: String, fields: [Field] = [], body: [UInt8] = [], limit: ResponseLimit,
         mayRepeat: Bool? = nil
@@ -51,18 +52,18 @@ public struct TransportRequest: Hashable, Sendable {
     }
 }
 
-/// An answer, complete and within its limit.
+/// A complete answer within its limit.
 public struct TransportResponse: Hashable, Sendable {
     /// The HTTP status.
     public let status: Int
-    /// The media type, lower-case, without parameters; nil if none was named.
+    /// The media type, in lower case and without parameters; nil if none was named.
     public let mediaType: String?
-    /// How long to wait before another try, in seconds, if the server said so.
+    /// How long to wait before another attempt, in seconds, if the server said so.
     public let retryAfter: UInt64?
     /// The body.
     public let body: [UInt8]
 
-    /// An answer.
+    /// Makes an answer.
     public init(status: Int, mediaType: String?, retryAfter: UInt64? = nil, body: [UInt8]) {
         self.status = status
         self.mediaType = mediaType
@@ -71,19 +72,19 @@ public struct TransportResponse: Hashable, Sendable {
     }
 }
 
-/// What an honest answer may be at most, so that a dishonest one is refused before it costs memory.
+/// The limits of an honest answer, so that a dishonest one is refused before it takes memory.
 public struct ResponseLimit: Hashable, Sendable {
     /// The longest body, in bytes.
     public let maximumByteCount: Int
-    /// The only media type of a success, lower-case, without parameters; nil when any will do.
+    /// The only media type of a success, in lower case and without parameters; nil if any is accepted.
     public let mediaType: String?
 
-    /// A limit.
+    /// Makes a limit.
     public init(maximumByteCount: Int, mediaType: String?) {
         self.maximumByteCount = maximumByteCount
         self.mediaType = mediaType
     }
 
-    /// A refusal: one JSON object with one word.
+    /// The limit of a refusal: one JSON object with one word.
     public static let refusal = ResponseLimit(maximumByteCount: 4096, mediaType: "application/json")
 }

@@ -3,11 +3,11 @@ import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 
-/// HTTPS to one server through a ``PinnedConnector``: HTTP/2 where the server speaks it, HTTP/1.1 otherwise, and every wait
-/// has an end.
+/// HTTPS to one server through a ``PinnedConnector``: HTTP/2 if the server supports it, otherwise HTTP/1.1. Every wait has a
+/// limit.
 ///
-/// Connections are kept between requests that may safely be sent twice: one of HTTP/2, which carries many at a time, or a
-/// few of HTTP/1.1.
+/// Connections are kept between requests that may safely be sent twice: one with HTTP/2, which carries many requests at a time,
+/// or a few with HTTP/1.1.
 public final class NIOTransport: HTTPTransport {
     private let address: ServerAddress
     private let deadlines: ConnectionDeadlines
@@ -31,15 +31,15 @@ public final class NIOTransport: HTTPTransport {
 
     /// A transport over plain HTTP.
     ///
-    /// Security: for nothing but files that prove themselves, such as those of a log: whoever is on the way can keep them
-    /// back, and read them.
+    /// Security: use it only for files that authenticate themselves, such as those of a log: an attacker on the path can
+    /// withhold them, and read them.
     public init(overPlainHTTPTo address: ServerAddress, deadlines: ConnectionDeadlines = .standard) {
         self.address = address
         way = .plain
         self.deadlines = deadlines
     }
 
-    /// Sends a request and waits for the whole answer, over a kept connection if that is harmless.
+    /// Sends a request and waits for the whole answer, over a kept connection if that is safe.
     ///
     /// - Throws: ``TransportError``.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
@@ -55,7 +55,7 @@ public final class NIOTransport: HTTPTransport {
     ) async throws(TransportError) -> TransportResponse {
         if let kept {
             do { return try await answer(to: request, over: kept) } catch  where error == .closedEarly {
-                // The server had ended the kept connection: a new one decides.
+                // The server had closed the kept connection; the result on a new connection decides.
             }
         }
         return try await answer(to: request, over: try await connect(on: eventLoop))
@@ -97,7 +97,7 @@ public final class NIOTransport: HTTPTransport {
             return answer.response
         } catch {
             let error = TransportError(error)
-            // What is wrong with one answer ends its stream, and not those of others.
+            // An error in one answer ends only its own stream, not the others.
             if !(connection.isShared && error.concernsOneAnswer) { connection.close() }
             throw error
         }

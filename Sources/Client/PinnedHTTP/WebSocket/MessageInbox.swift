@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOWebSocket
 import Synchronization
 
-/// Messages that have arrived and were not asked for yet. While many wait, nothing more is read from the network.
+/// Messages that have arrived and were not yet requested. While many are waiting, nothing more is read from the network.
 final class MessageInbox: Sendable {
     private struct State {
         var waiting: [PinnedWebSocket.Message] = []
@@ -45,7 +45,7 @@ final class MessageInbox: Sendable {
         setReading()
     }
 
-    /// Nothing more will come.
+    /// Marks the end: no more messages will come.
     func finish(_ end: Result<Void, TransportError>) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -61,7 +61,7 @@ final class MessageInbox: Sendable {
     }
 }
 
-/// Turns whole frames into messages, and answers pings and good-byes.
+/// Turns whole frames into messages, and answers pings and close frames.
 final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
@@ -107,7 +107,7 @@ final class MessageHandler: ChannelInboundHandler {
     }
 }
 
-/// Notes the status of the answer to a request for a WebSocket, and leaves.
+/// Records the status of the answer to a WebSocket request, and removes itself.
 final class StatusHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

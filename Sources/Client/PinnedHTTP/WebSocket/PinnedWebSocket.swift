@@ -3,16 +3,16 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-/// A WebSocket through a ``PinnedConnector``: what STOMP rides on.
+/// A WebSocket through a ``PinnedConnector``, which carries STOMP.
 ///
 /// Spec: RFC 6455.
 public final class PinnedWebSocket: Sendable {
-    /// A sub-protocol by the name that client and server agree on.
+    /// A sub-protocol, identified by a name that the client and the server agree on.
     public struct Subprotocol: Hashable, Sendable {
         /// Its name, ASCII.
         public let name: String
 
-        /// A sub-protocol of another name.
+        /// A sub-protocol with another name.
         public init(_ name: String) { self.name = name }
 
         /// STOMP 1.2.
@@ -21,7 +21,7 @@ public final class PinnedWebSocket: Sendable {
         public static let janus = Subprotocol("janus-protocol")
     }
 
-    /// What is sent and received, whole.
+    /// A whole message that is sent or received.
     public enum Message: Hashable, Sendable {
         /// UTF-8.
         case text([UInt8])
@@ -29,10 +29,10 @@ public final class PinnedWebSocket: Sendable {
         case binary([UInt8])
     }
 
-    /// The longest message either side may send, in bytes.
+    /// The longest message that either side may send, in bytes.
     public static let maximumByteCount = 1_048_576
 
-    /// The sub-protocol that was agreed on; nil when none was offered.
+    /// The negotiated sub-protocol; nil if none was offered.
     public let subprotocol: Subprotocol?
     private let channel: any Channel
     private let inbox: MessageInbox
@@ -45,10 +45,10 @@ public final class PinnedWebSocket: Sendable {
 
     deinit { channel.close(promise: nil) }
 
-    /// Opens one.
+    /// Opens a WebSocket.
     ///
     /// - Parameters:
-    ///   - path: from its first slash, with the query.
+    ///   - path: the path from its first slash, with the query.
     ///   - offered: sub-protocols in order of preference; one of them must be chosen.
     ///   - fields: further header fields of the request.
     /// - Throws: ``TransportError``: ``TransportError/refused(_:)`` before any byte of the request is sent;
@@ -73,9 +73,9 @@ public final class PinnedWebSocket: Sendable {
         do { return try await upgrade.get() } catch { throw TransportError(error) }
     }
 
-    /// Sends a message; returns when it has left.
+    /// Sends a message; returns when it has been sent.
     ///
-    /// - Throws: ``TransportError/closedEarly``; ``TransportError/tooLong(limit:)`` and nothing is sent.
+    /// - Throws: ``TransportError/closedEarly``; ``TransportError/tooLong(limit:)``, and then nothing is sent.
     public func send(_ message: Message) async throws(TransportError) {
         let (opcode, bytes) =
             switch message {
@@ -88,17 +88,18 @@ public final class PinnedWebSocket: Sendable {
         }
     }
 
-    /// The next message; nil when the server has closed in an orderly way. For one reader at a time.
+    /// The next message; nil if the server has closed in an orderly way. Only one reader at a time may call it.
     ///
     /// - Throws: ``TransportError/closedEarly``, ``TransportError/tooLong(limit:)``,
     ///   ``TransportError/malformedResponse``.
     public func receive() async throws(TransportError) -> Message? { try await inbox.next() }
 
-    /// Says good-bye and closes. A server that reads nothing more, or has no farewell for us, is left after five seconds.
+    /// Sends a close frame and closes. If the server reads nothing more, or does not answer the close frame, the connection is
+    /// abandoned after five seconds.
     public func close() async {
         var code = ByteBuffer()
         code.write(webSocketErrorCode: .normalClosure)
-        // Not waited for: what is not read does not leave.
+        // This is not awaited: data that the server does not read is never sent.
         channel.writeAndFlush(WebSocketFrame.masked(.connectionClose, Array(code.readableBytesView)), promise: nil)
         try? await channel.close()
     }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Copies of every descriptor that this process has of a file or folder: what a program that is being started holds from its
-/// fork until it becomes itself.
+/// Copies of every descriptor that this process has for a file or folder, like those that a program being started holds between
+/// its fork and its exec.
 package final class DescriptorCopies {
     /// One copy for each open descriptor of the file.
     package let numbers: [Int32]
 
     /// Copies the descriptors of the file or folder at `path`.
     ///
-    /// - Throws: an error of the system's when the list of this process's descriptors cannot be read.
+    /// - Throws: a system error if the list of this process's descriptors cannot be read.
     package init(of path: String) throws {
         var wanted = stat()
         guard stat(path, &wanted) == 0 else { throw CocoaError(.fileNoSuchFile) }

@@ -3,12 +3,12 @@ import Synchronization
 
 /// One call that a log made to its storage.
 package struct LogFileCall: Hashable, Sendable {
-    /// What was asked for.
+    /// The operation that was requested.
     package let operation: LogFileOperation
-    /// What it was asked of.
+    /// The kind of file it was requested on.
     package let file: LogFileKind
 
-    /// A call.
+    /// Makes a call.
     package init(_ operation: LogFileOperation, of file: LogFileKind) {
         self.operation = operation
         self.file = file
@@ -17,7 +17,7 @@ package struct LogFileCall: Hashable, Sendable {
 
 /// What goes wrong, and at which call.
 package struct Fault: Hashable, Sendable {
-    /// What the call does before it reports.
+    /// The effect of the failing call before it reports.
     package enum Effect: Hashable, Sendable, CaseIterable {
         /// Nothing happens, and an error is reported.
         case nothing
@@ -25,24 +25,24 @@ package struct Fault: Hashable, Sendable {
         case everything
         /// A write takes half of the bytes and reports an error.
         case half
-        /// A write takes half of the bytes and says so. Not an error: the log is to go on.
+        /// A write takes half of the bytes and reports so. This is not an error: the log has to continue.
         case shortCount
     }
 
-    /// Which calls count.
+    /// The kinds of files whose calls count.
     package var files: Set<LogFileKind>
-    /// Which of the counted calls fails, from zero.
+    /// The number of the counted call that fails, from zero.
     package var ordinal: Int
-    /// What it does.
+    /// The effect of the failing call.
     package var effect: Effect
-    /// The `errno` it reports: `EIO` unless said otherwise.
+    /// The `errno` that it reports; `EIO` by default.
     package var code: Int32 = 5
     /// Whether every later call, of any kind of file, fails without effect: a process that was killed.
     package var isFinal = false
     /// Whether later writes fail too: a disk that stays full.
     package var staysFull = false
 
-    /// A fault.
+    /// Makes a fault.
     package init(_ files: Set<LogFileKind>, ordinal: Int, effect: Effect) {
         self.files = files
         self.ordinal = ordinal
@@ -50,7 +50,7 @@ package struct Fault: Hashable, Sendable {
     }
 }
 
-/// A storage that counts the calls made to another one and makes one of them fail.
+/// A storage that counts the calls made to another storage and makes one of them fail.
 package final class FaultyFileSystem: LogFileSystem {
     private struct State {
         var calls: [LogFileCall] = []
@@ -114,7 +114,7 @@ package final class FaultyFileSystem: LogFileSystem {
 
     // MARK: Deciding
 
-    /// What the next call is to do; nil for what it always does.
+    /// The effect on the next call; nil for its normal behaviour.
     fileprivate func effect(_ operation: LogFileOperation, _ kind: LogFileKind) -> Fault.Effect? {
         let call = LogFileCall(operation, of: kind)
         onCall(call)
@@ -145,7 +145,7 @@ package final class FaultyFileSystem: LogFileSystem {
 }
 
 extension Fault {
-    /// What calls after the fault do.
+    /// The effect on calls after the fault.
     fileprivate func effectAfterwards(_ operation: LogFileOperation) -> Effect? {
         isFinal || staysFull && operation == .write ? .nothing : nil
     }
@@ -185,6 +185,6 @@ private struct FaultyFile: LogFile {
         try system.call(.synchronize, kind, onLoss: lose) { () throws(LogFileError) in try base.synchronize() }
     }
 
-    /// A failed synchronization loses what it was to write.
+    /// A failed synchronisation loses what it was meant to write.
     private func lose() { (base as? any ForgetfulFile)?.loseUnsynchronized() }
 }

@@ -1,11 +1,11 @@
 package import KeyDirectory
 import Synchronization
 
-/// A disk in memory that knows what a power cut would leave of it.
+/// A disk in memory that models what a power cut would leave of it.
 ///
-/// A write is visible at once and durable after the file was synchronized; a name is durable after its directory was.
-/// ``crashed(_:)`` gives the disk as the next boot finds it. A failed synchronization loses what it was to write, while
-/// readers still see it, as with a page cache.
+/// A write is visible at once, and durable after the file has been synchronised; a name is durable after its directory has
+/// been. ``crashed(_:)`` returns the disk as the next boot finds it. A failed synchronisation loses what it was meant to write,
+/// while readers still see it, as with a page cache.
 package final class SimulatedDisk: LogFileSystem {
     private let state: Mutex<SimulatedState>
 
@@ -14,12 +14,12 @@ package final class SimulatedDisk: LogFileSystem {
 
     private init(_ state: SimulatedState) { self.state = Mutex(state) }
 
-    /// The disk after a power cut now. Of what was not synchronized, each sector survives as `survival` says.
+    /// The disk after a power cut now. Each sector that was not synchronised survives as `survival` says.
     package func crashed(_ survival: Survival) -> SimulatedDisk {
         SimulatedDisk(state.withLock { $0.crashed(survival) })
     }
 
-    /// The same files on another disk, everything durable: a backup.
+    /// The same files on another disk, all of them durable: a backup.
     package func copy() -> SimulatedDisk { SimulatedDisk(state.withLock { $0.settled() }) }
 
     /// What a power cut leaves of writes that were not synchronized.
@@ -37,7 +37,7 @@ package final class SimulatedDisk: LogFileSystem {
     /// The paths of all files.
     package var paths: [String] { state.withLock { $0.names.keys.sorted() } }
 
-    /// The bytes of a file as a reader sees them; nil when there is none.
+    /// The bytes of a file as a reader sees them; nil if the file does not exist.
     package subscript(path: String) -> [UInt8]? {
         get { state.withLock { state in state.names[path].map { state.nodes[$0].visible } } }
         set { state.withLock { $0.replace(path, newValue) } }
@@ -132,7 +132,7 @@ private struct SimulatedFile: ForgetfulFile {
     func loseUnsynchronized() { disk.withNode(node) { $0.pending = [] } }
 }
 
-/// Released with the value, like a file lock with its descriptor.
+/// Released with the value, as a file lock is with its descriptor.
 private final class SimulatedLock: LogDirectoryLock {
     let disk: SimulatedDisk
 

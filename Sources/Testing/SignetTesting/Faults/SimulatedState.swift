@@ -1,6 +1,6 @@
 /// The contents of one file, as a reader sees them and as a power cut would leave them.
 struct SimulatedNode: Sendable {
-    /// A change that is visible and not yet durable.
+    /// A change that is visible but not yet durable.
     enum Change: Sendable {
         case write([UInt8], at: Int)
         case truncate(Int)
@@ -55,7 +55,7 @@ struct SimulatedNode: Sendable {
 
 /// Everything on a ``SimulatedDisk``.
 struct SimulatedState: Sendable {
-    /// A change of a name that is visible and not yet durable.
+    /// A change of a name that is visible but not yet durable.
     enum NameChange: Sendable {
         case link(String, node: Int)
         case rename(String, String)
@@ -119,7 +119,7 @@ struct SimulatedState: Sendable {
         durableNames[path] = nodes.count - 1
     }
 
-    /// Everything visible made durable, and nobody holding the lock.
+    /// The state with everything visible made durable, and with the lock released.
     func settled() -> SimulatedState {
         var copy = self
         copy.nodes = nodes.map { SimulatedNode(visible: $0.visible, durable: $0.visible) }

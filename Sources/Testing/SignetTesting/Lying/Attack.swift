@@ -1,31 +1,31 @@
 public import KeyTransparency
 
-/// What a dishonest directory does, holding all of its own keys.
+/// An attack by a dishonest directory, which holds all of its own keys.
 public enum Attack: String, CaseIterable, Hashable, Sendable {
-    /// Another key in place of the person's, with an account state to match.
+    /// Another key in place of the account's, with an account state to match.
     case swappedKey = "swapped-key"
-    /// The honest answer about somebody else.
+    /// The honest answer about another account.
     case anotherUsersLabel = "another-users-label"
-    /// The checkpoint's root edited after signing.
+    /// The checkpoint's root is edited after signing.
     case editedRoot = "edited-root"
-    /// The checkpoint's size edited after signing.
+    /// The checkpoint's size is edited after signing.
     case editedSize = "edited-size"
     /// A checkpoint signed by a key that is not the log's.
     case otherLogKey = "other-log-key"
-    /// Cosignatures by keys that the policy does not name.
+    /// Cosignatures are made by keys that the policy does not name.
     case unknownCosigners = "unknown-cosigners"
-    /// An older, smaller checkpoint than this client has seen.
+    /// A checkpoint that is older and smaller than one this client has seen.
     case rollback
     /// A second log, properly signed, kept for this client alone.
     case splitView = "split-view"
-    /// A second log of the very size the client knows, cosigned by the same witnesses.
+    /// A second log of exactly the size that the client knows, cosigned by the same witnesses.
     case forkedWitness = "forked-witness"
     /// A checkpoint that was signed two days ago.
     case staleCheckpoint = "stale-checkpoint"
-    /// A checkpoint that is cosigned with the time of tomorrow.
+    /// A checkpoint that is cosigned with tomorrow's time.
     case futureCheckpoint = "future-checkpoint"
-    /// An old log, cosigned anew: its last epoch ended two hours ago, and what came after it is hidden. Who has seen the log sees
-    /// a second one; somebody new has its age alone.
+    /// An old log, cosigned again: its last epoch ended two hours ago, and later entries are hidden. A client that has seen the
+    /// log sees a second one; for a new client, only its age reveals the attack.
     case frozenView = "frozen-view"
     /// An epoch that ends tomorrow.
     case futureEpoch = "future-epoch"
@@ -33,25 +33,25 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case oldIndexRoot = "old-index-root"
     /// A log that does not end in an epoch record.
     case missingEpochRecord = "missing-epoch-record"
-    /// A device left out of the account.
+    /// A device is left out of the account.
     case omittedDevice = "omitted-device"
-    /// The account's state before its latest.
+    /// The state before the account's latest one.
     case oldState = "old-state"
-    /// A new identity logged under the person's name, without their consent.
+    /// A new identity is logged under the account's handle, without the owner's consent.
     case replacedAccount = "replaced-account"
-    /// The same with the person's own devices in it, as for a device that is being linked.
+    /// The same, with the account's own devices in it, as for a device that is being linked.
     case foreignIdentity = "foreign-identity"
-    /// Nobody of that name, proved with another name's proof.
+    /// A claim that the handle is not registered, with the proof for another handle.
     case deniedAccount = "denied-account"
-    /// Nobody of that name, in an index from which the person was taken out.
+    /// A claim that the handle is not registered, in an index from which the account was removed.
     case erasedLabel = "erased-label"
     /// An account that the index does not have.
     case inventedAccount = "invented-account"
-    /// A device's key logged under the person's name, and in no account state.
+    /// A device's key is logged under the account's handle, but is in no account state.
     case hiddenDevice = "hidden-device"
-    /// Another identity for one epoch, and the old one again.
+    /// Another identity for one epoch, followed by the old one again.
     case flashKey = "flash-key"
-    /// A version logged that skips one, and the old one again.
+    /// A logged version that skips one, followed by the old one again.
     case wrongStep = "wrong-step"
     /// Random bytes.
     case garbage
@@ -59,12 +59,12 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     case truncated
     /// The honest answer with a long tail.
     case surplus
-    /// More bytes than any answer has.
+    /// More bytes than any valid answer has.
     case oversized
     /// The HTML page of a broken proxy.
     case errorPage = "error-page"
 
-    /// What the attack is, in a few words.
+    /// The attack in a few words.
     public var summary: String {
         switch self {
         case .swappedKey: "another key in place of the person's"
@@ -100,19 +100,19 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What must stop it at a client that knows the person and has seen the log.
+    /// What must stop the attack at a client that knows the account and has seen the log.
     public enum Stop: Hashable, Sendable {
         /// This check refuses the answer.
         case check(LookupCheck)
-        /// The answer is in the log, but not what was accepted before.
+        /// The answer is in the log, but differs from what was accepted before.
         case changedKeys
-        /// Lookups of others pass; the monitor of the person's own devices raises the alarm.
+        /// Lookups by other people succeed; the monitor on the owner's devices raises the alarm.
         case monitor
-        /// The bounds on an answer.
+        /// The limits on an answer.
         case transport
     }
 
-    /// What must stop it.
+    /// What must stop the attack.
     public var stop: Stop {
         switch self {
         case .garbage, .errorPage: .check(.envelope)
@@ -132,7 +132,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether questions for histories get the same lie, so that the lookup and the history fit each other.
+    /// Whether history requests get the same lie, so that the lookup and the history are consistent.
     package var changesHistory: Bool { stop == .monitor || self == .erasedLabel || changesIdentity }
     private var changesIdentity: Bool { self == .replacedAccount || self == .foreignIdentity }
 }

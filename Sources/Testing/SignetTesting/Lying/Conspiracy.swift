@@ -4,20 +4,20 @@ import RecoveryStore
 package import SignetClient
 import SocialRecovery
 
-/// As many guardians as an identity needs, with programs of their own making, beside the server that keeps what they open.
+/// Colluding guardians, as many as an identity needs, with modified programs, beside the server that stores what they open.
 ///
-/// They put their parts together for a device of theirs. Nobody is asked for a code, and nobody waits.
+/// They combine their parts for a device of their own. No code is requested, and nothing waits.
 package struct Conspiracy: Sendable {
     private let guardians: [(secrets: DeviceSecrets, duties: [GuardianDuty])]
     private let mailbox: MailboxStore
 
-    /// Guardians by what they keep.
+    /// Colluding guardians, from what they keep.
     ///
     /// - Parameters:
-    ///   - homes: their home folders.
-    ///   - passphrase: opens the keystores of all.
+    ///   - homes: the guardians' home folders.
+    ///   - passphrase: opens the keystores of all of them.
     ///   - mailbox: path of the server's store of recovery files.
-    /// - Throws: whatever keeps one of them from being read.
+    /// - Throws: any error that prevents reading one of them.
     package init(of homes: [HomeFolder], opening passphrase: SecretBytes, beside mailbox: String) throws {
         guardians = try homes.map { home in
             let keystore = try Keystore(decoding: home.keystore.read(maximumByteCount: Keystore.maximumByteCount))
@@ -26,7 +26,7 @@ package struct Conspiracy: Sendable {
         self.mailbox = try MailboxStore(at: mailbox)
     }
 
-    /// What they log: a request that claims to be older than the wait, and the takeover right behind it.
+    /// What they log: a request that claims to be older than the wait, directly followed by the takeover.
     struct Steps {
         let request: AccountState
         let takeover: AccountState
@@ -37,7 +37,7 @@ package struct Conspiracy: Sendable {
     /// - Parameters:
     ///   - victim: the account's last state.
     ///   - now: in seconds since 1970.
-    /// - Throws: whatever keeps them from it, as too few parts.
+    /// - Throws: any error that prevents the takeover, such as too few parts.
     func takeOver(_ victim: AccountState, at now: UInt64) async throws -> Steps {
         guard let hash = victim.recoveryCommitment,
             let file = try await mailbox.file(under: hash, of: victim.handle)

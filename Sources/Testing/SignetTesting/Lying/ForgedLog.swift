@@ -4,9 +4,9 @@ import TransparencyLog
 import VRF
 import VerifiableMap
 
-/// A log of the liar's own making: real entries and invented ones, under an index that says what the liar wants.
+/// A log that the lying server makes itself: real entries and invented ones, under an index with any contents.
 ///
-/// Nothing in it keeps the rules by itself.
+/// It does not enforce the rules of a log.
 struct ForgedLog {
     /// The hashes of all entries.
     private(set) var tree = MerkleTree()
@@ -22,13 +22,13 @@ struct ForgedLog {
     /// A log without entries.
     init() {}
 
-    /// A real log's entries, index and all.
+    /// Copies a real log's entries, including its index.
     ///
     /// - Parameters:
-    ///   - invented: entries to begin with, in an epoch of their own.
+    ///   - invented: entries to begin with, in a separate epoch.
     ///   - size: stop after the first epoch that reaches this many entries.
-    ///   - earlier: so many milliseconds before the real ones its epochs end.
-    ///   - change: what to put in the place of an entry; epoch records cannot be changed.
+    ///   - earlier: the number of milliseconds by which its epochs end before the real ones.
+    ///   - change: returns the replacement for an entry; epoch records cannot be changed.
     init(
         of log: DurableLog, after invented: [LogEntry] = [], size: UInt64 = .max, earlier: UInt64 = 0,
         changing change: (LogEntry) -> LogEntry = { $0 }
@@ -102,7 +102,7 @@ struct ForgedLog {
     /// A label's entries.
     func entries(of label: LabelIndex) -> [LogEntry] { (places[label.key] ?? []).map { entries[Int($0)] } }
 
-    /// An answer about a label whose last step this is; that it is absent, if the index does not have it.
+    /// An answer about a label with this last step, or that the label is absent if the index does not have it.
     func answer(
         to request: LookupRequest, about label: LabelIndex, _ proof: VRFProof, step: LabelAnswer.Step,
         note: [UInt8]
@@ -132,7 +132,7 @@ struct ForgedLog {
                 inclusion: try tree.inclusionProof(index: last, size: tree.size), step: step))
     }
 
-    /// In which epoch an entry of a label came.
+    /// The epoch in which an entry of a label was logged.
     func loggedStep(_ count: UInt64, of label: LabelIndex) throws -> LoggedStep {
         guard let place = places[label.key]?[Int(count) - 1],
             let end = entries[Int(place)...].firstIndex(where: \.isEpoch), case .epoch(let record) = entries[end]
@@ -145,14 +145,14 @@ struct ForgedLog {
                 path: try tree.inclusionProof(index: UInt64(end), size: size).hashes))
     }
 
-    /// The proof that a label, which is in no log, is not in the index.
+    /// The proof that a label that is in no log is not in the index.
     func absence(of label: LabelIndex) -> MapProof { trie.proof(of: label.key) }
 }
 
 /// Why a lie cannot be told.
 enum ForgeryError: Error {
     case noEpoch
-    /// The person who is to be lied about is not registered.
+    /// The account that the lie is about is not registered.
     case nobody
 }
 

@@ -4,19 +4,19 @@ import TransparencyLog
 import VRF
 import VerifiableMap
 
-/// Where lies are made up. What was made up once for a person stays, so that a lie does not contradict itself.
+/// Makes up the lies. A lie about an account is kept once it is made up, so that it does not contradict itself.
 actor Forger {
     private var cases: [Handle: Case] = [:]
-    /// The second log of ``Attack/forkedWitness``: one for everybody who is lied to.
+    /// The second log of ``Attack/forkedWitness``, which is the same for all victims.
     private var second: ForgedLog?
 
-    /// A person who is lied about.
+    /// An account that is lied about.
     struct Case {
         let impostor: Impostor
         var log: ForgedLog
         /// What the forged log's last entry under the label shows.
         var step: LabelAnswer.Step
-        /// The state that it began with, and the steps of a recovery that was made up, as histories show them.
+        /// The state that the case began with, and the steps of a made-up recovery, as histories show them.
         var shown: [(version: UInt64, entry: HistoryResponse.Entry)] = []
     }
 
@@ -45,7 +45,7 @@ actor Forger {
         }
     }
 
-    /// What the forged log says of a person.
+    /// What the forged log says about an account.
     private func tell(
         _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
     ) async throws -> (lookup: LookupResponse, label: LabelIndex, forged: Case) {
@@ -58,7 +58,7 @@ actor Forger {
         return (lookup, label, known)
     }
 
-    /// The history that the forged log has. Of its states the last is shown, and what goes with a recovery that was made up.
+    /// The history in the forged log. Of its states, it shows the last one and those that belong to a made-up recovery.
     func history(
         _ request: HistoryRequest, _ answer: LookupResponse, for liar: LyingDirectory
     ) async throws -> HistoryResponse {
@@ -66,7 +66,7 @@ actor Forger {
         let (entries, known) = (forged.log.entries(of: label), request.lookup.knownCount)
         let recovery = entries.enumerated().filter { forged.isOfRecovery($1) && $0 >= known }
         let steps = try recovery.map { try forged.log.loggedStep(UInt64($0.offset) + 1, of: label) }
-        // A recovery has to follow from what there was before it.
+        // A recovery has to follow from the state before it.
         let honest = steps.isEmpty ? [] : try await liar.directory.history(request).entries
         let asked = entries.dropFirst(Int(known)).dropLast().dropFirst(honest.count)
         return HistoryResponse(
@@ -116,7 +116,7 @@ actor Forger {
         _ request: LookupRequest, _ answer: LookupResponse, _ liar: LyingDirectory
     ) async throws -> Case {
         let handle = request.handle
-        // The size that the asker knows: the real log may have gone on since.
+        // The size that the client knows: the real log may have grown since.
         let size = request.knownSize == 0 ? UInt64.max : request.knownSize
         let impostor = try Impostor()
         let real = liar.directory.log
@@ -175,7 +175,7 @@ extension Forger.Case {
         return AccountState.isOfRecovery(encoded)
     }
 
-    /// Goes on with the real log as nobody honest would.
+    /// Extends the real log in a dishonest way.
     fileprivate mutating func extend(
         _ attack: Attack, _ handle: Handle, _ label: VRFHash, _ filler: [LogEntry], at time: UInt64
     ) throws {
@@ -212,7 +212,7 @@ extension Forger.Case {
         }
     }
 
-    /// Guardians help: the identity is taken over by the rules, and nobody has time to object.
+    /// Guardians help: the identity is taken over by the rules, but the owner has no time to object.
     fileprivate mutating func extend(by conspiracy: Conspiracy, _ label: VRFHash, at now: UInt64) async throws {
         guard case .state(let kind, let opening, let encoded) = step else { throw ForgeryError.nobody }
         let victim = try AccountState(decoding: encoded)
@@ -236,7 +236,7 @@ extension Forger.Case {
 }
 
 extension LyingDirectory {
-    /// Whom the answer is really about.
+    /// The account that the answer is really about.
     fileprivate func subject(of request: LookupRequest) throws -> Handle {
         attack == .anotherUsersLabel ? try Handle(typed: Array("mallory@example.org".utf8)) : request.handle
     }
@@ -252,7 +252,7 @@ extension LyingDirectory {
         return try SignedNote(text: text, signatures: [signer.sign(text)] + cosignatures).encoded
     }
 
-    /// Another note in the place of the honest one.
+    /// Another note in place of the honest one.
     fileprivate func falseNote(_ note: [UInt8]) throws -> [UInt8] {
         let head = directory.log.published.head
         let seed = Array(repeating: UInt8(0x66), count: 32)

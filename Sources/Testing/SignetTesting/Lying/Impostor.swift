@@ -2,7 +2,7 @@ import Crypto
 import KeyTransparency
 import VRF
 
-/// Somebody with keys of their own who would like to be taken for another person.
+/// An attacker with their own keys who wants to be taken for another person.
 struct Impostor {
     private let identity = P256.Signing.PrivateKey()
     private let device: DeviceRecord
@@ -22,7 +22,7 @@ struct Impostor {
         try sign(AccountStateBody(first: handle, identityKey: identityKey, devices: [device]))
     }
 
-    /// A state that seems to follow the victim's, or to skip so many versions after it.
+    /// A state that seems to follow the victim's, or to skip this many versions after it.
     func state(after victim: AccountState, skipping skipped: UInt64 = 0) throws -> AccountState {
         try sign(
             AccountStateBody(
@@ -39,17 +39,17 @@ struct Impostor {
                 recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: victim.devices))
     }
 
-    /// The impostor's device under anybody's label.
+    /// The impostor's device under any label.
     func leaf(_ label: VRFHash) -> DeviceLeaf { DeviceLeaf(label: label, device: device.keys) }
 
-    /// The record of a state of the impostor's.
+    /// The record of a state that the impostor made.
     func record(_ state: AccountState, _ label: VRFHash, kind: StateKind) -> StateRecord {
         StateRecord(
             label: LabelIndex(label), version: state.version, kind: kind,
             commitment: StateCommitment(to: state, opening: opening))
     }
 
-    /// What an answer shows of such a state.
+    /// What an answer shows about such a state.
     func step(_ state: AccountState, kind: StateKind) -> LabelAnswer.Step {
         .state(kind, opening: opening, encoded: state.encodedWithKeys)
     }

@@ -4,15 +4,15 @@ package import SignetAPI
 package import SignetServer
 package import TransparencyLog
 
-/// A real directory in front of which one lie stands: it holds the log's, the cosigner's and the VRF key,
-/// so it can sign whatever it wants. A test product, part of no server.
+/// A real directory behind one lie. It holds the keys of the log, the cosigner and the VRF, so it can sign anything. It is a
+/// test product and part of no server.
 package struct LyingDirectory: DirectoryAnswering {
     let honest: DirectoryAdapter
     let directory: Directory
     let keys: DirectoryKeys
     let attack: Attack
     let conspiracy: Conspiracy?
-    /// Whether no request for a history is answered.
+    /// Whether all history requests go unanswered.
     let hidesHistory: Bool
     let clock: @Sendable () -> UInt64
     private let isLying: @Sendable () -> Bool
@@ -34,13 +34,13 @@ package struct LyingDirectory: DirectoryAnswering {
         self.clock = clock
     }
 
-    /// Puts an attack in front of a data directory that was set up and opened.
+    /// Puts an attack in front of a data directory that has been set up and opened.
     ///
     /// - Parameters:
     ///   - conspiracy: guardians who take part in ``Attack/replacedAccount``.
-    ///   - hidingHistory: whether no request for a history is answered.
-    ///   - isLying: asked at each request; until then every answer is honest.
-    /// - Throws: whatever keeps the keys from being read.
+    ///   - hidingHistory: whether all history requests go unanswered.
+    ///   - isLying: called at each request; every answer is honest until it returns true.
+    /// - Throws: any error that prevents the keys from being read.
     package init(
         _ stored: StoredDirectory, keysIn folder: String, attack: Attack, with conspiracy: Conspiracy? = nil,
         hidingHistory: Bool = false, while isLying: @escaping @Sendable () -> Bool = { true }

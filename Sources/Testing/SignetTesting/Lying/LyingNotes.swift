@@ -4,16 +4,17 @@ import NoteLog
 package import SignetAPI
 package import SignetServer
 
-/// What a dishonest server does with people's notes.
+/// A lie by a dishonest server about people's notes.
 public enum NoteLie: String, CaseIterable, Hashable, Sendable {
-    /// Some people are shown the notes as they were, and what they write goes there: a removal that they never hear of.
+    /// Some people are shown the notes in an earlier state, and what they write goes there. They never hear of a removal, for
+    /// example.
     case frozenWriter = "frozen-writer"
-    /// Some people are shown no comments and stars of others.
+    /// Some people are not shown the comments and stars of others.
     case droppedComment = "dropped-comment"
-    /// As frozen-writer; and whoever asks what the log says of the notes gets no answer.
+    /// As frozen-writer; in addition, requests for what the log says about the notes get no answer.
     case withheldHeads = "withheld-heads"
 
-    /// What the lie is, in a few words.
+    /// The lie in a few words.
     public var summary: String {
         switch self {
         case .frozenWriter: "notes as they were, for some"
@@ -23,7 +24,7 @@ public enum NoteLie: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The notes of a real server, of which some people are shown something else. A test product, part of no server.
+/// The notes of a real server, of which some people are shown something else. It is a test product and part of no server.
 package struct LyingNotes: PartAnswering {
     private let truth: NotesAnswering
     private let past: NotesAnswering?

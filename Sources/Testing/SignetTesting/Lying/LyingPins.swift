@@ -2,16 +2,16 @@ import KeyTransparency
 package import SignetAPI
 package import SignetServer
 
-/// What a dishonest server does with the pins by which it is known.
+/// A lie by a dishonest server about its own TLS pins.
 public enum PinsLie: String, CaseIterable, Hashable, Sendable {
-    /// Whoever asks is shown pins from before, in the place of the newest.
+    /// Every request is answered with earlier pins instead of the newest.
     case oldPins = "old-pins"
-    /// Whoever asks gets no answer.
+    /// Requests get no answer.
     case withheldPins = "withheld-pins"
-    /// Whoever asks is told to come again, each time.
+    /// Every request is told to come back later.
     case anotherEpoch = "another-epoch"
 
-    /// What the lie is, in a few words.
+    /// The lie in a few words.
     public var summary: String {
         switch self {
         case .oldPins: "the pins before the newest"
@@ -21,7 +21,7 @@ public enum PinsLie: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The pins of a real server, of which something else is shown. A test product, part of no server.
+/// The pins of a real server, of which something else is shown. It is a test product and part of no server.
 package struct LyingPins: PartAnswering {
     private let truth: PinsAnswering
     private let lie: PinsLie

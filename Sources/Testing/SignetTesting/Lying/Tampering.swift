@@ -26,7 +26,7 @@ extension LookupResponse {
         with(answer: .present(try label.with(step: step)))
     }
 
-    /// What it says of the label.
+    /// What the answer says about the label.
     var label: LabelAnswer {
         get throws {
             guard case .present(let label) = answer else { throw ForgeryError.nobody }
@@ -34,7 +34,7 @@ extension LookupResponse {
         }
     }
 
-    /// The account without its last device, under the signature of the whole.
+    /// The account without its last device, still with the signature over the whole.
     var stepWithoutLastDevice: LabelAnswer.Step {
         get throws {
             guard case .state(let kind, let opening, let encoded) = try label.step else { throw ForgeryError.nobody }
@@ -58,7 +58,7 @@ extension LabelAnswer {
 }
 
 extension LookupResponse {
-    /// What would be said of an account that was never logged: a history of one entry.
+    /// What would be said of an account that was never logged: a history with one entry.
     func label(inventing step: LabelAnswer.Step) throws -> LabelAnswer {
         guard case .state(_, _, let encoded) = step else { throw ForgeryError.nobody }
         let head = LabelHead(TreeHead(size: 1, root: .leaf(encoded)))

@@ -5,14 +5,14 @@ public import SignetAPI
 import SignetClient
 import Synchronization
 
-/// The notes part of a server in memory, for tests of clients: it keeps the rules of `PushRules`, and can be put back to an
-/// earlier state. Passwords are not in it.
+/// The notes service of a server in memory, for tests of clients. It follows the rules of `PushRules`, and can be reset to an
+/// earlier state. It does not support passwords.
 public final class PaperNoteServer: Sendable {
-    /// Everything it holds; a test may put an earlier one in its place.
+    /// Everything that the server holds; a test may replace it with an earlier state.
     public struct State: Sendable {
-        /// By note.
+        /// The notes by ID.
         public var notes: [NoteID: Note] = [:]
-        /// What each account's devices learn, from position 1 on.
+        /// The feed of each account's devices, from position 1 on.
         public var feeds: [Handle: [FeedItem]] = [:]
         /// The wraps of each account's master key.
         public var accountKeys: [Handle: AccountKeys] = [:]
@@ -24,9 +24,9 @@ public final class PaperNoteServer: Sendable {
 
     /// One note's records.
     public struct Note: Sendable {
-        /// Where it stands.
+        /// The note's current position.
         public var snapshot: NoteSnapshot
-        /// All entries, a rekeying's with the children that count.
+        /// All control entries; a rekeying has the children that count.
         public var control: [(entry: ControlEntry, children: ChildList?)]
         /// All revisions.
         public var revisions: [RevisionRecord] = []
@@ -41,15 +41,15 @@ public final class PaperNoteServer: Sendable {
     /// An empty server.
     public init() {}
 
-    /// What it holds now.
+    /// What the server holds now.
     public var state: State {
         get { held.withLock { $0 } }
         set { held.withLock { $0 = newValue } }
     }
 
-    /// The answer to a device's request; nil for routes that it does not have.
+    /// The answer to a device's request; nil for routes that the server does not have.
     ///
-    /// - Throws: `NoteBodyError`: the body is none.
+    /// - Throws: `NoteBodyError` if the body is invalid.
     public func answer(
         _ route: NoteRoute, _ body: [UInt8], from author: Author
     ) throws(NoteBodyError) -> [UInt8]? {
@@ -189,23 +189,23 @@ extension PaperNoteServer.State {
 }
 
 extension PaperNoteServer.Note {
-    /// What somebody gets with whom the note is shared.
+    /// The items for a person with whom the note is shared.
     fileprivate var items: [FeedItem] {
         control.map { .control($0.entry, children: $0.children) } + revisions.map { .revision($0) }
             + children.map { .child($0) }
     }
 }
 
-/// A device's way to a ``PaperNoteServer``, and for everything else to the real one. Before and after each request of the
-/// notes a test may have it fail: the request lost, or the answer.
+/// A device's transport to a ``PaperNoteServer``, and to the real server for everything else. A test may make it fail before or
+/// after each notes request, so that the request or the answer is lost.
 public struct PaperNoteTransport: HTTPTransport {
-    /// What becomes of a request.
+    /// The fate of a request.
     public enum Fate: Hashable, Sendable {
-        /// It is answered.
+        /// The request is answered.
         case arrives
-        /// It never arrives.
+        /// The request never arrives.
         case isLost
-        /// It is done, and the answer is lost.
+        /// The request is carried out, but the answer is lost.
         case answerIsLost
     }
 
@@ -214,7 +214,7 @@ public struct PaperNoteTransport: HTTPTransport {
     private let author: Author
     private let fate: @Sendable (NoteRoute) async -> Fate
 
-    /// A device's way.
+    /// Makes a device's transport.
     public init(
         to server: PaperNoteServer, as author: Author, otherwise inner: any HTTPTransport,
         fate: @escaping @Sendable (NoteRoute) async -> Fate = { _ in .arrives }
@@ -225,7 +225,7 @@ public struct PaperNoteTransport: HTTPTransport {
         self.fate = fate
     }
 
-    /// Answers, or passes on.
+    /// Answers the request, or passes it on.
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         guard let route = NoteRoute.allCases.first(where: { $0.path == request.path }) else {
             return try await inner.send(request)

@@ -6,8 +6,8 @@ import SignetServer
 import Synchronization
 import TransparencyLog
 
-/// A whole server for the tests of an app: a directory, notes, pins and recovery in a folder of its own, over real TLS on loopback.
-/// From the moment that the test chooses it lies, as one would whose keys somebody stole.
+/// A whole server for the tests of an app: a directory, notes, pins and recovery in a separate folder, over real TLS on
+/// loopback. From the moment that the test chooses, it lies, like a server whose keys were stolen.
 ///
 /// ```swift
 /// try await TestServer.run(attack: .swappedKey) { server in
@@ -18,7 +18,7 @@ import TransparencyLog
 /// }
 /// ```
 public final class TestServer: Sendable {
-    /// What a client believes of the server.
+    /// The directory profile that a client trusts.
     public let profile: DirectoryProfile
     private let lying: LieSwitch
 
@@ -27,13 +27,13 @@ public final class TestServer: Sendable {
         self.lying = lying
     }
 
-    /// From now on every lookup is answered with the attack; without one, nothing changes.
+    /// From now on, every lookup is answered with the attack. Without an attack, nothing changes.
     public func startLying() { lying.isOn.store(true, ordering: .relaxed) }
 
-    /// Runs a test against a server that lives as long as it.
+    /// Runs a test against a server that lives as long as the test.
     ///
-    /// - Parameter attack: what it does from ``startLying()`` on.
-    /// - Throws: what the test throws, and what keeps a server from being set up.
+    /// - Parameter attack: the server's attack from ``startLying()`` on.
+    /// - Throws: any error of the test, and any error that prevents the server from being set up.
     public static func run(
         attack: Attack? = nil, _ body: @Sendable @escaping (TestServer) async throws -> Void
     ) async throws {

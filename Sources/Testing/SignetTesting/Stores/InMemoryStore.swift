@@ -2,13 +2,13 @@ public import KeyTransparency
 public import SignetClient
 public import TransparencyLog
 
-/// The client's store in memory. It can be told to fail, once, with or without having done what it was asked.
+/// The client's store in memory. It can be made to fail once, either before or after the operation has taken effect.
 public actor InMemoryStore: ClientStore {
     /// What the next write does instead of succeeding.
     public enum Fault: Hashable, Sendable {
-        /// It fails and changes nothing.
+        /// The write fails and changes nothing.
         case beforeWriting
-        /// It fails although the change is made, as after a lost confirmation.
+        /// The write fails although the change is made, as after a lost confirmation.
         case afterWriting
     }
 
@@ -33,7 +33,7 @@ public actor InMemoryStore: ClientStore {
     /// An empty store.
     public init() {}
 
-    /// The evidence, without the possibility of failure.
+    /// The stored evidence, from a property that cannot fail.
     public var keptEvidence: [LogContradiction] { kept }
 
     /// Makes the next write fail with ``StoreError/noSpace``.
@@ -205,8 +205,8 @@ public actor InMemoryStore: ClientStore {
         return true
     }
 
-    /// Does what opening a store on the disk does when the log is another one than before.
-    /// As ``SignetClient/ClientStore`` says.
+    /// Does what opening a store on the disk does if the log differs from the previous one. As ``SignetClient/ClientStore``
+    /// says.
     public func moveToLog(from origin: KeyName) {
         for (handle, peer) in peers where peer.history.count > 0 {
             past[handle] = past[handle] ?? FormerHistory(handle: handle, origin: origin, history: peer.history)
@@ -228,7 +228,7 @@ public actor InMemoryStore: ClientStore {
 }
 
 extension ShownKeys {
-    /// Whether a store keeps one of the two.
+    /// Whether a store treats the two as one.
     fileprivate func isSame(_ other: ShownKeys) -> Bool {
         handle == other.handle && history == other.history && epoch.day == other.epoch.day
     }

@@ -2,9 +2,9 @@ package import KeyTransparency
 package import SignetClient
 import TransparencyLog
 
-/// The rules that every `ClientStore` keeps; one conformance suite for all of them.
+/// The rules that every `ClientStore` keeps, as one conformance suite for all stores.
 ///
-/// A test target runs ``check(_:)`` of every case on every kind of store, each time on an empty one.
+/// A test target runs ``check(_:)`` of every case on every kind of store, each time on an empty store.
 package enum StoreRule: String, CaseIterable, Sendable {
     case emptyStoreKnowsNothing
     case firstPinNeedsAnEmptyPlace
@@ -40,7 +40,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
 
     /// Tries the rule on an empty store.
     ///
-    /// - Throws: ``Broken``, or what the store throws.
+    /// - Throws: ``Broken``, or any error of the store.
     package func check(_ store: some ClientStore) async throws {
         let (alice, bob) = (
             try StoreSample.peer("alice@example.org"), try StoreSample.peer("bob@example.org")
@@ -248,7 +248,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many of the changes, all tried at once, say that they happened.
+    /// How many of the changes, all attempted concurrently, report that they took effect.
     private static func count<Value: Sendable>(
         _ values: [Value], _ change: @escaping @Sendable (Value) async throws -> Bool
     ) async throws -> Int {
@@ -263,7 +263,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
     }
 }
 
-/// Values to put into stores. Nothing in them is verified or has to be.
+/// Values to put into stores. Nothing in them is or has to be verified.
 package enum StoreSample {
     static let faults: [LogContradiction.Fault] = [
         .rollback, .fork, .inconsistent(.shrunk(from: .max, to: 1)), .inconsistent(.fromEmptyTree),
@@ -301,7 +301,7 @@ package enum StoreSample {
             devices: [[UInt8](repeating: 1, count: 32)], milestone: MilestoneMark(index: .max, day: 1))
     }
 
-    /// Two notes that nobody has checked.
+    /// Two notes that have not been checked.
     static func fork(_ number: UInt8) throws -> ForkEvidence {
         let notes = try ["1", "2"].map { size in
             let line = NoteSignature(
