@@ -4,7 +4,7 @@ public import SignetAPI
 extension Client {
     /// Registers a new account with this device as its first, and verifies that the log holds what was sent.
     ///
-    /// Interrupted, it is simply called again with the same keys.
+    /// After an interruption, call it again with the same keys.
     ///
     /// - Throws: ``ClientError``. After an error of the environment the state may or may not be logged.
     public func createAccount(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict {
@@ -16,8 +16,8 @@ extension Client {
         return try await submit(body, cards: [card], by: secrets)
     }
 
-    /// Proves to the directory that this device holds its keys, and makes the card by which a device that
-    /// holds the identity key adds it.
+    /// Proves to the directory that this device holds its keys, and makes the card with which a device that holds the identity
+    /// key adds it.
     ///
     /// - Throws: ``ClientError``.
     public func deviceCard(_ secrets: DeviceSecrets) async throws(ClientError) -> DeviceCard {
@@ -26,10 +26,10 @@ extension Client {
         do { return try secrets.card(answering: challenge) } catch { throw .submission(error) }
     }
 
-    /// Adds the device of a card to the account. Apps use that of a `LinkCard`, which is checked first.
+    /// Adds the device of a card to the account. Apps use the device card in a `LinkCard`, which is checked first.
     ///
-    /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` when the account is not as this
-    ///   device left it.
+    /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` if the account is not in the state in which this device
+    ///   left it.
     package func addDevice(
         _ card: DeviceCard, by secrets: DeviceSecrets
     ) async throws(ClientError) -> LookupVerdict {
@@ -46,10 +46,10 @@ extension Client {
         return try await submit(try next(state, state.devices + [device]), cards: [card], by: secrets)
     }
 
-    /// Removes a device from the account. What it could read before, it keeps.
+    /// Removes a device from the account. The device keeps what it could read before.
     ///
-    /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` when the account is not as this
-    ///   device left it.
+    /// - Throws: ``ClientError``; ``ClientError/ownAccountChanged(_:)`` if the account is not in the state in which this device
+    ///   left it.
     public func revokeDevice(
         _ number: UInt16, by secrets: DeviceSecrets
     ) async throws(ClientError) -> LookupVerdict {
@@ -62,7 +62,7 @@ extension Client {
         return try await submit(try next(state, rest), cards: [], by: secrets)
     }
 
-    /// The account as it is logged, if that is how this device left it.
+    /// The account as it is logged, if that is the state in which this device left it.
     package func ownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
         guard secrets.identityKey != nil else { throw .misuse(.identityKeyElsewhere) }
         _ = try await finishPending(secrets)

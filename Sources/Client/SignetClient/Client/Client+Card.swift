@@ -3,7 +3,7 @@ import SignetAPI
 import TransparencyLog
 
 extension Client {
-    /// The user's contact card: for others, who check their first visit against it.
+    /// The user's contact card, against which other people check their first lookup of the user.
     ///
     /// - Throws: ``ClientError``: ``ClientMisuse/identityKeyElsewhere`` on a device that does not hold the identity.
     public func contactCard(by secrets: DeviceSecrets) async throws(ClientError) -> ContactCard {
@@ -16,14 +16,16 @@ extension Client {
         } catch { throw .keystore(.keysDoNotFit) }
     }
 
-    /// Asks somebody whose contact card the user has to be a friend, or agrees to it. What the directory proves is compared with
-    /// the card before anybody is asked and anything is pinned; the card's checkpoint is compared with the log as well.
+    /// Asks a person whose contact card the user has to be a friend, or accepts the person's request. What the directory proves
+    /// is compared with the card before a request is sent and before anything is pinned; the card's checkpoint is also compared
+    /// with the log.
     ///
     /// - Parameters:
-    ///   - isAccepting: whether they asked first.
-    ///   - metOn: the day on which the two met and the card was handed over, counted from 1970-01-01; nil if they did not meet.
-    /// - Throws: ``ClientError``: ``ClientError/contactCard(_:)`` when the answer does not fit the card, and
-    ///   ``ClientError/forkMet(_:)`` when the directory showed them another log.
+    ///   - isAccepting: whether the other person asked first.
+    ///   - metOn: the day on which the two people met and the card was handed over, counted from 1970-01-01; nil if they did
+    ///     not meet.
+    /// - Throws: ``ClientError``: ``ClientError/contactCard(_:)`` if the answer does not match the card, and
+    ///   ``ClientError/forkMet(_:)`` if the directory showed the other person a different log.
     public func addFriend(
         by card: ContactCard, isAccepting: Bool, metOn: UInt64?, by secrets: DeviceSecrets
     ) async throws(ClientError) -> LookupVerdict {

@@ -1,23 +1,23 @@
 public import KeyTransparency
 
-/// The user and somebody whose keys were looked up just now and are the accepted ones: what the two of them compare. Only
+/// What the user and another person compare. The other person's keys have just been looked up and are the accepted ones. Only
 /// ``Client/identities(with:)`` makes one.
 public struct ComparedIdentities: Hashable, Sendable {
-    /// The user.
+    /// The user's handle.
     public let own: Handle
-    /// The identity key that the user's devices go by, 33 bytes.
+    /// The identity key that the user's devices use, 33 bytes.
     public let ownKey: [UInt8]
-    /// The other.
+    /// The other person's handle.
     public let peer: Handle
-    /// Their identity key as the directory proves it and the user accepted it, 33 bytes.
+    /// The other person's identity key, as the directory proves it and the user accepted it, 33 bytes.
     public let peerKey: [UInt8]
 
-    /// The sixty digits that both see.
+    /// The sixty digits that both people see.
     public var number: SafetyNumber { SafetyNumber((own, ownKey), (peer, peerKey)) }
-    /// What the user's screen shows for the other's camera.
+    /// The code that the user's screen shows for the other person's camera.
     public var code: IdentityCode { IdentityCode(of: (own, ownKey), for: (peer, peerKey)) }
 
-    /// Compares a code that was read from the other's screen.
+    /// Compares a code that was scanned from the other person's screen.
     ///
     /// - Throws: `IdentityCodeError`.
     public func check(_ scanned: IdentityCode) throws(IdentityCodeError) {
@@ -26,9 +26,10 @@ public struct ComparedIdentities: Hashable, Sendable {
 }
 
 extension Client {
-    /// Looks somebody up, for a comparison with them: they must be somebody whose keys the user accepted, and unchanged.
+    /// Looks a person up, to compare identities with them. The user must have accepted the person's keys, and they must be
+    /// unchanged.
     ///
-    /// - Throws: ``ClientError``: ``ClientError/peerChanged(_:_:)`` when there is a change to decide on first.
+    /// - Throws: ``ClientError``: ``ClientError/peerChanged(_:_:)`` if there is a change to decide on first.
     public func identities(with handle: Handle) async throws(ClientError) -> ComparedIdentities {
         guard let owner else { throw .misuse(.noAccount) }
         guard handle != owner.handle else { throw .misuse(.yourself) }
@@ -44,11 +45,11 @@ extension Client {
         }
     }
 
-    /// Keeps that the two compared, and found each other's keys.
+    /// Records that the two people compared their identities and found each other's keys.
     ///
-    /// - Parameter metOn: the day on which they met for it, counted from 1970-01-01, as the user gave it; nil if they did
+    /// - Parameter metOn: the day on which they met to compare, counted from 1970-01-01, as the user gave it; nil if they did
     ///   not meet.
-    /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` when another identity is pinned by now.
+    /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` if another identity is pinned by now.
     public func keepComparison(
         of identities: ComparedIdentities, by kind: Comparison.Kind, metOn: UInt64?
     ) async throws(ClientError) {
@@ -61,7 +62,7 @@ extension Client {
         try await stored { () throws(StoreError) in try await store.keep(comparison) }
     }
 
-    /// Whether the user compared the identity key that is pinned for somebody.
+    /// Whether the user compared the identity key that is pinned for a person.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func comparison(with handle: Handle) async throws(ClientError) -> ComparisonState {

@@ -3,14 +3,14 @@ import SignetAPI
 import TransparencyLog
 
 extension Client {
-    /// Fetches somebody's device keys as an eCall client does, and checks each by the guide's algorithm: over the pinned connection,
-    /// without a signature, remembering nothing.
+    /// Fetches a person's device keys as an eCall client does, and checks each by the guide's algorithm: over the pinned
+    /// connection, without a signature, and without remembering anything.
     ///
     /// - Parameter logKey: the raw Ed25519 key that the guide pins as `KT_PUBLIC_KEY`, 32 bytes; nil for the directory's own.
-    /// - Returns: one for each device that the server names; ``ECallVerifiedKey/unproven`` says what is left open.
-    /// - Throws: ``ClientError``; ``ClientError/withheld(_:)``: the server names no device, and this lookup proves no absence;
-    ///   ``ClientError/eCall(_:)``: one entry fails, and none is returned;
-    ///   ``ClientError/misuse(_:)``: `logKey` is no such key.
+    /// - Returns: one key for each device that the server names; ``ECallVerifiedKey/unproven`` says what is left unproven.
+    /// - Throws: ``ClientError``; ``ClientError/withheld(_:)`` if the server names no device, because this lookup cannot prove
+    ///   absence; ``ClientError/eCall(_:)`` if one entry fails, and then no key is returned; ``ClientError/misuse(_:)`` if
+    ///   `logKey` is not such a key.
     /// Spec: eCall Key Transparency guide, "iOS Execution Flow" and "The Verification Algorithm".
     public func eCallKeys(of handle: Handle, logKey: [UInt8]? = nil) async throws(ClientError) -> [ECallVerifiedKey] {
         let keys = logKey.map { [$0] } ?? profile.trust.policy.logs.map(\.publicKey)
@@ -23,7 +23,7 @@ extension Client {
         return try entries.map { (entry) throws(ClientError) in try Self.verify(entry, verifiers) }
     }
 
-    /// By one of the log's keys; it has two while one takes the other's place.
+    /// Verifies with one of the log's keys; the log has two while one replaces the other.
     private static func verify(
         _ entry: ECallEntry, _ verifiers: [ECallVerifier]
     ) throws(ClientError) -> ECallVerifiedKey {

@@ -2,16 +2,16 @@ public import KeyTransparency
 import SignetAPI
 import TransparencyLog
 
-// After a handover: what the log that ended showed of a person must be how it ended, and how the next one begins.
+// After a handover, what the ended log showed of an account must match its end, and must be how the next log begins.
 extension Client {
-    /// Keeps how logs ended, before the trust in the one that goes on takes the place of the trust in them.
+    /// Stores how logs ended, before the trust in the continuing log replaces the trust in them.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func remember(_ succession: VerifiedSuccession) async throws(ClientError) {
         try await stored { () throws(StoreError) in try await store.keep(succession.formerLogs) }
     }
 
-    /// The log's own growth from what this client knew of it to its end, proved and stored.
+    /// The log's growth from what this client knew of it to its end, proved and stored.
     func checkGrowth(to log: FormerLog) async throws(ClientError) {
         guard
             let known = try await stored({ () throws(StoreError) in
@@ -26,7 +26,7 @@ extension Client {
         do throws(LogContradiction) { view = try known.advanced(to: log.end, proof: proof) } catch {
             throw await contradiction(error)
         }
-        // Lost to another process, that one proved it too.
+        // Another process stored it first, and proved it too.
         _ = try await stored { () throws(StoreError) in try await store.advance(to: view, from: known) }
     }
 
@@ -34,9 +34,10 @@ extension Client {
         .log(await keep(evidence).map { .contradictionNotKept(evidence, $0) } ?? .contradiction(evidence))
     }
 
-    /// What must hold of somebody pinned before the next log's answer about them counts.
+    /// What must hold of a pinned account before the next log's answer about it counts.
     ///
-    /// - Returns: what the last log that ended held of them; nil when there is nothing to compare, or it was compared.
+    /// - Returns: what the last ended log held of the account; nil if there is nothing to compare, or if it was compared
+    ///   before.
     func inheritance(of handle: Handle) async throws(ClientError) -> Inheritance? {
         let found = try await stored { () throws(StoreError) in try await store.formerHistory(of: handle) }
         guard let found else { return nil }
@@ -46,7 +47,7 @@ extension Client {
         return Inheritance(former: found, lookup: lookup)
     }
 
-    /// Keeps that a person's history in this log begins with what they had, so that it is not asked for again.
+    /// Records that an account's history in this log begins with its former history, so that this is not requested again.
     func settle(_ inheritance: Inheritance, _ answer: VerifiedAnswer) async throws(ClientError) {
         guard let history = answer.history else { return }
         for _ in 0..<8 {
@@ -60,9 +61,9 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// Everything that was logged under the own name between the last look without an alarm and the end of the log.
+    /// Everything that was logged under the user's own handle between the last check without an alarm and the end of the log.
     ///
-    /// - Returns: what was found, which is to be settled once; nil when there is nothing to look at.
+    /// - Returns: the findings, which have to be settled once; nil if there is nothing to check.
     func formerLook() async throws(ClientError) -> FormerLook? {
         let found = try await stored { () throws(StoreError) in try await store.formerWatch() }
         guard let owner, let found else { return nil }
@@ -78,17 +79,17 @@ extension Client {
         return FormerLook(alarms: alarms, watch: found, record: record, next: record.watching(watch))
     }
 
-    /// Keeps that what was found is the user's own doing, so that it is not looked at again.
+    /// Records that the findings are the user's own doing, so that they are not reported again.
     ///
-    /// - Returns: false if another process has changed the own record meanwhile; nothing was changed.
+    /// - Returns: false if another process has changed the user's own record meanwhile; then nothing was changed.
     func settle(_ look: FormerLook) async throws(ClientError) -> Bool {
         try await stored { () throws(StoreError) in
             try await store.settle(look.watch, with: look.next, replacing: look.record)
         }
     }
 
-    /// What the logs before this one held of somebody, as far back as that is shown without a gap. How the log ended before that
-    /// is known all the same.
+    /// What the logs before this one held of a person, as far back as it is shown without a gap. How the log before
+    /// those ended is known in any case.
     package func formerHistories(of handle: Handle) async throws(ClientError) -> FormerHistories {
         let logs = try await stored { () throws(StoreError) in try await store.formerLogs() }
         var histories: [VerifiedHistory] = []
@@ -106,7 +107,7 @@ extension Client {
         return FormerHistories(histories)
     }
 
-    /// The whole history of a handle in a log that ended, and in those that ended after it.
+    /// The whole history of a handle in an ended log, and in those that ended after it.
     private func past(
         of handle: Handle, from origin: KeyName, beginning: FormerBeginning
     ) async throws(ClientError) -> [VerifiedHistory] {
@@ -125,15 +126,15 @@ extension Client {
         return histories
     }
 
-    /// The whole history of a handle in a log that ended.
+    /// The whole history of a handle in an ended log.
     ///
-    /// - Throws: ``ClientError/former(_:_:)``: it is not shown, or what is shown fails a check; others prove nothing.
+    /// - Throws: ``ClientError/former(_:_:)`` if the history is not shown, or if it fails a check; other errors prove nothing.
     func past(
         of handle: Handle, in log: FormerLog, _ beginning: FormerBeginning
     ) async throws(ClientError) -> VerifiedHistory {
         let bytes: [UInt8]
         do { bytes = try await former(FormerRequest(origin: log.origin, handle: handle)) } catch {
-            // Whoever does not show how a log ended has to be taken for one who cannot.
+            // A server that does not show how a log ended must be treated as one that cannot.
             guard case .refused(.notFound, _) = error else { throw error }
             throw .former(handle, .withheld)
         }
@@ -142,7 +143,7 @@ extension Client {
         }
     }
 
-    /// A proof as somebody claims it; an answer that cannot be read is an empty one, which proves nothing.
+    /// A proof as the server claims it; an answer that cannot be read counts as an empty one, which proves nothing.
     private func growth(of log: FormerLog, from size: UInt64) async throws(ClientError) -> ConsistencyProof {
         guard size > 0, size < log.end.checkpoint.head.size else { return ConsistencyProof(hashes: []) }
         let bytes: [UInt8]
@@ -158,29 +159,29 @@ extension Client {
     }
 }
 
-/// What a log that ended held last of somebody: how their history begins in the next one.
+/// What an ended log last held of an account, which is how its history begins in the next log.
 struct Inheritance {
     let former: FormerHistory
     let lookup: VerifiedLookup
 }
 
-/// What a look at the end of the logs before this one found under the own name.
+/// What a check of the end of the previous logs found under the user's own handle.
 struct FormerLook {
-    /// What the user has to answer for or deny; empty when all is well.
+    /// What the user has to confirm or deny; empty if all is well.
     let alarms: [MonitorAlarm]
-    /// The watch that ends with it, and the record that was looked at.
+    /// The watch that ends with the check, and the record that was checked.
     fileprivate let watch: FormerWatch
     fileprivate let record: OwnRecord
-    /// The record of whoever says that everything found is their own doing: from it the look at this log goes on.
+    /// The record for a user who confirms that everything found is their own doing; the check of this log continues from it.
     let next: OwnRecord
 }
 
-/// Why nothing of somebody is believed after a handover.
+/// Why no answer about a person is accepted after a handover.
 public enum FormerFault: Hashable, Sendable {
-    /// The directory does not show what the log that ended held last for them.
+    /// The directory does not show what the ended log last held for the person.
     case withheld
-    /// What it shows failed a check.
+    /// What the directory shows failed a check.
     case refused(FormerRefusal)
-    /// The log that goes on does not begin with it.
+    /// The continuing log does not begin with it.
     case notTakenOver(HistoryError)
 }

@@ -9,29 +9,30 @@ import TransparencyLog
     import Foundation
 #endif
 
-/// What somebody's device signed when they asked the user to be a friend, or agreed. Only ``FriendRequestVerifier`` makes one.
+/// What a person's device signed when the person asked the user to be a friend, or agreed. Only ``FriendRequestVerifier`` makes
+/// one.
 struct VerifiedFriendRequest: Hashable, Sendable {
-    /// The newest checkpoint that they had verified, as they say: an encoded card, not verified.
+    /// The newest checkpoint that the person had verified, as they claim: an encoded card, not verified.
     let checkpoint: [UInt8]
-    /// When they signed, in seconds since 1970 by their clock.
+    /// When the person signed, in seconds since 1970 by their clock.
     let time: UInt64
 }
 
-/// Judges a signed friend request that the directory hands on.
+/// Judges a signed friend request that the directory passes on.
 ///
-/// The directory can show an earlier request of the same two people, and nothing else: what is in one is under the signature of a
-/// device that the log shows for who asked.
+/// The directory can show an earlier request of the same two people, but nothing else: the contents of a request are under the
+/// signature of a device that the log lists for the person who asked.
 struct FriendRequestVerifier {
-    /// Who is said to have asked, as the log shows them now.
+    /// The person who is said to have asked, as the log shows them now.
     let lookup: VerifiedLookup
-    /// Whom they are to have asked.
+    /// The handle of the person whom they are to have asked.
     let own: Handle
-    /// The directory's log, and those that ended before it: requests outlive a handover.
+    /// The directory's log, and the logs that ended before it: requests remain valid across a handover.
     let origins: [[UInt8]]
 
-    /// The checks, in order.
+    /// Runs the checks, in order.
     ///
-    /// - Throws: ``FriendRequestError``, the first that fails.
+    /// - Throws: ``FriendRequestError`` for the first check that fails.
     func verify(_ request: SignedFriendRequest) throws(FriendRequestError) -> VerifiedFriendRequest {
         try checkDevice(request.signature)
         try checkSignature(request)
@@ -63,28 +64,28 @@ struct FriendRequestVerifier {
     }
 }
 
-/// Why a friend request is not taken for one of the person in whose name the directory shows it. The directory misbehaved, or they
-/// asked with a program from before; only a new request helps.
+/// Why a friend request is not accepted as one of the person in whose name the directory shows it. Either the directory
+/// misbehaved, or the person asked with an earlier version of the program; only a new request helps.
 public enum FriendRequestError: Error, Hashable, Sendable {
-    /// The directory says that they asked, and shows nothing that they signed.
+    /// The directory says that the person asked, but shows nothing that they signed.
     case withheld
-    /// What it shows cannot be read.
+    /// What the directory shows cannot be read.
     case malformed
-    /// Signed by a device that is none of theirs now.
+    /// The request is signed by a device that is not one of the person's devices now.
     case anotherDevice
-    /// That device did not sign it.
+    /// The named device did not sign it.
     case invalidSignature
-    /// They asked somebody else.
+    /// The person asked someone else.
     case forAnother
-    /// No checkpoint is in it.
+    /// The request contains no checkpoint.
     case noCheckpoint
 }
 
 extension Client {
-    /// Demands what somebody signed when they asked the user, or agreed, and compares the checkpoint in it with the user's own log.
+    /// Requires the request or agreement that a person signed, and compares the checkpoint in it with the user's own log.
     ///
-    /// - Throws: ``ClientError``: ``ClientError/friendRequest(_:_:)``, and ``ClientError/forkMet(_:)`` when the directory showed them
-    ///   another log; the evidence is kept.
+    /// - Throws: ``ClientError``: ``ClientError/friendRequest(_:_:)``, and ``ClientError/forkMet(_:)`` if the directory showed
+    ///   the person another log; the evidence is kept.
     @discardableResult
     public func meetRequest(
         of handle: Handle, by secrets: DeviceSecrets
@@ -106,7 +107,7 @@ extension Client {
 
     /// Compares the checkpoints of friends who agreed since the last time, at most ``maximumMeetingCount`` of them.
     ///
-    /// - Returns: what came of each, by person; ``ClientError/forkMet(_:)`` among the errors is an alarm.
+    /// - Returns: the result for each person; ``ClientError/forkMet(_:)`` among the errors is an alarm.
     /// - Throws: ``ClientError/store(_:)``.
     public func meetFriends(
         _ friends: [(Handle, FriendStatus)], by secrets: DeviceSecrets
@@ -123,7 +124,7 @@ extension Client {
         return results
     }
 
-    /// So many at once, so that a long list costs no long wait.
+    /// The most checkpoints compared at once, so that a long list does not cause a long wait.
     public static var maximumMeetingCount: Int { 16 }
 
     private func signedRequest(
@@ -135,7 +136,7 @@ extension Client {
         do { return try SignedFriendRequest(decoding: bytes) } catch { throw .friendRequest(handle, .malformed) }
     }
 
-    /// This device's newest checkpoint, after a look at the person asked if there was none.
+    /// This device's newest checkpoint, after a lookup of the person to be asked if there was none.
     func checkpointToSend(to handle: Handle) async throws(ClientError) -> [UInt8] {
         if let card = try await card() { return card.encoded }
         _ = try await verifiedAnswer(handle)
@@ -143,12 +144,12 @@ extension Client {
     }
 }
 
-/// What came of somebody's friend request.
+/// The result for a person's friend request.
 public struct MetFriendRequest: Hashable, Sendable {
-    /// Who asked or agreed.
+    /// The person who asked or agreed.
     public let handle: Handle
-    /// When they signed it, in seconds since 1970 by their clock.
+    /// When the person signed it, in seconds since 1970 by their clock.
     public let time: UInt64
-    /// What came of the checkpoint in it; never a fork.
+    /// The result for the checkpoint in it; never a fork.
     public let met: MetCheckpoint
 }

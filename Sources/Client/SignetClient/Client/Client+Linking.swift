@@ -10,14 +10,14 @@ public struct UnconfirmedAccount: Hashable, Sendable {
     public let card: LinkCard
     /// The identity key that the directory shows, 33 bytes.
     public let identityKey: [UInt8]
-    /// SHA-256 of the account state that it shows, 32 bytes.
+    /// SHA-256 of the account state that the directory shows, 32 bytes.
     public let stateHash: [UInt8]
     let lookup: VerifiedLookup
 }
 
 extension Client {
-    /// Proves to the directory that this device holds its keys, looks at the log, and makes the card by which a device that
-    /// holds the identity key adds it. The card is kept until the account is confirmed.
+    /// Proves to the directory that this device holds its keys, reads the log, and makes the card with which a device that
+    /// holds the identity key adds it. The card is stored until the account is confirmed.
     ///
     /// - Throws: ``ClientError``.
     public func linkCard(_ secrets: DeviceSecrets) async throws(ClientError) -> LinkCard {
@@ -29,11 +29,11 @@ extension Client {
         return card
     }
 
-    /// Adds the device of a card to the account. Before anything is sent: both devices see one log, and the card is new. A device
-    /// that is in the account already stays as it is.
+    /// Adds the device of a card to the account. Before anything is sent, it checks that both devices see the same log and that
+    /// the card is new. A device that is already in the account is left unchanged.
     ///
-    /// - Throws: ``ClientError``: ``ClientError/linkCard(_:)``, ``ClientError/forkMet(_:)``, and as ``addDevice(_:by:)`` of a
-    ///   device card.
+    /// - Throws: ``ClientError``: ``ClientError/linkCard(_:)``, ``ClientError/forkMet(_:)``, and the errors of
+    ///   ``addDevice(_:by:)`` with a device card.
     public func addDevice(_ card: LinkCard, by secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict {
         let state = try await ownState(secrets)
         if state.devices.contains(where: { $0.keys.signing == card.device.request.keys.signing }) {
@@ -55,8 +55,8 @@ extension Client {
         guard surroundings.now() <= limit else { throw .linkCard(.tooOld(time)) }
     }
 
-    /// When the epoch ended whose record is the last entry under a checkpoint, in seconds since 1970: read from the log's files,
-    /// and proved to be in the checkpoint's tree.
+    /// When the epoch ended whose record is the last entry under a checkpoint, in seconds since 1970. It is read from the log's
+    /// files, and proved to be in the checkpoint's tree.
     private func epochTime(of card: CheckpointCard) async throws(ClientError) -> UInt64 {
         let (head, files) = (card.checkpoint.head, LogFiles(calls: calls))
         guard head.size > 0 else { throw .linkCard(.anotherLog) }
@@ -68,7 +68,7 @@ extension Client {
         return record.time / 1000
     }
 
-    /// What the directory shows a new device of its account, for the person to confirm. Nothing is accepted by it.
+    /// What the directory shows a new device about its account, for the user to confirm. This call accepts nothing.
     ///
     /// - Throws: ``ClientError``: ``ClientMisuse/nothingToConfirm``, ``ClientMisuse/deviceNotAddedYet``.
     public func accountToConfirm() async throws(ClientError) -> UnconfirmedAccount {
@@ -84,8 +84,8 @@ extension Client {
         return UnconfirmedAccount(card: card, identityKey: state.identityKey, stateHash: state.hash, lookup: lookup)
     }
 
-    /// Accepts the account as this device's own. Call it when the person has compared the digits of card, identity key and state
-    /// with those that their other device shows, and never otherwise.
+    /// Accepts the account as this device's own. Call it only after the user has compared the digits of the card, identity key
+    /// and state with those that their other device shows.
     ///
     /// - Throws: ``ClientError``.
     public func acceptCompared(_ account: UnconfirmedAccount) async throws(ClientError) {
@@ -94,7 +94,7 @@ extension Client {
         try await stored { () throws(StoreError) in try await store.setPendingLink(nil) }
     }
 
-    /// Whether the user's account is accepted on this device, or is its own from the start.
+    /// Whether the user's account has been accepted on this device, or belongs to this device from the start.
     func isConfirmed(_ owner: Owner) async throws(ClientError) -> Bool {
         if owner.identityKey != nil { return true }
         return try await pinnedPeer(owner.handle) != nil

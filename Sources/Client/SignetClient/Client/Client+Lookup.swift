@@ -3,14 +3,14 @@ import SignetAPI
 import TransparencyLog
 
 extension Client {
-    /// Asks the directory for somebody's keys, verifies the answer, and compares it with what was pinned.
+    /// Asks the directory for a person's keys, verifies the answer, and compares it with what was pinned.
     ///
-    /// The first verified answer about somebody the user added is pinned. The log's new checkpoint is
-    /// stored before any key is returned.
+    /// The first verified answer about a person whom the user added is pinned. The log's new checkpoint is stored before any
+    /// key is returned.
     ///
-    /// - Returns: what was proved, which may be that nobody has registered the handle.
-    /// - Throws: ``ClientError``; evidence of a log's misbehaviour has been kept by then, or the error says why
-    ///   it could not be (``LookupRefusal/evidenceNotKept``).
+    /// - Returns: what was proved, which may be that the handle is not registered.
+    /// - Throws: ``ClientError``. Evidence of a log's misbehaviour has been stored by then, or the error says why it could not
+    ///   be (``LookupRefusal/evidenceNotKept``).
     public func lookup(_ handle: Handle) async throws(ClientError) -> LookupAnswer {
         let found = try await verifiedAnswer(handle)
         switch found.answer {
@@ -24,12 +24,12 @@ extension Client {
         }
     }
 
-    /// Accepts a change of somebody's devices or identity.
+    /// Accepts a change of a person's devices or identity.
     ///
-    /// Looks up again: the change must still be the very one that the user saw.
+    /// Looks the person up again: the change must still be exactly the one that the user saw.
     ///
     /// - Parameter stateHash: ``LookupVerdict/stateHash`` of the verdict that showed the change.
-    /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` when there is another change by now.
+    /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` if there is another change by now.
     public func trust(
         _ handle: Handle, accepting stateHash: [UInt8]
     ) async throws(ClientError) -> LookupVerdict {
@@ -49,14 +49,14 @@ extension Client {
         return try await used(found, .accepted(PeerKeys(lookup)))
     }
 
-    /// What the user accepted of the own account is as good as made here.
+    /// A change of the user's own account that the user accepted counts as one made on this device.
     private func rememberAct(_ lookup: VerifiedLookup) async throws(ClientError) {
         let record = try await ownRecord()
         try await setOwnRecord(
             record.acting(OwnAct(lookup.state, lookup.record.commitment)), replacing: record)
     }
 
-    /// A lookup of somebody who must be registered, after the view of the log has been stored.
+    /// A lookup of a person who must be registered, after the view of the log has been stored.
     func verifiedLookup(_ handle: Handle) async throws(ClientError) -> StoredLookup {
         let found = try await verifiedAnswer(handle)
         switch found.answer {
@@ -87,7 +87,7 @@ extension Client {
             }
             guard isStored else { continue }
             if !answer.hasAllKeys {
-                // A device was added, or has other keys, since they were sent.
+                // A device was added, or has other keys, since the keys were sent.
                 guard !wantsKeys else { throw .deviceKeysWithheld(handle) }
                 wantsKeys = true
                 continue
@@ -100,7 +100,7 @@ extension Client {
 
     private func response(to request: LookupRequest) async throws(ClientError) -> [UInt8] {
         do { return try await calls.lookup(request) } catch {
-            // Whoever says that there is nobody has to prove it.
+            // A claim that the handle is not registered has to be proved.
             guard case .refused(.notFound, _) = error else { throw error }
             throw .withheld(request.handle)
         }
@@ -115,11 +115,11 @@ extension Client {
         } catch { throw await refusal(of: handle, error, bytes, known, at: now) }
     }
 
-    /// What to report of a lookup that was refused, after evidence in it has been kept.
+    /// The error for a refused lookup, after any evidence in it has been stored.
     func refusal(
         of handle: Handle, _ error: LookupError, _ bytes: [UInt8], _ known: LogView?, at now: UInt64
     ) async -> ClientError {
-        // A store that fails must not hide what the directory did.
+        // A failing store must not hide what the directory did.
         var fault: StoreError?
         if case .consistency(let contradiction) = error { fault = await keep(contradiction) }
         return .lookup(
@@ -127,9 +127,9 @@ extension Client {
                 handle: handle, error: error, response: bytes, known: known, time: now, evidenceNotKept: fault))
     }
 
-    /// Keeps evidence.
+    /// Stores evidence.
     ///
-    /// - Returns: why it could not be kept; nil if it was.
+    /// - Returns: why it could not be stored; nil if it was.
     func keep(_ evidence: LogContradiction) async -> StoreError? {
         do throws(StoreError) { try await store.keep(evidence, at: surroundings.now()) } catch { return error }
         return nil
@@ -159,7 +159,8 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// What another identity key means, by everything that the log holds under the label, and those that ended before it.
+    /// What another identity key means, judged by everything that this log and the logs that ended before it hold under the
+    /// label.
     private func explained(
         _ change: PeerKeyChange, _ found: StoredLookup, _ pinned: PinnedPeer?
     ) async throws(ClientError) -> LookupVerdict {
@@ -174,18 +175,18 @@ extension Client {
         return verdict(StoredLookup(lookup: lookup, known: found.known, response: found.response), .changed(explained))
     }
 
-    /// Keeps that the history of somebody pinned has ended, so that no later answer may go back behind it.
+    /// Records that the history of a pinned person has ended, so that no later answer may go back behind the end.
     private func remember(_ closure: VerifiedClosure) async throws(ClientError) {
         guard let pinned = try await pinnedPeer(closure.handle), pinned.history.count < closure.history.count
         else { return }
         let peer = pinned.extended(to: closure.history)
-        // Lost to another process, the next lookup does it.
+        // Another process was faster; the next lookup does it.
         _ = try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
     }
 
-    /// People the user chose, and the own account if this device holds its identity key. On a device that was linked, the person
-    /// has to confirm the account (``acceptCompared(_:)``): the server knows the device's card, and can show it any account that
-    /// lists it.
+    /// People whom the user chose, and the user's own account if this device holds its identity key. On a linked device, the
+    /// user has to confirm the account (``acceptCompared(_:)``): the server knows the device's card, and can show the device
+    /// any account that lists it.
     private func mayPinFirst(_ lookup: VerifiedLookup) async throws(ClientError) -> Bool {
         if let owner, owner.handle == lookup.handle {
             return owner.identityKey == lookup.state.identityKey
@@ -205,8 +206,8 @@ extension Client {
         return try await stored { () throws(StoreError) in try await store.pin(peer, replacing: pinned) }
     }
 
-    /// A verdict that gives keys away: what was shown is remembered before anybody can use them, to be looked for again
-    /// (``checkShownKeys(isAccepting:)``).
+    /// A verdict that gives out keys. What was shown is recorded before anyone can use the keys, so that it can be looked for
+    /// again (``checkShownKeys(isAccepting:)``).
     private func used(_ found: StoredLookup, _ outcome: TrustOutcome) async throws(ClientError) -> LookupVerdict {
         let (lookup, now, origin) = (found.lookup, surroundings.now(), origin)
         try await keepDeviceKeys(of: lookup)
@@ -215,7 +216,7 @@ extension Client {
         let look = PeerLook(handle: lookup.handle, epochTime: lookup.epoch.record.time / 1000, seenAt: now)
         try await stored { () throws(StoreError) in
             try await store.keep(shown, in: origin)
-            // Before a look at which a recovery was under way it may have begun.
+            // A recovery that was under way during a look may have begun before it.
             if lookup.state.pendingRecovery == nil { try await store.keep(look) }
         }
         return verdict(found, outcome)
@@ -225,7 +226,7 @@ extension Client {
         try await stored { () throws(StoreError) in try await store.deviceKeys(of: handle) }
     }
 
-    /// Keeps the X-Wing keys of somebody whose keys are used, so that the next lookup need not bring them.
+    /// Stores the X-Wing keys of a person whose keys are used, so that the next lookup need not transfer them.
     private func keepDeviceKeys(of lookup: VerifiedLookup) async throws(ClientError) {
         let keys = lookup.state.keysByHash
         guard try await deviceKeys(of: lookup.handle) != keys else { return }
@@ -248,7 +249,7 @@ package struct StoredAnswer {
     let response: [UInt8]
 }
 
-/// A verified lookup of somebody registered, after its view of the log was stored.
+/// A verified lookup of a registered person, after its view of the log was stored.
 struct StoredLookup {
     let lookup: VerifiedLookup
     /// The view before it.

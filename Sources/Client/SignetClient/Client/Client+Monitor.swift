@@ -2,52 +2,52 @@ public import KeyTransparency
 import SignetAPI
 package import TransparencyLog
 
-/// What a look at the own account's history came to.
+/// The result of checking the history of the user's own account.
 public struct MonitorReport: Hashable, Sendable {
-    /// Whose account: the user's own.
+    /// The handle of the user's own account.
     public let handle: Handle
-    /// What the user has to answer for or deny; empty when all is well.
+    /// What the user has to confirm or deny; empty if all is well.
     public let alarms: [MonitorAlarm]
-    /// The epoch up to which it holds.
+    /// The epoch up to which the result holds.
     public let epoch: UInt64
     /// The last version that was logged.
     public let version: UInt64
-    /// How many entries were new since the last look without an alarm.
+    /// How many entries were new since the last check without an alarm.
     public let entryCount: Int
     /// How many past milestones were checked.
     public let milestoneCount: Int
-    /// Whether this was the first look: what was there is taken for the user's own.
+    /// Whether this was the first check: what was there is taken to be the user's own.
     public let isFirst: Bool
-    /// Whether the user declared everything that was found to be their own doing: all of ``alarms``.
+    /// Whether the user declared all findings, that is all of ``alarms``, to be their own doing.
     public let isAccepted: Bool
-    /// What was found in logs that have ended, and the user has declared to be their own doing with this look. Nobody had read
-    /// what this log holds by then: that is in ``alarms``, and is accepted with another look.
+    /// What was found in logs that have ended and the user declared to be their own doing with this check. The user had not
+    /// seen the findings of this log by then; those are in ``alarms``, and are accepted with another check.
     public var acceptedFormer: [MonitorAlarm] = []
 
-    /// What the user still has to answer for or deny.
+    /// What the user still has to confirm or deny.
     public var openAlarms: [MonitorAlarm] { isAccepted ? [] : alarms }
 
-    /// What the user has declared to be their own doing with this look.
+    /// What the user has declared to be their own doing with this check.
     public var acceptedAlarms: [MonitorAlarm] { acceptedFormer + (isAccepted ? alarms : []) }
 }
 
-/// What a look at the history in this log found.
+/// What a check of the history in this log found.
 private struct OwnLook {
     let history: VerifiedHistory
-    /// The record that was looked at.
+    /// The record that was checked.
     let record: OwnRecord
     let decision: MonitorDecision
     let milestoneCount: Int
 }
 
 extension Client {
-    /// Looks at everything that was logged under the user's own name since the last look without an alarm, and at what
-    /// the index said at each milestone since. After a handover the log that ended comes first.
+    /// Checks everything that was logged under the user's own handle since the last check without an alarm, and what the index
+    /// held at each milestone since. After a handover, the ended log is checked first.
     ///
-    /// - Parameter isAccepting: the user says that everything found is their own doing; there is no alarm the next time. Alarms of a
-    ///   log that ended are told alone, and so they are accepted alone.
-    /// - Throws: ``ClientError``: the look could not be finished, and nothing was accepted. That proves nothing; an answer that fails
-    ///   a check does.
+    /// - Parameter isAccepting: the user confirms that everything found is their own doing, so that it raises no alarm the next
+    ///   time. Alarms from an ended log are reported separately, and so they are accepted separately.
+    /// - Throws: ``ClientError``: the check could not be finished, and nothing was accepted. That alone proves nothing, except
+    ///   for an answer that fails a check.
     public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
         guard let owner else { throw .misuse(.noAccount) }
         guard try await isConfirmed(owner) else { throw .misuse(.deviceNotAddedYet) }
@@ -56,7 +56,7 @@ extension Client {
             guard isAccepting else { return .former(owner.handle, former.alarms) }
             return try await accept(former, of: owner.handle)
         }
-        // Lost to another process, the next look does it.
+        // Another process was faster; the next check does it.
         if let former { _ = try await settle(former) }
         for _ in 0..<8 {
             let record = try await ownRecord()
@@ -68,15 +68,17 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// Accepts what was found in logs that ended, and looks at this log without accepting anything of it: nobody has read that yet.
+    /// Accepts what was found in ended logs, and checks this log without accepting any of its findings, because the user has
+    /// not seen them yet.
     ///
-    /// The look comes first. Else a directory could fail it once, and whoever says the same again would accept unread.
+    /// The check comes first. Otherwise a directory could make it fail once, and a user who repeats the same confirmation would
+    /// accept findings unseen.
     private func accept(_ former: FormerLook, of handle: Handle) async throws(ClientError) -> MonitorReport {
         let look = try await look(at: handle, former.next)
         guard try await settle(former) else { throw .viewKeepsMoving }
         var report = MonitorReport.vanished(handle, former.next.watch ?? .beginning)
         if let look {
-            // Lost to another process, the next look does it.
+            // Another process was faster; the next check does it.
             _ = try await settle(look, isAccepting: false)
             report = .found(look, isAccepting: false)
         }
@@ -95,9 +97,9 @@ extension Client {
         return OwnLook(history: history, record: record, decision: decision, milestoneCount: milestones)
     }
 
-    /// Keeps a look without an alarm, or one of which the user says that everything found is their own doing.
+    /// Records a check without an alarm, or one of which the user says that everything found is their own doing.
     ///
-    /// - Returns: false if another process has changed the own record meanwhile; nothing was changed.
+    /// - Returns: false if another process has changed the user's own record meanwhile; then nothing was changed.
     private func settle(_ look: OwnLook, isAccepting: Bool) async throws(ClientError) -> Bool {
         guard look.decision.alarms.isEmpty || isAccepting else { return true }
         guard try await keep(look.decision.watch, in: look.record) else { return false }
@@ -105,7 +107,7 @@ extension Client {
         return true
     }
 
-    /// What the owner has to answer for or deny, by the log's epochs and by this device's own clock.
+    /// What the owner has to confirm or deny, by the log's epochs and by this device's own clock.
     func decide(
         _ history: VerifiedHistory, since watch: OwnWatch, acts: [OwnAct]
     ) async throws(ClientError) -> MonitorDecision {
@@ -113,10 +115,10 @@ extension Client {
         return MonitorDecision(history, since: watch, acts: acts, lookedAt: last, at: surroundings.now())
     }
 
-    /// Whether a look is due: there was none yet, a day has begun since, in the log or by this device's own clock, or a
-    /// lookup showed entries that no look has seen, or keys of others are to be looked for again.
+    /// Whether a check is due: there was none yet; or a day has begun since, in the log or by this device's own clock; or a
+    /// lookup showed entries that no check has seen; or keys of other people are to be looked for again.
     ///
-    /// The log's days alone would not do: whoever runs it could let its clock stand still.
+    /// The log's days alone would not be enough, because the log's operator could let its clock stand still.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func isCheckDue() async throws(ClientError) -> Bool {
@@ -129,8 +131,8 @@ extension Client {
         return day > mark.day || pinned.history.count > watch.history.size
     }
 
-    /// Since when no look at the own account was finished, by this device's clock, in seconds since 1970; nil if that is less than a
-    /// day ago. A directory that answers lookups, and no request for a history, must not go unnoticed.
+    /// Since when no check of the user's own account has been finished, by this device's clock, in seconds since 1970; nil if
+    /// that is less than a day ago. A directory that answers lookups but no history request must not go unnoticed.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func uncheckedSince() async throws(ClientError) -> UInt64? {
@@ -139,7 +141,7 @@ extension Client {
         return surroundings.now() >= last + 86_400 ? last : nil
     }
 
-    /// The entries of a handle since what is known of it; nil if the directory now denies an account that it proved.
+    /// A handle's entries since what is known of it; nil if the directory now denies an account that it proved before.
     package func history(
         of handle: Handle, since frontier: MerkleFrontier
     ) async throws(ClientError) -> VerifiedHistory? {
@@ -165,7 +167,7 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    /// The first look on a device that joined: the state that is pinned, and what led to it, is taken as it is.
+    /// The first check on a device that joined: the pinned state, and what led to it, are accepted as they are.
     private func acceptWhatIsPinned(
         _ decision: inout MonitorDecision, _ history: VerifiedHistory, _ acts: [OwnAct]
     ) async throws(ClientError) {
@@ -173,7 +175,7 @@ extension Client {
         case .registered(let lookup):
             guard try await pinnedPeer(lookup.handle)?.stateHash == lookup.state.authored.hash else { return }
             decision.accept()
-            // A recovery under way is nobody's to accept unseen, but for the device that asks.
+            // No one may accept a recovery under way unseen, except the device that requests it.
             if lookup.state.pendingRecovery != nil, !acts.contains(where: { $0.stateHash == lookup.state.hash }) {
                 decision.raise(.recovery(version: lookup.state.version))
             }
@@ -192,7 +194,7 @@ extension Client {
             return 0
         }
         let verifier = MilestoneVerifier(history)
-        // On the mark's own day there is no later milestone, for times do not run back.
+        // On the mark's own day there is no later milestone, because times do not run backwards.
         guard let newest = verifier.newest, newest > mark.index || record.day > mark.day else { return 0 }
         let bytes = try await calls.milestones(
             MilestonesRequest(handle: history.handle, size: size, after: mark.index))

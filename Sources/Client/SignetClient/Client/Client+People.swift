@@ -1,18 +1,18 @@
 public import KeyTransparency
 public import SignetAPI
 
-/// A friendship that was asked for or agreed to, while the friend's keys are fetched in the background.
+/// A friendship that was requested or accepted, while the friend's keys are fetched in the background.
 public struct Friendship: Sendable {
     /// The friend.
     public let handle: Handle
-    /// What came of the request that was accepted; nil for one's own.
+    /// The result for the accepted request; nil for the user's own request.
     public let request: MetFriendRequest?
-    /// Fetches, verifies and pins the friend's keys. A program that ends waits for it.
+    /// Fetches, verifies and pins the friend's keys. A program that is about to exit waits for it.
     public let pinning: Task<Result<LookupVerdict, ClientError>, Never>
 }
 
 extension Client {
-    /// Asks somebody to be a friend, and pins their keys in the background.
+    /// Asks a person to be a friend, and pins their keys in the background.
     ///
     /// Spec: eCall Key Transparency guide, "Friendship Establishment (Eager Caching)".
     ///
@@ -21,8 +21,8 @@ extension Client {
         try await befriend(handle, .addFriend, secrets)
     }
 
-    /// Accepts somebody who asked, and pins their keys in the background. What they signed is demanded before, and the checkpoint in
-    /// it compared with the user's own log.
+    /// Accepts a person's request, and pins their keys in the background. The signed request is required first, and the
+    /// checkpoint in it is compared with the user's own log.
     ///
     /// - Throws: ``ClientError``: ``ClientError/friendRequest(_:_:)``, and ``ClientError/forkMet(_:)``.
     public func acceptFriend(
@@ -33,9 +33,9 @@ extension Client {
         return try await befriend(handle, .acceptFriend, secrets, request)
     }
 
-    /// Puts somebody's request away for good. They are not told.
+    /// Dismisses a person's request for good. The person is not told.
     ///
-    /// - Throws: ``ClientError``; ``ClientError/refused(_:_:)`` with `notFound`: nothing waits of them.
+    /// - Throws: ``ClientError``; ``ClientError/refused(_:_:)`` with `notFound` if the person has no pending request.
     public func blockFriend(_ handle: Handle, by secrets: DeviceSecrets) async throws(ClientError) {
         guard handle != secrets.handle else { throw .misuse(.yourself) }
         try await calls.blockFriend(handle, by: secrets)
@@ -43,21 +43,21 @@ extension Client {
 
     /// The directory's list of friends and requests, page by page. Nothing in it is proven.
     ///
-    /// - Throws: ``ClientError``; ``ClientError/friendList(_:)``: pages that are none, or have no end.
+    /// - Throws: ``ClientError``; ``ClientError/friendList(_:)`` if the pages are invalid or endless.
     public func friends(of secrets: DeviceSecrets) async throws(ClientError) -> [(Handle, FriendStatus)] {
         var pages = FriendPages()
         repeat { try pages.take(try await calls.friends(of: secrets, after: pages.last)) } while pages.wantsMore
         return pages.friends
     }
 
-    /// What is pinned of the people whom the user added.
+    /// The pinned data of the people whom the user added.
     package func knownPeople() async throws(ClientError) -> [PinnedPeer] {
         let people = try await stored { () throws(StoreError) in try await store.people() }
         let pinned = try await stored { () throws(StoreError) in try await store.pinnedPeers() }
         return pinned.filter { peer in people.contains { $0.handle == peer.handle } }
     }
 
-    /// Adds people who came back with a recovered identity.
+    /// Adds people who were restored with a recovered identity.
     package func remember(_ handles: [Handle]) async throws(ClientError) {
         for handle in handles where handle != owner?.handle {
             let person = Person(handle: handle, since: surroundings.now())

@@ -3,13 +3,14 @@ import PinnedHTTP
 public import SignetAPI
 
 extension Client {
-    /// Asks by which TLS keys the directory's server is to be known, and verifies that its log says so to everybody.
+    /// Asks which TLS keys the directory's server uses, and verifies that its log says the same to everyone.
     ///
-    /// Nothing is stored but the log's view: whoever calls this keeps ``SignetAPI/DirectoryProfile/following(_:)-(DirectoryPins)`` for
-    /// the next connections.
+    /// Only the log's view is stored: the caller stores ``SignetAPI/DirectoryProfile/following(_:)-(DirectoryPins)`` for the
+    /// next connections.
     ///
-    /// - Returns: the newest, which may be those in use.
-    /// - Throws: ``ClientError``; ``ClientError/pins(_:)``: what the directory shows, or keeps back, is not what its log says.
+    /// - Returns: the newest pins, which may be those in use.
+    /// - Throws: ``ClientError``; ``ClientError/pins(_:)`` if what the directory shows, or withholds, differs from what its log
+    ///   says.
     public func newestPins() async throws(ClientError) -> DirectoryPins {
         guard let owner else { throw .misuse(.noAccount) }
         for delay in [0, 100, 400, 1600] {
@@ -25,14 +26,14 @@ extension Client {
         throw .pins(.withheld)
     }
 
-    /// - Returns: nil when a newer epoch should be asked about.
+    /// - Returns: nil if a newer epoch should be asked about.
     private func loggedPins(in epoch: VerifiedEpoch) async throws(ClientError) -> LoggedPins? {
         let bytes: [UInt8]
         do {
             let request = PinsRequest(size: epoch.size)
             bytes = try await calls.call(PinsRoute.pins, body: request.encoded, signedBy: nil, mayRepeat: true)
         } catch {
-            // Whoever says that there are none keeps them back: every directory has some.
+            // A server that says that there are no pins is withholding them: every directory has some.
             guard error.family == .environment else { throw .pins(.withheld) }
             throw error
         }

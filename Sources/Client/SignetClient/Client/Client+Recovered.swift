@@ -1,13 +1,13 @@
 package import KeyTransparency
 
-/// What a recovery keeps of other people, and brings back.
+/// What a recovery keeps about other people, and restores.
 extension Client {
-    /// What the user compared with whom.
+    /// The user's comparisons with other people.
     package func comparisons() async throws(ClientError) -> [Comparison] {
         try await stored { () throws(StoreError) in try await store.comparisons() }
     }
 
-    /// Adds people who came back with a recovered identity, and what was compared with them, on the day it was.
+    /// Adds people who were restored with a recovered identity, and their comparisons, with the original days.
     package func remember(_ handles: [Handle], _ comparisons: [Comparison]) async throws(ClientError) {
         try await remember(handles)
         for comparison in comparisons {

@@ -2,9 +2,9 @@ public import KeyTransparency
 import SignetAPI
 import TransparencyLog
 
-/// Keys that the directory showed to this user and does not stand by.
+/// Keys that the directory showed to this user but that its log does not confirm.
 public struct ShownKeysAlarm: Hashable, Sendable {
-    /// Whose keys, and what was shown.
+    /// The keys that were shown, and whose they are.
     public let shown: ShownKeys
     /// What is wrong.
     public let fault: ShownKeysFault
@@ -13,7 +13,7 @@ public struct ShownKeysAlarm: Hashable, Sendable {
 /// Keys that are to be looked for again.
 private struct DueKeys {
     let shown: ShownKeys
-    /// The log that showed them, if it has ended.
+    /// The log that showed the keys, if it has ended.
     let former: FormerLog?
 }
 
@@ -21,21 +21,21 @@ extension Client {
     /// How many of the keys are looked for again in one go.
     private static var shownKeysAtATime: Int { 32 }
 
-    /// Looks once more, after the next milestone, for the keys of others that were used: the present history of each person
-    /// must begin with what was shown, and so must the one at each milestone since.
+    /// Checks once more, after the next milestone, the keys of other people that were used: each person's present history must
+    /// begin with what was shown, and so must the history at each milestone since.
     ///
-    /// What a log showed that has ended must be how the person's history ended there. Its milestones cannot be asked for any more,
-    /// and the end is enough: an index that held keys for a while and not in the end is found by them, and keys that are in the
-    /// history at the end are logged for good, where their owner finds them. What is not shown of the end is an alarm. The
-    /// end of a log whose handover an earlier version of this program followed was not kept, and cannot be looked at.
+    /// What an ended log showed must be how the person's history ended there. Its milestones can no longer be requested, and
+    /// the end is enough: if an index held keys for a while but not at the end, this check finds them, and keys that are in the
+    /// history at the end are logged for good, where their owner finds them. An end that is not shown is an alarm. If an
+    /// earlier version of this program followed the handover of a log, the log's end was not stored and cannot be checked.
     ///
-    /// - Parameter isAccepting: the user has settled it with the people concerned; what raised an alarm is forgotten.
-    /// - Returns: what raises an alarm. It is kept, and raises it again the next time.
-    /// - Throws: ``ClientError``: a look could not be finished, and none raised an alarm. That proves nothing; an answer that fails a
-    ///   check does.
+    /// - Parameter isAccepting: the user has settled the matter with the people concerned; what raised an alarm is forgotten.
+    /// - Returns: the keys that raise an alarm. They are kept, and raise it again the next time.
+    /// - Throws: ``ClientError``: a check could not be finished, and none raised an alarm. That alone proves nothing, except
+    ///   for an answer that fails a check.
     public func checkShownKeys(isAccepting: Bool = false) async throws(ClientError) -> [ShownKeysAlarm] {
         var (alarms, failure): ([ShownKeysAlarm], ClientError?) = ([], nil)
-        // In any order: somebody whose history cannot be had is in nobody's way.
+        // In any order: a person whose history is unavailable does not block the others.
         for due in try await dueKeys().shuffled().prefix(Self.shownKeysAtATime) {
             let fault: ShownKeysFault?
             do throws(ClientError) { fault = try await self.fault(of: due) } catch {
@@ -49,8 +49,9 @@ extension Client {
         return alarms
     }
 
-    /// Since when keys of others that were used wait to be looked for again, by this device's clock, in seconds since 1970; nil if that
-    /// is less than two days ago: the next milestone comes within one. What logs showed that have ended counts as well.
+    /// Since when keys of other people that were used have been waiting to be looked for again, by this device's clock, in
+    /// seconds since 1970; nil if that is less than two days ago, because the next milestone comes within one. What ended logs
+    /// showed counts as well.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func uncheckedShownKeysSince() async throws(ClientError) -> UInt64? {
@@ -59,7 +60,8 @@ extension Client {
         return oldest
     }
 
-    /// Whether a milestone has come since keys were shown that have not been looked for again, or the log has ended that showed them.
+    /// Whether a milestone has come since keys were shown that have not been looked for again, or the log that showed them has
+    /// ended.
     func hasDueShownKeys() async throws(ClientError) -> Bool { try await !dueKeys().isEmpty }
 
     private func dueKeys() async throws(ClientError) -> [DueKeys] {
@@ -86,7 +88,7 @@ extension Client {
         try await stored { () throws(StoreError) in try await store.settle(shown, in: origin) }
     }
 
-    /// Forgets what a log showed of somebody that has ended, where the history begins with it with which it ended.
+    /// Forgets what an ended log showed of a person, if the history begins with what that log ended with.
     func settleShownKeys(in history: VerifiedHistory) async throws(ClientError) {
         let origin = history.epoch.checkpoint.checkpoint.origin
         for shown in try await shownKeys(in: origin) where (try? shown.check(history)) != nil {

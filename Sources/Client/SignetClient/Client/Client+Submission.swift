@@ -1,8 +1,8 @@
 package import KeyTransparency
 package import SignetAPI
 
-/// A state is written to the store before it is sent, and taken out only when the log shows it or can no
-/// longer come to show it: so a crash or a lost answer never leaves the user with a state of unknown fate.
+/// A state is written to the store before it is sent, and is removed only when the log shows it or can no longer come to show
+/// it. So a crash or a lost answer never leaves the user with a state whose fate is unknown.
 extension Client {
     package func submit(
         _ body: AccountStateBody, cards: [DeviceCard], by secrets: DeviceSecrets
@@ -10,7 +10,7 @@ extension Client {
         try await submit(try Self.sign(body, secrets), cards: cards, by: secrets)
     }
 
-    /// Submits a state that is signed, and waits until the log shows it.
+    /// Submits a signed state, and waits until the log shows it.
     ///
     /// - Throws: ``ClientError``.
     package func submit(
@@ -31,7 +31,7 @@ extension Client {
         return verdict
     }
 
-    /// Brings an interrupted submission to its end: confirmed by the log (the verdict), or given up (nil).
+    /// Finishes an interrupted submission: either the log confirms it (the verdict), or it is abandoned (nil).
     package func finishPending(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict? {
         let record = try await ownRecord()
         guard let bytes = record.pending else { return nil }
@@ -39,13 +39,13 @@ extension Client {
             submission.state.handle == secrets.handle
         else { throw .store(.damaged) }
         do { return try await send(submission, by: secrets) } catch {
-            // The server's refusal is final: this state will not be logged any more.
+            // The server's refusal is final: this state will no longer be logged.
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             return nil
         }
     }
 
-    /// If the lookup shows the state that is on its way, that was the confirmation.
+    /// If the lookup shows the pending state, it confirms the submission.
     func confirmPending(_ found: StoredLookup) async throws(ClientError) -> LookupVerdict? {
         let lookup = found.lookup
         guard lookup.handle == owner?.handle else { return nil }
@@ -65,7 +65,7 @@ extension Client {
     ) async throws(ClientError) -> LookupVerdict? {
         do { _ = try await calls.submit(submission, by: secrets) } catch {
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
-            // It may be the second copy of a submission that did arrive.
+            // This may be the second copy of a submission that did arrive.
             if let verdict = try await logged(submission) { return verdict }
             try await giveUpPending()
             throw error
@@ -73,7 +73,7 @@ extension Client {
         return try await logged(submission)
     }
 
-    /// The verdict on the own account if the log shows this very state; nil if it provably shows another one or none.
+    /// The verdict on the user's own account if the log shows exactly this state; nil if it provably shows another one or none.
     private func logged(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
         let found = try await verifiedAnswer(submission.state.handle)
         guard case .registered(let lookup) = found.answer else { return nil }
@@ -113,7 +113,7 @@ extension Client {
 }
 
 extension StateSubmission {
-    /// The step that it makes.
+    /// The step that the submission makes.
     fileprivate var act: OwnAct {
         OwnAct(state, StateCommitment(to: state, opening: opening))
     }

@@ -5,13 +5,13 @@ import TransparencyLog
 extension Client {
     /// Asks whether the directory has changed its keys since this client's profile was made, and follows the changes.
     ///
-    /// Nothing of the changes is stored: whoever calls this keeps them with ``remember(_:)``, then
-    /// ``SignetAPI/DirectoryProfile/following(_:)``, and makes a new client of it, after asking the user if the quorum is
+    /// None of the changes is stored: the caller stores them with ``remember(_:)``, then stores
+    /// ``SignetAPI/DirectoryProfile/following(_:)``, and makes a new client from it, after asking the user if the quorum is
     /// weakened.
     ///
     /// - Returns: nil if nothing has changed.
-    /// - Throws: ``ClientError``; ``ClientError/succession(_:)``: a change does not hold under the trust before it;
-    ///   ``ClientError/log(_:)``: a log that is said to have ended had been larger, or another one; kept as evidence.
+    /// - Throws: ``ClientError``; ``ClientError/succession(_:)`` if a change does not verify under the trust that preceded it;
+    ///   ``ClientError/log(_:)`` if a log that is said to have ended was larger, or a different one; that is kept as evidence.
     public func succession() async throws(ClientError) -> VerifiedSuccession? {
         guard let bytes = try await calls.succession() else { return nil }
         let succession: VerifiedSuccession?
@@ -22,7 +22,8 @@ extension Client {
         return succession
     }
 
-    /// Whether evidence is kept that the log has two histories: what it says of its next keys is then worth a question.
+    /// Whether there is stored evidence that the log has two histories. If so, the user should be asked about what it says of
+    /// its next keys.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func holdsEvidence() async throws(ClientError) -> Bool {
@@ -32,8 +33,8 @@ extension Client {
             || forks.contains { (try? Checkpoint(decoding: $0.first.text))?.origin == origin }
     }
 
-    /// A log must have grown from what this client saw of it to its end, and the log that goes on must name that end
-    /// itself, in its first entry, and begin no earlier.
+    /// A log must have grown from what this client saw of it to its end, and the continuing log must itself name that end, in
+    /// its first entry, and begin no earlier.
     private func checkHandover(_ succession: VerifiedSuccession) async throws(ClientError) {
         guard let ended = succession.formerLogs.first, let last = succession.formerLogs.last else { return }
         try await checkGrowth(to: ended)
@@ -41,8 +42,9 @@ extension Client {
         do { try last.checkSuccessor(beginningWith: first, epoch) } catch { throw .succession(error) }
     }
 
-    /// The first entry of the log that a trust names, empty if the log is, and the first epoch record, nil if it is not among the
-    /// first 256 entries; both proven to be in the log. A log that goes on from another one has it right behind the first entry.
+    /// The first entry of the log that a trust names, empty if the log is empty, and the first epoch record, nil if it is not
+    /// among the first 256 entries; both are proven to be in the log. In a log that continues another one, the epoch record is
+    /// right behind the first entry.
     private func beginning(
         under trust: DirectoryTrust
     ) async throws(ClientError) -> (first: [UInt8], epoch: EpochRecord?) {
@@ -64,7 +66,7 @@ extension Client {
 }
 
 extension ClientError {
-    /// Whether this is what a client meets whose directory has changed its keys.
+    /// Whether this error is one that a client meets after its directory has changed its keys.
     public var mayBeSuccession: Bool {
         guard case .lookup(let refusal) = self else { return false }
         switch refusal.error.check {

@@ -3,13 +3,13 @@ public import PinnedHTTP
 public import SignetAPI
 import TransparencyLog
 
-/// A person's side of a directory: asks, verifies everything, remembers, and blocks when something is wrong.
+/// A user's side of a directory: it sends requests, verifies every answer, remembers, and blocks when something is wrong.
 ///
-/// A value: copies share the transport and the store. Two processes may work on one store.
+/// It is a value: copies share the transport and the store. Two processes may work on one store.
 public struct Client<Store: ClientStore>: Sendable {
     /// The directory.
     public let profile: DirectoryProfile
-    /// What is remembered.
+    /// What the client remembers.
     public let store: Store
     /// The user's own account on this device; nil before there is one.
     public let owner: Owner?
@@ -19,17 +19,17 @@ public struct Client<Store: ClientStore>: Sendable {
     package let surroundings: Surroundings
     let origin: KeyName
 
-    /// Who uses this client.
+    /// The user of this client.
     public struct Owner: Hashable, Sendable {
-        /// Their handle.
+        /// The user's handle.
         public let handle: Handle
         /// This device's Ed25519 key, 32 bytes.
         public let deviceKey: [UInt8]
-        /// The account's identity key, 33 bytes, on a device that holds it: such an account is its own from the start. On every
-        /// other device the person has to confirm it.
+        /// The account's identity key, 33 bytes, on a device that holds it: such an account belongs to the device from the
+        /// start. On every other device the user has to confirm it.
         public let identityKey: [UInt8]?
 
-        /// An owner.
+        /// Makes an owner.
         public init(handle: Handle, deviceKey: [UInt8], identityKey: [UInt8]? = nil) {
             self.handle = handle
             self.deviceKey = deviceKey
@@ -37,9 +37,9 @@ public struct Client<Store: ClientStore>: Sendable {
         }
     }
 
-    /// A client of one directory.
+    /// Makes a client of one directory.
     ///
-    /// - Throws: ``ClientError/misuse(_:)``: the profile's policy names no log, or logs of several origins.
+    /// - Throws: ``ClientError/misuse(_:)`` if the profile's policy names no log, or logs of several origins.
     public init(
         of profile: DirectoryProfile, over transport: any HTTPTransport, remembering store: Store,
         owner: Owner?, in surroundings: Surroundings = .system
@@ -63,11 +63,11 @@ public struct Client<Store: ClientStore>: Sendable {
         try await stored { () throws(StoreError) in try await store.logView(origin: origin.bytes) }
     }
 
-    /// Calls a route of a part of the server, such as the notes. The answer is read by whoever asked, not believed.
+    /// Calls a route of another service of the server, such as the notes. The caller reads the answer; it is not trusted.
     ///
     /// - Parameters:
-    ///   - device: signs the request; nil for an open route.
-    ///   - mayRepeat: whether sending it again does no harm, should the environment fail.
+    ///   - device: signs the request; nil for an unsigned route.
+    ///   - mayRepeat: whether sending the request again does no harm if the environment fails.
     /// - Throws: ``ClientError``: ``ClientError/transport(_:)`` and some of ``ClientError/refused(_:retryAfter:)`` are
     ///   worth a retry, as ``ClientError/family`` says.
     package func call(

@@ -1,9 +1,10 @@
 import KeyTransparency
 import SignetAPI
 
-/// What may stand in an app's log: which check, which case, how much. No handle, no key, and no byte of what a server sent.
+/// What is safe in an app's log: the check, the case and quantities. It contains no handle, no key, and no byte that a server
+/// sent.
 extension ClientError: CustomStringConvertible {
-    /// Case and check.
+    /// The case and the check.
     public var description: String {
         switch self {
         case .transport(let error): "transport: \(error)"

@@ -2,13 +2,13 @@ public import KeyTransparency
 public import PinnedHTTP
 public import SignetAPI
 
-/// Why a client could not do what it was asked. The four families are ``family``.
+/// Why a client could not do what it was asked. ``family`` assigns the error to one of four families.
 public enum ClientError: Error, Hashable, Sendable {
-    /// No usable HTTP response.
+    /// There is no usable HTTP response.
     case transport(TransportError)
     /// The server refuses, with the time to wait in seconds if it said so.
     case refused(ErrorCode, retryAfter: UInt64?)
-    /// An HTTP status that no route gives.
+    /// An HTTP status that no route returns.
     case unexpectedStatus(Int)
     /// The body of a success cannot be read.
     case malformedAnswer(Route)
@@ -18,55 +18,55 @@ public enum ClientError: Error, Hashable, Sendable {
     case history(HistoryRefusal)
     /// An answer to an eCall lookup fails the eCall guide's algorithm.
     case eCall(ECallError)
-    /// The directory says without proof that nobody has registered the handle.
+    /// The directory says, without proof, that the handle is not registered.
     case withheld(Handle)
-    /// The directory proves an account and does not show the keys of its devices, of which the state has the hashes.
+    /// The directory proves an account but does not show the keys of its devices, whose hashes the state has.
     case deviceKeysWithheld(Handle)
-    /// Nobody has registered the handle: proved.
+    /// The handle is proved not to be registered.
     case notRegistered(VerifiedAbsence)
-    /// The account was closed: proved.
+    /// The account is proved to be closed.
     case accountClosed(VerifiedClosure)
-    /// The directory accepted a state of this account, and its log shows another one.
+    /// The directory accepted a state of this account, but its log shows another one.
     case notWhatWasSent
     /// The log shows devices or an identity key in this account that this device knows nothing of.
     case ownAccountChanged(PeerKeyChange)
-    /// Somebody's devices or identity are not those that the user accepted.
+    /// A person's devices or identity differ from those that the user accepted.
     case peerChanged(Handle, PeerKeyChange)
     /// A new device's card cannot be used.
     case linkCard(LinkCardError)
-    /// What the directory proves of somebody does not fit the contact card that they gave.
+    /// What the directory proves of a person does not match the contact card that they gave.
     case contactCard(ContactCardMismatch)
-    /// What the directory shows as somebody's friend request is none of theirs.
+    /// What the directory shows as a person's friend request is not one of theirs.
     case friendRequest(Handle, FriendRequestError)
-    /// The pages of the directory's list of friends are no list.
+    /// The pages of the directory's list of friends are invalid.
     case friendList(FriendListError)
     /// A contact's checkpoint shows that the log has two histories. The evidence was kept.
     case forkMet(ForkEvidence)
     /// A peer's state contradicts what the directory proved before.
     case contradicted(PeerContradiction)
-    /// The log's files do not add up to its checkpoint.
+    /// The log's files are inconsistent with its checkpoint.
     case log(LogReadError)
-    /// A change of the directory's keys does not hold.
+    /// A change of the directory's keys does not verify.
     case succession(SuccessionError)
-    /// What the directory says of its server's TLS keys is not to be used.
+    /// What the directory says of its server's TLS keys cannot be accepted.
     case pins(DirectoryPinsError)
-    /// After a handover: what the log that ended showed of somebody, nil for the log itself, is not how it ended, or not
-    /// how the next one begins.
+    /// After a handover, what the ended log showed of a person (nil for the log itself) does not match its end, or does not
+    /// match the beginning of the next log.
     case former(Handle?, FormerFault)
-    /// Other processes moved the stored view again and again.
+    /// Other processes moved the stored view repeatedly.
     case viewKeepsMoving
-    /// The store.
+    /// The store failed.
     case store(StoreError)
-    /// The device's keys.
+    /// The device's keys could not be used.
     case keystore(KeystoreError)
     /// A device card or challenge cannot be used.
     case submission(SubmissionError)
-    /// A state cannot be built; a bug, for its parts were checked before.
+    /// A state cannot be built. This is a bug, because its parts were checked before.
     case account(AccountStateError)
-    /// The request makes no sense as it stands.
+    /// The request cannot be fulfilled as it stands.
     case misuse(ClientMisuse)
 
-    /// Whose fault it is.
+    /// The error family, which says who is at fault.
     public var family: ErrorFamily {
         switch self {
         case .transport(let error): error.family
@@ -85,7 +85,7 @@ public enum ClientError: Error, Hashable, Sendable {
         }
     }
 
-    /// The same when the answer had to go on from the end of another log.
+    /// The same error if the answer had to continue from the end of another log.
     var afterHandover: ClientError {
         guard case .lookup(let refusal) = self, case .history(let error) = refusal.error else { return self }
         return .former(refusal.handle, .notTakenOver(error))
@@ -99,9 +99,9 @@ public enum ClientError: Error, Hashable, Sendable {
     }
 }
 
-/// A request that makes no sense as it stands.
+/// A request that cannot be fulfilled as it stands.
 public enum ClientMisuse: Error, Hashable, Sendable {
-    /// There is no account on this device.
+    /// This device has no account.
     case noAccount
     /// The profile's policy must name exactly one log.
     case profileNeedsOneLog
@@ -109,44 +109,44 @@ public enum ClientMisuse: Error, Hashable, Sendable {
     case notALogKey
     /// This device does not hold the account's identity key.
     case identityKeyElsewhere
-    /// The keys are those of another account.
+    /// The keys belong to another account.
     case anotherAccount(Handle)
     /// No device has this number.
     case noSuchDevice(UInt16)
-    /// A device does not revoke itself.
+    /// A device cannot revoke itself.
     case ownDevice
-    /// The card's device is in the account already.
+    /// The card's device is already in the account.
     case deviceAlreadyAdded(UInt16)
     /// An account has at most `AccountState.maximumDeviceCount` devices.
     case tooManyDevices
-    /// All 65,535 device numbers were given.
+    /// All 65,535 device numbers have been used.
     case noDeviceNumberLeft
-    /// Nobody befriends themselves.
+    /// A user cannot befriend themselves.
     case yourself
-    /// What is logged is what is pinned.
+    /// The logged state is already the pinned one.
     case nothingToAccept
-    /// What is logged now is not the change that the user saw.
+    /// The logged state is no longer the change that the user saw.
     case changeHasMoved
     /// Nothing is pinned for this person, so nothing can have changed.
     case nothingPinned
-    /// This device has not asked to be added to an account, or its person has confirmed the account.
+    /// This device has not asked to be added to an account, or the user has already confirmed the account.
     case nothingToConfirm
-    /// This device has not been added to the account yet, or its person has not confirmed the account.
+    /// This device has not been added to the account yet, or the user has not confirmed the account.
     case deviceNotAddedYet
 }
 
-/// An answer that failed a check, with what is needed to explain it.
+/// An answer that failed a check, with the data needed to explain it.
 public struct LookupRefusal: Error, Hashable, Sendable {
-    /// Whom the question was about.
+    /// The handle that the request was about.
     public let handle: Handle
-    /// Which check failed, and how.
+    /// The check that failed, and how it failed.
     public let error: LookupError
-    /// The body as received. Nothing in it is to be believed.
+    /// The body as received. Nothing in it is to be trusted.
     public let response: [UInt8]
     /// The largest checkpoint known at that time.
     public let known: LogView?
-    /// When, in seconds since 1970.
+    /// The time of the refusal, in seconds since 1970.
     public let time: UInt64
-    /// Why the evidence of a contradiction could not be kept; nil when it was, or there was none.
+    /// Why the evidence of a contradiction could not be stored; nil if it was, or if there was none.
     public let evidenceNotKept: StoreError?
 }

@@ -10,13 +10,13 @@ import TransparencyLog
     import Foundation
 #endif
 
-/// The routes as functions. Answers are read, not believed.
+/// The routes as functions. Answers are parsed but not trusted.
 struct DirectoryCalls: Sendable {
     let transport: any HTTPTransport
     let origin: KeyName
     let surroundings: Surroundings
 
-    /// How often a request that may be repeated is tried, and how long to wait in between.
+    /// The waits between the attempts of a request that may be repeated.
     private static let delays: [Duration] = [.milliseconds(200), .milliseconds(800)]
 
     func lookup(_ request: LookupRequest) async throws(ClientError) -> [UInt8] {
@@ -53,7 +53,7 @@ struct DirectoryCalls: Sendable {
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
 
-    /// Asks for, or agrees to, a friendship, with one's newest checkpoint.
+    /// Requests or accepts a friendship, with the user's newest checkpoint.
     func befriend(
         _ handle: Handle, route: Route, with checkpoint: [UInt8], by device: DeviceSecrets
     ) async throws(ClientError) -> FriendAnswer {
@@ -67,7 +67,7 @@ struct DirectoryCalls: Sendable {
         let _: FriendAnswer = try decode(try await call(.blockFriend, body: body, signedBy: device), of: .blockFriend)
     }
 
-    /// What somebody signed when they asked the user, or agreed; nil if the directory shows nothing.
+    /// What a person signed when they asked the user, or agreed; nil if the directory shows nothing.
     func signedFriendRequest(of handle: Handle, by device: DeviceSecrets) async throws(ClientError) -> [UInt8]? {
         let route = Route.signedFriendRequest
         let body = try encode(FriendRequest(handle: handle.description), route)
@@ -77,7 +77,7 @@ struct DirectoryCalls: Sendable {
         }
     }
 
-    /// What the server says of somebody's devices; none of it is proven.
+    /// What the server says about a person's devices; none of it is proven.
     func eCallKeys(_ request: ECallRequest) async throws(ClientError) -> [ECallEntry] {
         let body = try encode(request, .eCallKeys)
         return try decode(try await call(.eCallKeys, body: body, mayRepeat: true), of: .eCallKeys)
@@ -88,7 +88,7 @@ struct DirectoryCalls: Sendable {
         return Array(body)
     }
 
-    /// A page of the user's people, behind somebody; the first one for nil.
+    /// A page of the user's friends, after a handle; the first page for nil.
     func friends(of device: DeviceSecrets, after handle: String?) async throws(ClientError) -> FriendList {
         let route = handle == nil ? Route.listFriends : .listFriendsAfter
         var body: [UInt8] = []
@@ -104,7 +104,7 @@ struct DirectoryCalls: Sendable {
         return response.status == 404 ? nil : try success(response)
     }
 
-    /// Calls a route of a part of the server.
+    /// Calls a route of another service of the server.
     func call(
         _ route: some PartRoute, body: [UInt8], signedBy device: DeviceSecrets?, mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
@@ -130,7 +130,7 @@ struct DirectoryCalls: Sendable {
         if let device { fields.append(try signature(of: content, by: device)) }
         let request = TransportRequest(
             method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
-            // What is signed has a number that is taken once.
+            // A signed request has a nonce that is accepted only once.
             mayRepeat: mayRepeat && device == nil)
         return try success(try await send(request, mayRepeat: mayRepeat))
     }
@@ -148,7 +148,7 @@ struct DirectoryCalls: Sendable {
         } catch { throw .keystore(error) }
     }
 
-    /// Sends it, and again if the environment failed and that does no harm.
+    /// Sends a request, and repeats it if the environment failed and repeating does no harm.
     private func send(
         _ request: TransportRequest, mayRepeat: Bool
     ) async throws(ClientError) -> TransportResponse {
@@ -177,7 +177,7 @@ struct DirectoryCalls: Sendable {
 }
 
 extension AccountState {
-    /// Whether a device brings it that the account did not have before.
+    /// Whether the request comes from a device that the account did not have before.
     fileprivate var isByNewDevice: Bool {
         switch step {
         case .ordinary: version == 1

@@ -4,10 +4,10 @@ public import PinnedHTTP
 public import SignetAPI
 
 extension NIOTransport {
-    /// A transport to the directory of a profile: only its root certificate is trusted, and one of its pins must be on
-    /// the server's path.
+    /// A transport to the directory of a profile: only its root certificate is trusted, and one of its pins must be on the
+    /// server's path.
     ///
-    /// - Throws: `TransportError`: its address, root or pins cannot be used.
+    /// - Throws: `TransportError` if its address, root or pins cannot be used.
     public convenience init(
         to profile: DirectoryProfile, deadlines: ConnectionDeadlines = .standard
     ) throws(TransportError) {
@@ -17,12 +17,12 @@ extension NIOTransport {
 }
 
 extension DirectoryProfile {
-    /// What connects to the directory: only its root certificate is trusted, and one of its pins must be on the path.
+    /// A connector to the directory: only its root certificate is trusted, and one of its pins must be on the path.
     ///
     /// - Parameters:
-    ///   - surroundings: whose clock decides whether a certificate is expired.
-    ///   - onViolation: gets a report for every trusted chain in which no key is pinned. Must not wait.
-    /// - Throws: `TransportError`: its address, root or pins cannot be used.
+    ///   - surroundings: supplies the clock that decides whether a certificate has expired.
+    ///   - onViolation: receives a report for every trusted chain in which no key is pinned. It must not block.
+    /// - Throws: `TransportError` if its address, root or pins cannot be used.
     public func connector(
         in surroundings: Surroundings = .system, onViolation: (@Sendable (ViolationReport) -> Void)? = nil
     ) throws(TransportError) -> PinnedConnector {
@@ -32,9 +32,9 @@ extension DirectoryProfile {
             ChainVerifier(policy: try pinPolicy, anchors: anchors), clock: surroundings.now, onViolation: onViolation)
     }
 
-    /// The policy that the profile's pins make: one host, enforced.
+    /// The policy made from the profile's pins, for one host, enforced.
     ///
-    /// - Throws: `TransportError`: its address or pins cannot be used.
+    /// - Throws: `TransportError` if its address or pins cannot be used.
     public var pinPolicy: PinPolicy {
         get throws(TransportError) {
             guard !pins.isEmpty else { throw .noPins }

@@ -1,27 +1,27 @@
 import KeyTransparency
 import SignetAPI
 
-/// The directory's list of friends, put together page by page: each begins behind the one before, so that none comes twice,
-/// and there is an end.
+/// The directory's list of friends, assembled page by page. Each page begins behind the previous one, so that no entry occurs
+/// twice and the list ends.
 struct FriendPages {
-    /// In order of handle.
+    /// The friends in order of handle.
     private(set) var friends: [(Handle, FriendStatus)] = []
-    /// Whether the directory has said that people come behind these.
+    /// Whether the directory has said that more people follow.
     private(set) var wantsMore = true
     private let maximumCount: Int
 
-    /// The most people that a list may have. An honest server takes an account's requests for its pages faster than its rate
+    /// The most people that a list may have. An honest server accepts an account's page requests faster than its rate limit
     /// would end them.
     static let maximumCount = 64 * FriendList.maximumCount
 
     init(maximumCount: Int = Self.maximumCount) { self.maximumCount = maximumCount }
 
-    /// Behind whom the next page begins; nil for the first one.
+    /// The handle behind which the next page begins; nil for the first one.
     var last: String? { friends.last?.0.description }
 
     /// Takes the next page.
     ///
-    /// - Throws: ``ClientError``; ``ClientError/friendList(_:)``, or `malformedAnswer`: somebody has no handle.
+    /// - Throws: ``ClientError``; ``ClientError/friendList(_:)``, or `malformedAnswer` if an entry has no valid handle.
     mutating func take(_ page: FriendList) throws(ClientError) {
         guard page.friends.count <= FriendList.maximumCount else { throw .friendList(.pageTooLong) }
         guard !page.friends.isEmpty || page.more != true else { throw .friendList(.emptyPage) }
@@ -39,14 +39,14 @@ struct FriendPages {
     }
 }
 
-/// Why a directory's list of friends is none.
+/// Why a directory's list of friends is invalid.
 public enum FriendListError: Error, Hashable, Sendable, CaseIterable {
-    /// Somebody is listed twice, or a page does not begin behind the one before it.
+    /// A person is listed twice, or a page does not begin behind the previous one.
     case outOfOrder
-    /// More people on a page than one has.
+    /// A page has more people than a page may have.
     case pageTooLong
-    /// Nobody on a page, and more are said to come.
+    /// A page is empty although more people are said to follow.
     case emptyPage
-    /// More people than a directory takes requests and friends of an account for.
+    /// More people than the requests and friends that a directory accepts for an account.
     case endless
 }

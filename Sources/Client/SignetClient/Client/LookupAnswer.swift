@@ -1,15 +1,15 @@
 public import KeyTransparency
 
-/// What a lookup proved: keys and what they mean for this user, or that there are none.
+/// What a lookup proved: keys and what they mean for this user, or that there are no keys.
 public enum LookupAnswer: Hashable, Sendable {
-    /// Somebody has registered the handle.
+    /// The handle is registered.
     case registered(LookupVerdict)
     /// The account was closed; `known` is the view of the log before this lookup, nil on the first visit.
     case closed(VerifiedClosure, known: LogView?)
-    /// Nobody has registered the handle.
+    /// The handle is not registered.
     case absent(VerifiedAbsence, known: LogView?)
 
-    /// Whom the question was about.
+    /// The handle that the lookup was about.
     public var handle: Handle {
         switch self {
         case .registered(let verdict): verdict.handle
@@ -18,7 +18,7 @@ public enum LookupAnswer: Hashable, Sendable {
         }
     }
 
-    /// The moment of the directory for which it holds.
+    /// The directory's epoch for which the answer holds.
     public var epoch: VerifiedEpoch {
         switch self {
         case .registered(let verdict): verdict.lookup.epoch
@@ -35,7 +35,7 @@ public enum LookupAnswer: Hashable, Sendable {
         }
     }
 
-    /// The verdict, for whoever cannot go on without keys.
+    /// The verdict, for callers that cannot continue without keys.
     ///
     /// - Throws: ``ClientError/notRegistered(_:)``, ``ClientError/accountClosed(_:)``.
     public var verdict: LookupVerdict {

@@ -1,23 +1,23 @@
 public import KeyTransparency
 public import TransparencyLog
 
-/// A lookup whose every check held, and what it means for this user.
+/// A lookup that passed every check, and what it means for this user.
 public struct LookupVerdict: Hashable, Sendable {
-    /// Whom it is about.
+    /// The handle that was looked up.
     public let handle: Handle
-    /// What the user may do with it.
+    /// What the user may do with the answer.
     public let outcome: TrustOutcome
-    /// SHA-256 of the account state that the log holds, 32 bytes: what ``Client/trust(_:accepting:)`` takes.
+    /// SHA-256 of the account state that the log holds, 32 bytes; ``Client/trust(_:accepting:)`` takes it.
     public let stateHash: [UInt8]
-    /// Version of that state.
+    /// The version of that state.
     public let version: UInt64
     /// Whether this is the user's own account.
     public let isOwn: Bool
-    /// Seconds since the directory's cosigners vouched for it.
+    /// Seconds since the directory's cosigners vouched for the answer.
     public let age: UInt64
     /// Whether that is longer ago than usual.
     public let isOld: Bool
-    /// All that was verified. Not public: keys come from ``outcome`` only.
+    /// Everything that was verified. Not public: keys come from ``outcome`` only.
     package let lookup: VerifiedLookup
     /// The view of the log before this lookup; nil on the first visit.
     package let known: LogView?
@@ -35,7 +35,7 @@ public struct LookupVerdict: Hashable, Sendable {
         self.lookup = lookup
     }
 
-    /// Whether nothing was known of this person before: there was nothing to compare the answer with.
+    /// Whether nothing was known about this person before, so that there was nothing to compare the answer with.
     public var isFirstContact: Bool {
         switch outcome {
         case .firstPinned, .stranger: true
@@ -52,25 +52,25 @@ public struct LookupVerdict: Hashable, Sendable {
     }
 }
 
-/// What a verified lookup means next to what was pinned. Only the first three cases carry keys.
+/// What a verified lookup means in relation to what was pinned. Only the first three cases carry keys.
 public enum TrustOutcome: Hashable, Sendable {
     /// The same devices and identity as pinned.
     case matched(PeerKeys)
-    /// Somebody the user chose, seen for the first time: pinned now.
+    /// A person whom the user chose, seen for the first time: pinned now.
     case firstPinned(PeerKeys)
     /// The user has just accepted the change: pinned now.
     case accepted(PeerKeys)
-    /// Properly logged, but nobody the user chose; nothing was pinned.
+    /// Properly logged, but not a person whom the user chose; nothing was pinned.
     case stranger
-    /// Properly logged, but not what was accepted. Blocked until the user accepts.
+    /// Properly logged, but different from what was accepted. Blocked until the user accepts.
     case changed(PeerKeyChange)
-    /// It contradicts what the directory proved before. Blocked; accepting is not offered.
+    /// The answer contradicts what the directory proved before. Blocked; accepting is not offered.
     case contradicted(PeerContradiction)
 }
 
 /// A peer's keys, verified and accepted. Only ``Client`` makes one.
 public struct PeerKeys: Hashable, Sendable {
-    /// Whose keys.
+    /// The handle to which the keys belong.
     public let handle: Handle
     /// P-256, 33 bytes, compressed.
     public let identityKey: [UInt8]
@@ -86,9 +86,9 @@ public struct PeerKeys: Hashable, Sendable {
 
 extension LookupAnswer {
     /// The witnesses that vouched for it, count towards the policy's quorum, and are not the directory's own by their keys'
-    /// names. None: nobody outside the directory has seen the log.
+    /// names. If there are none, no one outside the directory has seen the log.
     ///
-    /// Security: a name is a claim. That a witness is run by somebody else is what whoever wrote the policy says.
+    /// Security: a name is a claim. That a witness is operated by someone else is the claim of the policy's author.
     public func outsideWitnesses(by policy: Policy) -> [Policy.Name] {
         let (checkpoint, counting) = (epoch.checkpoint, policy.quorumStrength.counting)
         return checkpoint.cosignatures.filter { cosignature in

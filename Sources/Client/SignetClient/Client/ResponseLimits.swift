@@ -37,7 +37,7 @@ extension ResponseLimit {
     /// A checkpoint with all its cosignatures.
     public static let checkpoint = ResponseLimit(maximumByteCount: 65_536, mediaType: nil)
 
-    /// A tile: as many hashes as it is wide, or at most as many of the longest entries.
+    /// A tile: as many hashes as it is wide, or at most that many of the longest entries.
     public init(_ tile: Tile) {
         let each =
             switch tile.content {

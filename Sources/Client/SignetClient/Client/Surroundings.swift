@@ -1,15 +1,15 @@
 import PinnedHTTP
 
-/// What a client takes from the world besides its directory: time and chance.
+/// What a client takes from its environment besides the directory: time and randomness.
 public struct Surroundings: Sendable {
     /// Seconds since 1970.
     public let now: @Sendable () -> UInt64
-    /// Lets time pass before another try.
+    /// Waits before another attempt.
     public let wait: @Sendable (Duration) async -> Void
-    /// As many unpredictable bytes.
+    /// Returns this many unpredictable bytes.
     public let randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// Surroundings of a test.
+    /// Surroundings for a test.
     public init(
         now: @escaping @Sendable () -> UInt64, wait: @escaping @Sendable (Duration) async -> Void,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
@@ -19,8 +19,8 @@ public struct Surroundings: Sendable {
         self.randomBytes = randomBytes
     }
 
-    /// The same with a clock that never shows less than a time that is known to have passed: whoever sets the device's clock back
-    /// makes no expired certificate or pin good again.
+    /// The same with a clock that never shows less than a time that is known to have passed, so that setting the device's clock
+    /// back does not make an expired certificate or pin valid again.
     ///
     /// - Parameter time: seconds since 1970; see ``SQLiteStore/newestTime()``.
     public func notBefore(_ time: UInt64) -> Surroundings {
