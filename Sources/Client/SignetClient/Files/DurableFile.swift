@@ -6,17 +6,16 @@
     import Darwin
 #endif
 
-/// A small file that is read whole and replaced whole: after a crash there is the old one or the new one.
+/// A small file that is read and replaced as a whole: after a crash, either the old file or the new one is there.
 ///
-/// A replacement is written beside the file with mode 0600, synchronised, renamed over it, and the folder
-/// is synchronised.
+/// A replacement is written beside the file with mode 0600, synchronised and renamed over it; then the folder is synchronised.
 public struct DurableFile: Sendable {
     /// The steps of a replacement, in order.
     package enum Step: Hashable, Sendable, CaseIterable {
         case createTemporary, write, synchronize, putInPlace, synchronizeFolder
     }
 
-    /// Where it is.
+    /// The file's path.
     public let path: String
     /// Called before and after every step; tests make it throw.
     private let hook: @Sendable (Step, _ isDone: Bool) throws(FileFault) -> Void
@@ -29,13 +28,13 @@ public struct DurableFile: Sendable {
         self.hook = hook
     }
 
-    /// Whether something is there.
+    /// Whether something exists at the path.
     public var exists: Bool { access(path, F_OK) == 0 }
 
     /// Reads the whole file.
     ///
     /// - Parameters:
-    ///   - maximumByteCount: longer files are refused before they are read.
+    ///   - maximumByteCount: the limit; longer files are refused before they are read.
     ///   - isSecret: refuses a file that the group or others may read.
     /// - Throws: ``FileFault``.
     public func read(maximumByteCount: Int, isSecret: Bool = false) throws(FileFault) -> [UInt8] {
@@ -46,9 +45,9 @@ public struct DurableFile: Sendable {
         return try descriptor.readAll(maximumByteCount: maximumByteCount)
     }
 
-    /// Puts `bytes` in the place of the file, or makes it.
+    /// Replaces the file with `bytes`, or makes it.
     ///
-    /// - Throws: ``FileFault``: the old file is still there, unless only the last synchronisation failed.
+    /// - Throws: ``FileFault``: the old file still exists, unless only the last synchronisation failed.
     public func replace(with bytes: [UInt8]) throws(FileFault) {
         try put(bytes) { temporary throws(FileFault) in
             guard rename(temporary, path) == 0 else { throw .last }
@@ -57,7 +56,7 @@ public struct DurableFile: Sendable {
 
     /// Makes the file.
     ///
-    /// - Throws: ``FileFault``: ``FileFault/exists`` when something is there already; it is left alone.
+    /// - Throws: ``FileFault``: ``FileFault/exists`` if something exists there already; it is left unchanged.
     public func create(_ bytes: [UInt8]) throws(FileFault) {
         try put(bytes) { temporary throws(FileFault) in
             guard link(temporary, path) == 0 else { throw .last }
@@ -65,9 +64,9 @@ public struct DurableFile: Sendable {
         }
     }
 
-    /// Makes an empty file with mode 0600 unless something is there.
+    /// Makes an empty file with mode 0600 unless something exists there.
     ///
-    /// - Throws: ``FileFault``: also when what is there cannot be read and written.
+    /// - Throws: ``FileFault``, also if the existing file cannot be read and written.
     public func makeEmptyUnlessThere() throws(FileFault) {
         _ = try Descriptor(path, flags: O_RDWR | O_CREAT)
     }

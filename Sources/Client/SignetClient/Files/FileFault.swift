@@ -10,13 +10,13 @@ public import PinnedHTTP
 
 /// Why a file could not be read or written.
 public enum FileFault: Error, Hashable, Sendable {
-    /// There is no such file or folder.
+    /// The file or folder does not exist.
     case notFound
-    /// There is one already, and it is not replaced.
+    /// The file already exists and is not replaced.
     case exists
-    /// A folder stands where a file is expected.
+    /// There is a folder where a file is expected.
     case isDirectory
-    /// A file stands where a folder is expected.
+    /// There is a file where a folder is expected.
     case notADirectory
     /// The system does not allow it.
     case notPermitted
@@ -26,12 +26,12 @@ public enum FileFault: Error, Hashable, Sendable {
     case readOnly
     /// More bytes than such a file ever has.
     case tooLong(limit: Int)
-    /// Other users may read it, and it holds secrets.
+    /// Other users may read the file, although it holds secrets.
     case openToOthers
-    /// Another failure of the system; its number, `errno`.
+    /// Another failure of the system, with its number, `errno`.
     case system(Int32)
 
-    /// Waiting or making room may help for these only.
+    /// Only for failures of this family may waiting or freeing space help.
     public var family: ErrorFamily {
         switch self {
         case .noSpace, .readOnly, .system: .environment

@@ -6,13 +6,13 @@
     import Darwin
 #endif
 
-/// The sole right to change what a lock file stands for, until this value or the process ends.
+/// The exclusive right to change what a lock file protects, until this value is released or the process ends.
 package final class FileLock: Sendable {
     private let number: Int32
 
-    /// Waits for half a second: changes are short.
+    /// Takes the lock; waits up to half a second, because changes are short.
     ///
-    /// - Returns: nil when another has it.
+    /// - Returns: nil if another holder has the lock.
     /// - Throws: ``FileFault``.
     package init?(_ path: String) throws(FileFault) {
         let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -33,7 +33,7 @@ package final class FileLock: Sendable {
         return nil
     }
 
-    /// A program that is being started holds a copy of the descriptor for a moment; the lock goes now.
+    /// A program that is being started holds a copy of the descriptor for a moment, so the lock is released explicitly.
     deinit {
         flock(number, LOCK_UN)
         close(number)

@@ -19,16 +19,16 @@ import VRF
     import Darwin
 #endif
 
-/// Where one account of one person lives on this device: a folder that only its owner may enter.
+/// The home of one account of one user on this device: a folder that only its owner may enter.
 ///
 /// | file | what |
 /// |---|---|
 /// | `directory` | the ``DirectoryProfile``, as it was handed over |
 /// | `keystore` | the device's private keys, sealed under the passphrase |
 /// | `store.sqlite` | what was verified and accepted; evidence |
-/// | `store-….sqlite`, `directory-…` | the same of another directory, which was only looked at |
+/// | `store-….sqlite`, `directory-…` | the same for another directory that was only used for lookups |
 /// | `pin-reports` | connections in which no key was pinned |
-/// | `rings` | which rings of calls were heard |
+/// | `rings` | which rings of calls were received |
 /// | `tpm` | what a chip has wrapped, if it holds a part of the keystore |
 /// | `keystore.refused`, `directory.refused` | keys of an account that the directory would not register |
 public struct HomeFolder: Sendable {
@@ -40,18 +40,18 @@ public struct HomeFolder: Sendable {
 
     /// The sealed private keys.
     public var keystore: DurableFile { DurableFile(path: path + "/keystore") }
-    /// The directory this account is registered at.
+    /// The profile of the directory at which this account is registered.
     public var directory: DurableFile { DurableFile(path: path + "/directory") }
     /// Reports of connections in which no key was pinned: ``ReportSpool``.
     public var reports: DurableFile { DurableFile(path: path + "/pin-reports") }
-    /// Which rings were heard.
+    /// The rings that were received.
     public var rings: DurableFile { DurableFile(path: path + "/rings") }
     /// The SQLite file of ``SQLiteStore``.
     public var storePath: String { path + "/store.sqlite" }
 
-    /// Makes the folder with mode 0700, and its parents, unless it is there.
+    /// Makes the folder with mode 0700, and its parents, unless it exists.
     ///
-    /// - Throws: ``FileFault``: ``FileFault/openToOthers`` when others may enter a folder that is there.
+    /// - Throws: ``FileFault``: ``FileFault/openToOthers`` if other users may enter an existing folder.
     public func prepare() throws(FileFault) {
         var status = stat()
         if stat(path, &status) == 0 {
@@ -66,8 +66,8 @@ public struct HomeFolder: Sendable {
         }
     }
 
-    /// Names a directory by what is pinned about it: the first 16 hex digits of the SHA-256 of its VRF key
-    /// and its policy, log keys included. A directory set up anew has another name, whatever its origin says.
+    /// Names a directory by what is pinned about it: the first 16 hex digits of the SHA-256 of its VRF key and its policy, log
+    /// keys included. A directory that was set up again has another name, whatever its origin says.
     public static func name(of trust: DirectoryTrust) -> String {
         let digest = SHA256.hash(data: trust.vrfKey.bytes + trust.policy.encoded)
         return String(decoding: Hex.encode(Array(digest.prefix(8))), as: UTF8.self)
@@ -79,17 +79,17 @@ public struct HomeFolder: Sendable {
         return Self.name(of: own.trust) == Self.name(of: trust)
     }
 
-    /// Where this directory's SQLite file is: the home's own, or one for this directory alone.
+    /// The path of this directory's SQLite file: the home's own file, or a file for this directory alone.
     public func storePath(of trust: DirectoryTrust) -> String {
         isBound(to: trust) ? storePath : path + "/store-\(Self.name(of: trust)).sqlite"
     }
 
-    /// Where the profile of a directory that is not the home's own is kept, for its evidence.
+    /// The stored profile of a directory that is not the home's own, for its evidence.
     public func guestProfile(of trust: DirectoryTrust) -> DurableFile {
         DurableFile(path: path + "/directory-" + Self.name(of: trust))
     }
 
-    /// Every store in the folder, with the profile that belongs to it if it is there: the home's own first.
+    /// Every store in the folder, with its profile if that exists: the home's own store first.
     public var stores: [(path: String, profile: DurableFile, name: String?)] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let own = files.contains("store.sqlite") ? [(storePath, directory, String?.none)] : []
@@ -101,11 +101,11 @@ public struct HomeFolder: Sendable {
             }
     }
 
-    /// Puts the keys and the directory file of an account that was refused out of the way, for a refusal
-    /// proves nothing, and there is no other copy of the keys.
+    /// Moves the keys and the directory file of a refused account aside. They are not deleted, because a refusal proves nothing
+    /// and there is no other copy of the keys.
     ///
-    /// - Returns: where the keystore is now, and where the directory file is.
-    /// - Throws: ``FileFault``: the keystore is where it was.
+    /// - Returns: the new paths of the keystore and the directory file.
+    /// - Throws: ``FileFault``: the keystore was not moved.
     public func setAsideRefused() throws(FileFault) -> (keystore: String, directory: String) {
         for number in 1... {
             let suffix = number == 1 ? ".refused" : ".refused.\(number)"
@@ -117,16 +117,16 @@ public struct HomeFolder: Sendable {
         throw .exists
     }
 
-    /// Takes away keys that were made for an account of which the log proves that there is none, before anybody saw them, so
-    /// that the folder is free for the right handle. The directory's file stays: by it the store is known to be the directory's.
+    /// Removes keys that were made for an account which the log proves not to exist, and which no one has seen, so that the
+    /// folder is free for the right handle. The directory file remains, because it identifies the directory of the store.
     ///
     /// - Throws: ``FileFault``.
     public func removeUnusedKeys() throws(FileFault) {
         guard unlink(keystore.path) == 0 else { throw .last }
     }
 
-    /// Puts a store that is not this directory's out of the way of a new account, so that nothing another
-    /// directory showed can block its people. Its evidence stays within reach.
+    /// Moves a store of another directory aside for a new account, so that nothing another directory showed can block the
+    /// account's people. Its evidence stays within reach.
     ///
     /// - Throws: ``FileFault``.
     public func setAsideStore(notOf trust: DirectoryTrust) throws(FileFault) {
@@ -139,13 +139,13 @@ public struct HomeFolder: Sendable {
         }
     }
 
-    /// Keeps every other signet from making an account here, until the result is gone or the process ends.
+    /// Keeps every other signet process from making an account here, until the result is released or the process ends.
     ///
-    /// - Returns: nil when another one is making an account here.
+    /// - Returns: nil if another process is making an account here.
     /// - Throws: ``FileFault``.
     public func lock() throws(FileFault) -> HomeLock? { try HomeLock(folder: path) }
 
-    /// Renames without ever replacing a file; false when there is one.
+    /// Renames a file without ever replacing one; returns false if the target exists.
     private static func move(_ source: String, to target: String) throws(FileFault) -> Bool {
         if link(source, target) != 0 {
             guard errno == EEXIST else { throw .last }
@@ -174,7 +174,7 @@ public struct HomeFolder: Sendable {
     }
 }
 
-/// The sole right to make an account in a home folder.
+/// The exclusive right to make an account in a home folder.
 public final class HomeLock: Sendable {
     private let number: Int32
 
@@ -190,17 +190,17 @@ public final class HomeLock: Sendable {
         self.number = number
     }
 
-    /// A program that is being started holds a copy of the descriptor for a moment; the lock goes now.
+    /// A program that is being started holds a copy of the descriptor for a moment, so the lock is released explicitly.
     deinit {
         flock(number, LOCK_UN)
         close(number)
     }
 }
 
-/// Why the home folder does not give what it should.
+/// Why the home folder cannot be used.
 public enum HomeError: Error, Hashable, Sendable {
     /// The file cannot be read.
     case file(FileFault)
-    /// The directory file is not one.
+    /// The file is not a directory file.
     case profile(DirectoryProfileError)
 }

@@ -2,11 +2,11 @@ package import Crypto
 public import KeyTransparency
 public import SignetAPI
 
-/// The private keys of this device, and on the first device the account's identity key, or what signs with it.
+/// The private keys of this device and, on the first device, the account's identity key or what signs with it.
 ///
-/// Security: not codable, not printable; private halves are used in here and never handed out.
+/// Security: not codable and not printable. Private halves are used in this type and never handed out.
 public struct DeviceSecrets: Sendable {
-    /// Whose device it is.
+    /// The handle of the account to which the device belongs.
     public let handle: Handle
     /// The public halves.
     public let keys: DeviceKeys
@@ -18,7 +18,7 @@ public struct DeviceSecrets: Sendable {
     let kem: SecretBytes
     let identity: Identity?
 
-    /// Where the private half of the identity key is.
+    /// Where the private half of the identity key is held.
     enum Identity: Sendable {
         case held(SecretBytes)
         /// In a place that signs by itself.
@@ -28,7 +28,7 @@ public struct DeviceSecrets: Sendable {
     /// Makes new keys.
     ///
     /// - Parameter withIdentity: whether this is the account's first device.
-    /// - Throws: ``KeystoreError/keysDoNotFit``: the cryptographic library made keys that it refuses, a bug.
+    /// - Throws: ``KeystoreError/keysDoNotFit`` if the cryptographic library made keys that it refuses, which is a bug.
     public static func generate(
         for handle: Handle, withIdentity: Bool
     ) throws(KeystoreError) -> DeviceSecrets {
@@ -72,20 +72,20 @@ public struct DeviceSecrets: Sendable {
         } catch { throw .keysDoNotFit }
     }
 
-    /// Signs with the device's Ed25519 key; 64 bytes. What is signed begins with the line of a form of ours: no two uses of the key sign
-    /// the same bytes, and an app cannot have any signed that it chose.
+    /// Signs with the device's Ed25519 key; 64 bytes. Signed data begins with the line of one of our formats: no two uses of
+    /// the key sign the same bytes, and an app cannot have bytes of its choice signed.
     ///
-    /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
+    /// - Throws: ``KeystoreError/keysDoNotFit``, which is a bug.
     package func sign(_ message: [UInt8]) throws(KeystoreError) -> [UInt8] {
         do { return Array(try Self.signingKey(signing).signature(for: message)) } catch {
             throw .keysDoNotFit
         }
     }
 
-    /// Signs with the identity key: ECDSA on P-256 with SHA-256, r || s, 64 bytes; nil on a device
-    /// that does not hold it.
+    /// Signs with the identity key: ECDSA on P-256 with SHA-256, r || s, 64 bytes; nil on a device that does not hold it.
     ///
-    /// - Throws: ``KeystoreError/place(_:_:)``, from a place that signs by itself; ``KeystoreError/keysDoNotFit``: a bug.
+    /// - Throws: ``KeystoreError/place(_:_:)``, from a place that signs by itself; ``KeystoreError/keysDoNotFit``, which is a
+    ///   bug.
     package func signAsIdentity(_ message: [UInt8]) throws(KeystoreError) -> [UInt8]? {
         switch identity {
         case nil: return nil
@@ -97,18 +97,18 @@ public struct DeviceSecrets: Sendable {
         }
     }
 
-    /// Lends the private halves that open what is encrypted to this device.
+    /// Lends the private halves that decrypt what is encrypted to this device.
     ///
-    /// - Throws: ``KeystoreError/keysDoNotFit``: a bug.
+    /// - Throws: ``KeystoreError/keysDoNotFit``, which is a bug.
     package func withAgreementKeys<Result>(
         _ body: (P256.KeyAgreement.PrivateKey, XWingMLKEM768X25519.PrivateKey) -> Result
     ) throws(KeystoreError) -> Result {
         do { return body(try Self.agreementKey(agreement), try Self.kemKey(kem)) } catch { throw .keysDoNotFit }
     }
 
-    /// Makes the card by which this device asks to be added to the account.
+    /// Makes the card with which this device asks to be added to the account.
     ///
-    /// - Throws: `SubmissionError`: the challenge is not one to these keys.
+    /// - Throws: `SubmissionError` if the challenge is not for these keys.
     public func card(answering challenge: PossessionChallenge) throws(SubmissionError) -> DeviceCard {
         let request = PossessionRequest(handle: handle, keys: keys)
         guard let agreementKey = try? Self.agreementKey(agreement), let kemKey = try? Self.kemKey(kem) else {
@@ -120,7 +120,7 @@ public struct DeviceSecrets: Sendable {
 
     /// Lends the X-Wing key, for opening what was sealed to this device.
     ///
-    /// - Throws: whatever `body` throws, and ``KeystoreError/keysDoNotFit``, a bug.
+    /// - Throws: any error of `body`, and ``KeystoreError/keysDoNotFit``, which is a bug.
     package func withSealingKey<Value>(_ body: (XWingMLKEM768X25519.PrivateKey) throws -> Value) throws -> Value {
         let key: XWingMLKEM768X25519.PrivateKey
         do { key = try Self.kemKey(kem) } catch { throw KeystoreError.keysDoNotFit }
@@ -145,8 +145,8 @@ public struct DeviceSecrets: Sendable {
 }
 
 extension DeviceSecrets: CustomStringConvertible, CustomReflectable {
-    /// The handle only.
+    /// Only the handle.
     public var description: String { "DeviceSecrets(\(handle))" }
-    /// Nothing.
+    /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -8,7 +8,8 @@ public import KeyTransparency
     import Foundation
 #endif
 
-/// A device's private keys, sealed under a passphrase, and if the user chose so under a secret too that a place outside the file holds.
+/// A device's private keys, sealed under a passphrase and, if the user chose so, also under a secret that a place outside the
+/// file holds.
 ///
 /// Wire form, integers big-endian: `signet-keystore/v1` LF, or for one with a place `signet-keystore/v2` LF and u8
 /// ``KeystorePlaceKind``; u32 passes, u32 memory in KiB; 16-byte salt; 12-byte nonce; u8 handle length, handle; 1281 bytes of public
@@ -18,20 +19,20 @@ public import KeyTransparency
 /// `signet-keystore/v2 seal` LF. Inside: 32-byte Ed25519 seed, 32-byte P-256 scalar, 32-byte X-Wing seed, and the 32-byte P-256
 /// identity scalar if it is inside. The PIN for the place is HKDF-SHA-256 of Argon2id's key with the info `signet-keystore/v2 pin` LF.
 public struct Keystore: Hashable, Sendable {
-    /// No keystore is longer, in bytes.
+    /// The maximum length of a keystore, in bytes.
     public static let maximumByteCount = 4096
 
-    /// Whose device it is.
+    /// The handle of the account to which the device belongs.
     public let handle: Handle
     /// The device's public keys.
     public let keys: DeviceKeys
-    /// The account's identity key, if this device holds it; 33 bytes.
+    /// The account's identity key, 33 bytes, if this device holds it.
     public let identityKey: [UInt8]?
-    /// What a guess at the passphrase costs.
+    /// The cost of one guess at the passphrase.
     public let cost: KeystoreCost
-    /// What holds a part of it; nil if the passphrase alone opens it.
+    /// The place that holds a part of the keystore; nil if the passphrase alone opens it.
     public let place: KeystorePlaceKind?
-    /// Whether the private identity key is in that place, which signs by itself.
+    /// Whether the private identity key is in the place, which signs by itself.
     public let isIdentityInPlace: Bool
     /// The wire form.
     public let encoded: [UInt8]
@@ -44,7 +45,7 @@ public struct Keystore: Hashable, Sendable {
     private static let formatWithPlace = Array("signet-keystore/v2\n".utf8)
     private static let tagByteCount = 16
 
-    /// Reads a file; nothing is opened, and the header is not yet authenticated.
+    /// Reads a file. Nothing is decrypted, and the header is not yet authenticated.
     ///
     /// - Throws: ``KeystoreError``.
     public init(decoding bytes: [UInt8]) throws(KeystoreError) {
@@ -88,8 +89,8 @@ public struct Keystore: Hashable, Sendable {
     /// Makes new keys, and seals them under a passphrase and a place's secret.
     ///
     /// - Parameters:
-    ///   - withIdentity: whether this is the account's first device. The place makes the identity key, if it signs by itself.
-    ///   - place: made its part when this returns; nothing refers to it if this throws.
+    ///   - withIdentity: whether this is the account's first device. The place makes the identity key if it signs by itself.
+    ///   - place: has made its part when this returns; nothing refers to that part if this throws.
     /// - Throws: ``KeystoreError``.
     public static func make(
         for handle: Handle, withIdentity: Bool, under passphrase: SecretBytes, at place: any KeystorePlace,
@@ -123,9 +124,9 @@ public struct Keystore: Hashable, Sendable {
         } catch { throw .keysDoNotFit }
     }
 
-    /// Opens it.
+    /// Opens the keystore.
     ///
-    /// - Parameter place: what holds a part of it; see ``place``.
+    /// - Parameter place: the place that holds a part of the keystore; see ``place``.
     /// - Throws: ``KeystoreError``; ``KeystoreError/wrongPassphraseOrDamaged`` covers both.
     public func open(
         with passphrase: SecretBytes, at place: (any KeystorePlace)? = nil
@@ -137,7 +138,7 @@ public struct Keystore: Hashable, Sendable {
         return try open(under: Self.sealingKey(key, part.secret), signer: part.identity)
     }
 
-    /// The key that the passphrase makes with this salt and cost: the slow part of opening.
+    /// The key that is derived from the passphrase with this salt and cost: the slow part of opening.
     package func key(from passphrase: SecretBytes) throws(KeystoreError) -> SymmetricKey {
         try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
     }

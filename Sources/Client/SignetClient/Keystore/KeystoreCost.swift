@@ -13,11 +13,11 @@ public struct KeystoreCost: Hashable, Sendable {
         self.memory = memory
     }
 
-    /// What new keystores get: three passes over 128 MiB.
+    /// The cost of new keystores: three passes over 128 MiB.
     public static let standard = KeystoreCost(passes: 3, memory: 131_072)
-    /// Weaker headers are refused: two passes over 19 MiB.
+    /// Headers with a lower cost are refused: two passes over 19 MiB.
     public static let minimum = KeystoreCost(passes: 2, memory: 19_456)
-    /// Larger headers are refused before memory is asked for: sixteen passes over 1 GiB.
+    /// Headers with a higher cost are refused before memory is allocated: sixteen passes over 1 GiB.
     public static let maximum = KeystoreCost(passes: 16, memory: 1_048_576)
 
     package func check() throws(KeystoreError) {

@@ -3,29 +3,29 @@ public import PinnedHTTP
 
 /// Why a keystore could not be opened or sealed.
 public enum KeystoreError: Error, Hashable, Sendable {
-    /// The file does not start as a keystore does.
+    /// The file does not begin like a keystore.
     case unknownFormat
-    /// It is cut short, or has a field of another length.
+    /// The file is truncated, or has a field of another length.
     case malformed(CanonicalCodingError)
-    /// Its header asks for less work than ``KeystoreCost/minimum``: guessing the passphrase would be cheap.
+    /// The header asks for less work than ``KeystoreCost/minimum``: guessing the passphrase would be cheap.
     case costTooLow(KeystoreCost)
-    /// Its header asks for more memory or work than ``KeystoreCost/maximum``.
+    /// The header asks for more memory or work than ``KeystoreCost/maximum``.
     case costTooHigh(KeystoreCost)
-    /// The passphrase is wrong or the file was changed. The two cannot be told apart: either way the
-    /// authentication fails.
+    /// The passphrase is wrong or the file was changed. The two cannot be distinguished: the authentication fails in both
+    /// cases.
     case wrongPassphraseOrDamaged
     /// The passphrase is empty.
     case emptyPassphrase
-    /// It opened, and the keys inside do not fit the public keys in the header.
+    /// The keystore opened, but the keys inside do not match the public keys in the header.
     case keysDoNotFit
     /// There is not enough memory for the work the header asks for.
     case notEnoughMemory
     /// This platform has no Argon2id.
     case unavailable
-    /// The place that holds a part of the keystore did not give it.
+    /// The place that holds a part of the keystore did not return it.
     case place(KeystorePlaceKind, KeystorePlaceFault)
 
-    /// Whose fault it is.
+    /// The error family, which says who is at fault.
     public var family: ErrorFamily {
         switch self {
         case .notEnoughMemory: .environment

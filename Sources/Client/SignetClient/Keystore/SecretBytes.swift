@@ -6,15 +6,15 @@
     import Darwin
 #endif
 
-/// Bytes that must not leave the program: not codable, not printable, wiped when the last owner lets go.
+/// Bytes that must not leave the program: not codable, not printable, and wiped when the last owner releases them.
 ///
-/// Security: reachable only inside ``withBytes(_:)``. Copies that a cryptographic library makes while it
-/// works are that library's to wipe.
+/// Security: they are reachable only inside ``withBytes(_:)``. Copies that a cryptographic library makes while it works are
+/// left for that library to wipe.
 public final class SecretBytes: @unchecked Sendable {
     // Written in the initialiser only, so that sharing between threads is safe.
     private let storage: UnsafeMutableRawBufferPointer
 
-    /// Makes `count` zero bytes and lets the closure write them.
+    /// Makes `count` zero bytes and lets the closure overwrite them.
     public init<Failure: Error>(
         count: Int, writing body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -23,12 +23,12 @@ public final class SecretBytes: @unchecked Sendable {
         try body(storage)
     }
 
-    /// Copies bytes that the caller then wipes.
+    /// Copies bytes, which the caller then wipes.
     public convenience init(copying bytes: some Collection<UInt8>) {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
-    /// As many bytes from the system's generator.
+    /// Makes this many bytes with the system's generator.
     public convenience init(randomCount count: Int) {
         var generator = SystemRandomNumberGenerator()
         self.init(count: count) { buffer in
@@ -36,10 +36,10 @@ public final class SecretBytes: @unchecked Sendable {
         }
     }
 
-    /// How many.
+    /// The number of bytes.
     public var count: Int { storage.count }
 
-    /// Lends the bytes; the pointer is void afterwards.
+    /// Lends the bytes; the pointer is invalid afterwards.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -51,7 +51,7 @@ public final class SecretBytes: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// Overwrites memory in a way that the compiler must not leave out.
+    /// Overwrites memory in a way that the compiler must not optimise away.
     static func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
         guard let start = buffer.baseAddress else { return }
         #if canImport(Darwin)
@@ -63,9 +63,9 @@ public final class SecretBytes: @unchecked Sendable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomReflectable {
-    /// Never the bytes.
+    /// A fixed name, never the bytes.
     public var description: String { "SecretBytes" }
-    /// Nothing.
+    /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 

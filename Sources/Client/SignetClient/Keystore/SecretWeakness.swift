@@ -1,30 +1,31 @@
-/// Why a new passphrase or password is guessed too soon by whoever can try as many as they like: the server's operator, or a
-/// thief with a device.
+/// Why a new passphrase or password could be guessed too soon by an attacker with unlimited attempts, such as the server's
+/// operator or a thief who has a device.
 ///
-/// Security: a floor and no measure. What passes is not among the first guesses; it need not be strong.
+/// Security: this is a lower bound, not a measure of strength. A secret that passes is not among the first guesses; it need not
+/// be strong.
 public enum SecretWeakness: Error, Hashable, Sendable {
-    /// It has so few characters; at least ``minimumCount``.
+    /// The secret has only this many characters; the minimum is ``minimumCount``.
     case short(Int)
-    /// It is digits, fewer than ``minimumDigitCount`` of them.
+    /// The secret consists of digits, fewer than ``minimumDigitCount`` of them.
     case digits
-    /// What is left without repetitions and rows such as `abcd`, `4321` and `qwerty` is short.
+    /// Too little is left without repetitions and sequences such as `abcd`, `4321` and `qwerty`.
     case predictable
-    /// What is left without one's own name and words that everybody tries first is short.
+    /// Too little is left without the user's own name and the words that attackers try first.
     case wellKnown
 
-    /// The fewest characters.
+    /// The minimum number of characters.
     public static let minimumCount = 10
-    /// The fewest digits, where there is nothing else.
+    /// The minimum number of digits, if there is nothing else.
     public static let minimumDigitCount = 20
-    /// The fewest characters that do not follow from those before them.
+    /// The minimum number of characters that do not follow from those before them.
     static let minimumFreeCount = 8
 
     /// The first reason to refuse a new secret, or nil.
     ///
-    /// - Parameter names: what others know of its owner, such as the handle.
+    /// - Parameter names: what others know about its owner, such as the handle.
     public static func first(of secret: SecretBytes, knowing names: [String] = []) -> SecretWeakness? {
         secret.withBytes { bytes in
-            // One byte for a character: the first of its UTF-8, in lower case.
+            // One byte for each character: the first byte of its UTF-8, in lower case.
             var letters: [UInt8] = bytes.filter { $0 & 0xC0 != 0x80 }.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
             defer { letters.wipe() }
             guard letters.count >= minimumCount else { return .short(letters.count) }
@@ -35,7 +36,7 @@ public enum SecretWeakness: Error, Hashable, Sendable {
         }
     }
 
-    /// How many characters neither repeat what stands before them nor go on with a row.
+    /// How many characters neither repeat earlier ones nor continue a sequence.
     private static func freeCount(_ letters: [UInt8]) -> Int {
         letters.indices.filter { !isPredictable($0, in: letters) }.count
     }
@@ -44,7 +45,7 @@ public enum SecretWeakness: Error, Hashable, Sendable {
         guard index > 0 else { return false }
         let (before, this) = (letters[index - 1], letters[index])
         if rows.contains(where: { areNeighbours(before, this, in: $0) }) { return true }
-        // What was said before, with up to eleven characters between, and the one before it too.
+        // Repetitions with up to eleven characters between, and of the preceding character.
         return (1...12).contains { period in
             index >= period && letters[index - period] == this
                 && (period == 1 || index > period && letters[index - period - 1] == before)
@@ -56,7 +57,7 @@ public enum SecretWeakness: Error, Hashable, Sendable {
         return abs(first - second) == 1
     }
 
-    /// A word counts as one character, which is none of a row.
+    /// A word counts as one character that belongs to no sequence.
     private static func replace(_ word: [UInt8], in letters: inout [UInt8]) {
         var index = 0
         while index + word.count <= letters.count {
@@ -76,7 +77,7 @@ public enum SecretWeakness: Error, Hashable, Sendable {
         "abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm",
     ].map { Array($0.utf8) }
 
-    /// What lists of passwords begin with, longer ones first.
+    /// The entries with which password lists begin, longer ones first.
     private static let words = [
         "correcthorsebatterystaple", "correct horse battery staple", "passphrase", "administrator", "password",
         "passwort",

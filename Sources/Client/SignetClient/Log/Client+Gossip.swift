@@ -3,27 +3,28 @@ import PinnedHTTP
 import SignetAPI
 public import TransparencyLog
 
-/// What came of a checkpoint that travelled with something from a contact.
+/// The result for a checkpoint that arrived with something from a contact.
 public enum MetCheckpoint: Hashable, Sendable {
-    /// Both saw one log.
+    /// Both people saw the same log.
     case oneHistory
-    /// The log has two histories. The evidence is complete, and was kept.
+    /// The log has two histories. The evidence is complete and was stored.
     case fork(ForkEvidence)
-    /// The directory gives no proof between what the two of them saw, and it could: no good sign.
+    /// The directory gives no proof between the two checkpoints, although it could: not a good sign.
     case noProof
-    /// It is of another log, as before or after a handover, or it is no checkpoint.
+    /// The checkpoint is of another log, as before or after a handover, or it is not a checkpoint.
     case otherLog
-    /// Nothing could be compared now: the directory cannot be reached.
+    /// Nothing could be compared now, because the directory cannot be reached.
     case notCompared
 }
 
-/// What came of comparing a contact's card with one's own newest checkpoint.
+/// The result of comparing a contact's card with the user's own newest checkpoint.
 public enum CardCheck: Hashable, Sendable {
-    /// Both saw one log: the same tree, or one that extends the other; the sizes are the card's and one's own.
+    /// Both people saw the same log: the same tree, or one that extends the other. The sizes are those of the card and of the
+    /// user's own checkpoint.
     case oneHistory(theirs: UInt64, mine: UInt64)
     /// The log showed two histories: the evidence is complete.
     case fork(ForkEvidence)
-    /// The log gave no proof between the two. That is no evidence, and no good sign either.
+    /// The log gave no proof between the two. That is not evidence, but not a good sign either.
     case noProof(from: TreeHead, to: TreeHead)
     /// The card is of another log.
     case otherLog
@@ -42,10 +43,10 @@ extension Client {
         } catch { throw .misuse(.profileNeedsOneLog) }
     }
 
-    /// Compares a contact's card with one's own newest checkpoint; when the sizes differ, with the proof that the
-    /// directory's tiles give.
+    /// Compares a contact's card with the user's own newest checkpoint. If the sizes differ, uses the proof from the
+    /// directory's tiles.
     ///
-    /// - Throws: ``ClientError``: the directory did not answer, or lacks tiles that the larger checkpoint implies.
+    /// - Throws: ``ClientError`` if the directory did not answer, or lacks tiles that the larger checkpoint implies.
     public func check(_ theirs: CheckpointCard, against own: CheckpointCard) async throws(ClientError) -> CardCheck {
         let sizes = (theirs.checkpoint.head.size, own.checkpoint.head.size)
         switch theirs.signed.compare(with: own.signed) {
@@ -64,14 +65,15 @@ extension Client {
         }
     }
 
-    /// Compares the checkpoint that came with something from a contact with one's own newest, and keeps the evidence of a fork.
+    /// Compares the checkpoint that arrived with something from a contact with the user's own newest one, and stores the
+    /// evidence of a fork.
     ///
-    /// - Throws: ``ClientError/store(_:)``: evidence could not be kept, or one's own checkpoint not be read.
+    /// - Throws: ``ClientError/store(_:)`` if evidence could not be stored, or if the user's own checkpoint could not be read.
     public func meet(_ theirs: CheckpointCard) async throws(ClientError) -> MetCheckpoint {
         guard let own = try await card() else { return .notCompared }
         let check: CardCheck
         do { check = try await self.check(theirs, against: own) } catch {
-            // A directory that lacks files which its own signature implies hides something.
+            // A directory that lacks files which its own signature implies is hiding something.
             return error.family == .environment ? .notCompared : .noProof
         }
         switch check {
@@ -85,7 +87,7 @@ extension Client {
         }
     }
 
-    /// The same for the bytes of a card.
+    /// The same, for the bytes of a card.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func meet(_ bytes: [UInt8]) async throws(ClientError) -> MetCheckpoint {

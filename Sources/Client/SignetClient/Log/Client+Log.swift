@@ -4,14 +4,14 @@ public import TransparencyLog
 
 /// What a replay of a whole log found.
 public struct LogReplay: Hashable, Sendable {
-    /// The checkpoint whose root came out.
+    /// The checkpoint whose root was computed.
     public let checkpoint: VerifiedCheckpoint
     /// Seconds since the quorum vouched for it.
     public let age: UInt64
-    /// Entries by kind.
+    /// The number of entries of each kind.
     public let counts: Counts
 
-    /// How many entries of each kind.
+    /// Numbers of entries by kind.
     public struct Counts: Hashable, Sendable {
         /// Device leaves.
         public internal(set) var devices: UInt64 = 0
@@ -37,12 +37,11 @@ public struct LogReplay: Hashable, Sendable {
 }
 
 extension Client {
-    /// No log of more entries is replayed: it would not fit into memory.
+    /// A larger log is not replayed, because it would not fit into memory.
     private static var maximumReplaySize: UInt64 { 1 << 28 }
 
-    /// Downloads every entry up to the published checkpoint, computes every hash of the tree anew, and
-    /// compares: root with the signature, tiles with the entries, and all with the view of this client,
-    /// which then moves forward.
+    /// Downloads every entry up to the published checkpoint, recomputes every hash of the tree, and compares the root with the
+    /// signature, the tiles with the entries, and everything with the view of this client, which then moves forward.
     ///
     /// - Parameter progress: called with the entries read so far and the size of the log.
     /// - Throws: ``ClientError``.
@@ -65,7 +64,7 @@ extension Client {
         }
         try Self.compareRoot(of: tree, with: checkpoint)
         try await compareTiles(of: tree, files)
-        // The entries give the consistency proof themselves.
+        // The entries themselves give the consistency proof.
         let proof = try? tree.consistencyProof(from: known?.head.size ?? 0, to: tree.size)
         guard try await advance(known, to: checkpoint, proof ?? ConsistencyProof(hashes: [])) else {
             throw .viewKeepsMoving
@@ -78,7 +77,7 @@ extension Client {
     /// Before any entry is read, the tree is compared with the view of this client, which then moves forward.
     ///
     /// - Parameters:
-    ///   - count: how many at most.
+    ///   - count: the maximum number of entries.
     ///   - start: only entries from this index on.
     /// - Throws: ``ClientError``.
     public func logTail(
@@ -142,7 +141,7 @@ extension Client {
         }
     }
 
-    /// Moves the view to a checkpoint, or keeps both as evidence.
+    /// Moves the view to a checkpoint, or stores both as evidence.
     ///
     /// - Returns: false if another process has moved the view meanwhile.
     private func advance(
@@ -162,7 +161,7 @@ extension Client {
 
 /// An entry that was proven to be in the log.
 public struct LoggedEntry: Hashable, Sendable {
-    /// Its place, from zero.
+    /// Its index in the log, from zero.
     public let index: UInt64
     /// The raw entry.
     public let bytes: [UInt8]

@@ -11,17 +11,17 @@ public enum LogReadError: Error, Hashable, Sendable {
     case checkpoint(CheckpointVerificationError)
     /// The checkpoint is not recent.
     case freshness(FreshnessError)
-    /// A tile or bundle does not have the form.
+    /// A tile or bundle is malformed.
     case tile(Tile, TileError)
-    /// The hashes of a tile are not those of the entries.
+    /// The hashes of a tile do not match the entries.
     case otherHashes(Tile)
-    /// All entries together give another root than the one that was signed.
+    /// All entries together give a different root from the signed one.
     case otherRoot(computed: TreeHash)
-    /// An entry is not in the tree that was signed.
+    /// An entry is not in the signed tree.
     case inclusion(index: UInt64, InclusionProofError)
-    /// The log contradicts what it proved before; the evidence was kept.
+    /// The log contradicts what it proved before; the evidence was stored.
     case contradiction(LogContradiction)
-    /// The same, and the evidence could not be kept.
+    /// The same, but the evidence could not be stored.
     case contradictionNotKept(LogContradiction, StoreError)
     /// More entries than this program replays.
     case tooLarge(UInt64)

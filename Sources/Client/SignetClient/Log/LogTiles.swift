@@ -1,12 +1,12 @@
 package import TransparencyLog
 
-/// The tiles of a log, wherever they come from. Nothing is verified but their form.
+/// The tiles of a log, from any source. Only their form is verified.
 package struct LogTiles<Failure: Error>: Sendable {
     private let fetch: @Sendable (Tile) async throws(Failure) -> [UInt8]?
     private let missing: @Sendable (Tile?) -> Failure
     private let malformed: @Sendable (Tile, TileError) -> Failure
 
-    /// Tiles that `fetch` gives, nil for one that is not there.
+    /// Tiles that `fetch` returns; nil for a tile that does not exist.
     package init(
         missing: @escaping @Sendable (Tile?) -> Failure,
         malformed: @escaping @Sendable (Tile, TileError) -> Failure,

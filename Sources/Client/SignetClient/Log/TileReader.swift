@@ -1,6 +1,6 @@
 package import TransparencyLog
 
-/// Proofs put together from hash tiles. The tiles are not believed: each proof is checked as any.
+/// Proofs assembled from hash tiles. The tiles are not trusted: each proof is checked like any other.
 package struct TileReader<Failure: Error> {
     private let size: UInt64
     private let missing: Failure
@@ -10,8 +10,8 @@ package struct TileReader<Failure: Error> {
     /// A reader of the tiles of a log of this size.
     ///
     /// - Parameters:
-    ///   - missing: thrown when a tile is narrower than the size demands.
-    ///   - fetch: gives the hashes of a tile, cut to the log's size.
+    ///   - missing: thrown if a tile is narrower than the size demands.
+    ///   - fetch: returns the hashes of a tile, cut to the log's size.
     package init(
         size: UInt64, missing: Failure, fetch: @escaping (Int, UInt64) async throws(Failure) -> [TreeHash]
     ) {
@@ -61,12 +61,12 @@ package struct TileReader<Failure: Error> {
                 start += half
             }
         }
-        // What is left is the old tree itself, which its owner knows, or the last part of it.
+        // What is left is either the old tree itself, which the caller knows, or the last part of it.
         if start > 0 { hashes.append(try await root(from: start, to: end)) }
         return ConsistencyProof(hashes: hashes.reversed())
     }
 
-    /// The hash over leaves that begin at a multiple of a power of two not below their number.
+    /// The hash over leaves that begin at a multiple of a power of two not less than their number.
     private mutating func root(from start: UInt64, to end: UInt64) async throws(Failure) -> TreeHash {
         var root: TreeHash?
         var end = end
@@ -79,7 +79,7 @@ package struct TileReader<Failure: Error> {
         return root ?? .emptyTree
     }
 
-    /// A complete node: a hash of a tile, or the root of several next to each other.
+    /// A complete node: a hash in a tile, or the root of several adjacent hashes.
     private mutating func node(level: Int, index: UInt64) async throws(Failure) -> TreeHash {
         let (tileLevel, height) = (level / 8, level % 8)
         let first = index << UInt64(height)

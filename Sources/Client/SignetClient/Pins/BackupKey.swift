@@ -3,11 +3,11 @@ public import KeyPinning
 import SwiftASN1
 import X509
 
-/// A key in reserve: made now, pinned now, certified only when it is needed.
+/// A reserve key: made now, pinned now, and certified only when it is needed.
 public struct BackupKey: Sendable {
     /// PKCS#8, PEM.
     ///
-    /// Security: secret. It belongs neither on the server nor beside the other key.
+    /// Security: secret. Do not keep it on the server or together with the other key.
     public let privateKeyPEM: String
     /// A certificate signing request for the hosts, PKCS#10, PEM.
     public let requestPEM: String
@@ -16,7 +16,7 @@ public struct BackupKey: Sendable {
 
     /// Makes a P-256 key.
     ///
-    /// - Parameter hosts: DNS names and addresses for the request, the first of which is the subject's name too.
+    /// - Parameter hosts: DNS names and addresses for the request. The first is also the subject's name.
     /// - Throws: ``BackupKeyFault``.
     public init(for hosts: [ServerName]) throws(BackupKeyFault) {
         guard let first = hosts.first else { throw .noHost }
@@ -35,7 +35,7 @@ public struct BackupKey: Sendable {
     }
 }
 
-/// Why a key in reserve was not made.
+/// Why a reserve key was not made.
 public enum BackupKeyFault: Error, Hashable, Sendable {
     /// No host was named.
     case noHost

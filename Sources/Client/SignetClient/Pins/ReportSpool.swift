@@ -2,14 +2,15 @@ import CanonicalCoding
 import Crypto
 public import KeyPinning
 
-/// Reports of connections in which no key was pinned, kept until somebody reads or sends them.
+/// Reports of connections in which no key was pinned, kept until they are read or sent.
 ///
-/// A line each: time in decimal, 16 hexadecimal digits that name host and chain, and the report's JSON object, separated by
-/// spaces. Of one host and chain one report a day is kept, and one hundred in all: the oldest go first.
+/// Each report is one line: the time in decimal, 16 hexadecimal digits that identify host and chain, and the report's JSON
+/// object, separated by spaces. One report a day is kept for each host and chain, and one hundred in total: the oldest are
+/// dropped first.
 public struct ReportSpool: Sendable {
-    /// How many are kept.
+    /// The maximum number of reports.
     public static let capacity = 100
-    /// How long another report of the same host and chain is dropped, in seconds.
+    /// How long further reports of the same host and chain are dropped, in seconds.
     public static let interval: UInt64 = 86_400
     private static let maximumByteCount = 16_777_216
 
@@ -18,19 +19,19 @@ public struct ReportSpool: Sendable {
     /// The spool in a file, which need not exist.
     public init(_ file: DurableFile) { self.file = file }
 
-    /// A report as it was kept.
+    /// A stored report.
     public struct Entry: Hashable, Sendable {
-        /// When, in seconds since 1970.
+        /// The time of the report, in seconds since 1970.
         public let time: UInt64
-        /// Names host and chain: 16 hexadecimal digits.
+        /// Identifies host and chain: 16 hexadecimal digits.
         public let key: [UInt8]
         /// The JSON object.
         public let json: [UInt8]
     }
 
-    /// Keeps a report, unless one of the same host and chain was kept within a day.
+    /// Stores a report, unless one of the same host and chain was stored within a day.
     ///
-    /// - Returns: whether it was kept.
+    /// - Returns: whether it was stored.
     /// - Throws: ``FileFault``.
     @discardableResult public func add(_ report: ViolationReport) throws(FileFault) -> Bool {
         var entries = try entries()
@@ -44,7 +45,7 @@ public struct ReportSpool: Sendable {
         return true
     }
 
-    /// What is kept, oldest first. A line that cannot be read is passed over.
+    /// The stored reports, oldest first. A line that cannot be read is skipped.
     ///
     /// - Throws: ``FileFault``.
     public func entries() throws(FileFault) -> [Entry] {
@@ -53,7 +54,7 @@ public struct ReportSpool: Sendable {
             .compactMap { Entry($0) }
     }
 
-    /// Forgets everything.
+    /// Removes all reports.
     ///
     /// - Throws: ``FileFault``.
     public func clear() throws(FileFault) { try file.replace(with: []) }

@@ -1,16 +1,16 @@
 public import KeyTransparency
 public import TransparencyLog
 
-/// What a client knew of somebody's history in a log that ended, until it has been compared with what the log ended with.
+/// What a client knew of a person's history in an ended log, until it has been compared with the end of that log.
 public struct FormerHistory: Hashable, Sendable {
-    /// Whose.
+    /// The person's handle.
     public let handle: Handle
     /// The log.
     public let origin: KeyName
-    /// Every entry of theirs that the client had verified.
+    /// The person's entries that the client had verified.
     public let history: LabelHead
 
-    /// A history that is to be compared.
+    /// Makes a history that is to be compared.
     public init(handle: Handle, origin: KeyName, history: LabelHead) {
         self.handle = handle
         self.origin = origin
@@ -18,14 +18,14 @@ public struct FormerHistory: Hashable, Sendable {
     }
 }
 
-/// How far the owner knew the own account's history in a log that ended, until the rest of it has been looked at.
+/// How far the owner knew their own account's history in an ended log, until the rest of it has been checked.
 public struct FormerWatch: Hashable, Sendable {
     /// The log.
     public let origin: KeyName
     /// The watch over it.
     public let watch: OwnWatch
 
-    /// A watch that is to be ended.
+    /// Makes a watch that is to be finished.
     public init(origin: KeyName, watch: OwnWatch) {
         self.origin = origin
         self.watch = watch

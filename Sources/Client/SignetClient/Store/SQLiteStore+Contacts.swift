@@ -17,7 +17,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps a comparison in the place of an earlier one with the same person.
+    /// Stores a comparison in place of an earlier one with the same person.
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ comparison: Comparison) async throws(StoreError) {
@@ -45,7 +45,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps a fork for ever; the same evidence is kept once.
+    /// Stores a fork permanently; the same evidence is stored once.
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ fork: ForkEvidence, at now: UInt64) async throws(StoreError) {
@@ -68,7 +68,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps that somebody's was.
+    /// Records that the request or agreement of this friend was compared.
     ///
     /// - Throws: ``StoreError``.
     public func rememberMet(_ handle: Handle) async throws(StoreError) {
@@ -77,7 +77,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The card by which this device asked to be added to its account, until the account is confirmed.
+    /// The card with which this device asked to be added to its account, until the account is confirmed.
     ///
     /// - Throws: ``StoreError``.
     public func pendingLink() async throws(StoreError) -> [UInt8]? {
@@ -86,7 +86,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps that card, or forgets it.
+    /// Stores that card, or removes it.
     ///
     /// - Throws: ``StoreError``.
     public func setPendingLink(_ card: [UInt8]?) async throws(StoreError) {

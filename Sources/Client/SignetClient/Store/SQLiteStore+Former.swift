@@ -10,9 +10,9 @@ import VRF
     import Foundation
 #endif
 
-// Logs that ended, and what was known of people in them.
+// Ended logs, and what was known of people in them.
 extension SQLiteStore {
-    /// Keeps logs that ended, in their order; each is kept once.
+    /// Stores ended logs, in their order; each is stored once.
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ logs: [FormerLog]) async throws(StoreError) {
@@ -33,7 +33,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The logs that ended, in their order.
+    /// The ended logs, in their order.
     ///
     /// - Throws: ``StoreError``.
     public func formerLogs() async throws(StoreError) -> [FormerLog] {
@@ -53,7 +53,7 @@ extension SQLiteStore {
         } catch { throw StoreError.damaged }
     }
 
-    /// What was known of somebody pinned in a log that ended, and was not compared yet; nil when there is nothing.
+    /// What was known of a pinned person in an ended log and has not been compared yet; nil if there is nothing.
     ///
     /// - Throws: ``StoreError``.
     public func formerHistory(of handle: Handle) async throws(StoreError) -> FormerHistory? {
@@ -73,7 +73,7 @@ extension SQLiteStore {
 
     /// Pins a peer whose former history was compared, and forgets that history, in one transaction.
     ///
-    /// - Returns: false if something else is pinned by now; nothing was changed.
+    /// - Returns: false if something else is pinned by now; then nothing was changed.
     /// - Throws: ``StoreError``.
     public func settle(
         _ former: FormerHistory, pinning peer: PinnedPeer, replacing expected: PinnedPeer
@@ -88,7 +88,7 @@ extension SQLiteStore {
         }
     }
 
-    /// How far the own account was watched in a log that ended; nil when that is done.
+    /// How far the user's own account was watched in an ended log; nil if that watch is done.
     ///
     /// - Throws: ``StoreError``.
     public func formerWatch() async throws(StoreError) -> FormerWatch? {
@@ -100,9 +100,9 @@ extension SQLiteStore {
         }
     }
 
-    /// Replaces the own record when the former watch has ended, in one transaction.
+    /// Replaces the user's own record when the former watch has ended, in one transaction.
     ///
-    /// - Returns: false if either has changed meanwhile; nothing was changed.
+    /// - Returns: false if either has changed meanwhile; then nothing was changed.
     /// - Throws: ``StoreError``.
     public func settle(
         _ former: FormerWatch, with record: OwnRecord, replacing expected: OwnRecord
@@ -116,10 +116,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Puts everything that is known of the log that was trusted last aside, until it is compared with how that one ended.
+    /// Puts aside everything that is known of the previously trusted log, until it is compared with the end of that log.
     ///
-    /// A view of a log is stored before anything is pinned of it: without one, every history is of another log. Of a log
-    /// whose end was not kept nothing can be compared: an earlier version of this program followed its handover.
+    /// A view of a log is stored before anything from it is pinned, so without a view every history is of another log. If the
+    /// end of a log was not stored, because an earlier version of this program followed its handover, nothing can be compared.
     static func moveToLog(_ origin: [UInt8], in db: Database) throws {
         let seen = try Data.fetchAll(db, sql: "SELECT origin FROM log_view")
         guard !seen.isEmpty, !seen.contains(Data(origin)) else { return }

@@ -9,7 +9,7 @@ public import TransparencyLog
 #endif
 
 extension SQLiteStore {
-    /// When the last look at the own account and at shown keys ended without an alarm.
+    /// When the last check of the user's own account and of shown keys ended without an alarm.
     ///
     /// - Throws: ``StoreError``.
     public func lastCheck() async throws(StoreError) -> UInt64? {
@@ -18,7 +18,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps that.
+    /// Stores that time.
     ///
     /// - Throws: ``StoreError``.
     public func setLastCheck(_ time: UInt64) async throws(StoreError) {
@@ -40,7 +40,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps them, once for each history and day.
+    /// Stores shown keys, once for each history and day.
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ shown: ShownKeys, in origin: KeyName) async throws(StoreError) {
@@ -55,7 +55,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Forgets them: they were found again, or the user has settled it.
+    /// Removes shown keys: they were found again, or the user has settled the matter.
     ///
     /// - Throws: ``StoreError``.
     public func settle(_ shown: ShownKeys, in origin: KeyName) async throws(StoreError) {
@@ -69,7 +69,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The last time that somebody was seen without a recovery under way.
+    /// The last time that a person was seen without a recovery under way.
     ///
     /// - Throws: ``StoreError``.
     public func lastLook(at handle: Handle) async throws(StoreError) -> PeerLook? {
@@ -86,7 +86,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps the look in the place of the one before.
+    /// Stores the look in place of the previous one.
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ look: PeerLook) async throws(StoreError) {
@@ -100,7 +100,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The X-Wing keys of somebody's devices, by the hash under which their state lists them.
+    /// The X-Wing keys of a person's devices, by the hash under which their state lists them.
     ///
     /// - Throws: ``StoreError``.
     public func deviceKeys(of handle: Handle) async throws(StoreError) -> [[UInt8]: [UInt8]] {
@@ -113,7 +113,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Keeps these in the place of those before.
+    /// Stores these keys in place of the previous ones.
     ///
     /// - Throws: ``StoreError``.
     public func keep(deviceKeys keys: [[UInt8]: [UInt8]], of handle: Handle) async throws(StoreError) {

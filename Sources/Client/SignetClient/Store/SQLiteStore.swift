@@ -8,7 +8,7 @@ public import TransparencyLog
     import Foundation
 #endif
 
-/// The client's store in one SQLite file, mode 0600, every commit synchronised to the disk.
+/// The client's store in one SQLite file with mode 0600; every commit is synchronised to the disk.
 ///
 /// Several processes may use the file at once.
 public struct SQLiteStore: ClientStore {
@@ -16,9 +16,10 @@ public struct SQLiteStore: ClientStore {
 
     /// Opens the file, or makes it.
     ///
-    /// - Parameter origin: the log that is trusted now. If the store has only ever seen other ones, the directory has
-    ///   handed over: the histories of labels, which were the other log's, are put aside in one transaction, until they are
-    ///   compared with how that log ended; whom the user trusts with which keys, and what the owner did, stays. nil: whatever log it is.
+    /// - Parameter origin: the log that is trusted now. If the store has seen only other logs, the directory has handed over.
+    ///   The histories of labels, which belonged to the other log, are put aside in one transaction, until they are compared
+    ///   with the end of that log. The keys that the user trusts for each person, and what the owner did, are kept. nil accepts
+    ///   any log.
     /// - Throws: ``StoreError``.
     public static func open(at path: String, of origin: KeyName? = nil) throws(StoreError) -> SQLiteStore {
         do { try DurableFile(path: path).makeEmptyUnlessThere() } catch { throw .file(error) }
@@ -50,7 +51,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    /// Replaces what is pinned for `peer.handle` if it still is `expected`.
+    /// Replaces what is pinned for `peer.handle` if it is still `expected`.
     ///
     /// - Throws: ``StoreError``.
     public func pin(_ peer: PinnedPeer, replacing expected: PinnedPeer?) async throws(StoreError) -> Bool {
@@ -68,7 +69,8 @@ public struct SQLiteStore: ClientStore {
         try await read { try Self.logView(origin: origin, in: $0) }
     }
 
-    /// When the newest epoch ended that was verified, of any log, in seconds since 1970: it is later than that. 0 before the first.
+    /// When the newest verified epoch of any log ended, in seconds since 1970: the present is later than that. 0 before the
+    /// first.
     ///
     /// - Throws: ``StoreError``.
     public func newestTime() throws(StoreError) -> UInt64 {
@@ -80,7 +82,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    /// Moves the view of a log if it still is `expected`.
+    /// Moves the view of a log if it is still `expected`.
     ///
     /// - Throws: ``StoreError``.
     public func advance(to view: LogView, from expected: LogView?) async throws(StoreError) -> Bool {
@@ -93,7 +95,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    /// Keeps evidence for ever; the same evidence is kept once.
+    /// Stores evidence permanently; the same evidence is stored once.
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ evidence: LogContradiction, at now: UInt64) async throws(StoreError) {
@@ -107,7 +109,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    /// All evidence kept, oldest first.
+    /// All stored evidence, oldest first.
     ///
     /// - Throws: ``StoreError``.
     public func evidence() async throws(StoreError) -> [LogContradiction] {
@@ -132,7 +134,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    /// Adds a person, or changes what is known of them.
+    /// Adds a person, or changes what is known about them.
     ///
     /// - Throws: ``StoreError``.
     public func remember(_ person: Person) async throws(StoreError) {
@@ -150,7 +152,7 @@ public struct SQLiteStore: ClientStore {
         try await read { try Self.ownRecord(in: $0) }
     }
 
-    /// Replaces that record if it still is `expected`.
+    /// Replaces that record if it is still `expected`.
     ///
     /// - Throws: ``StoreError``.
     public func setOwnRecord(
@@ -163,7 +165,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    /// What SQLite says of a setting, for the test that it is what was asked for.
+    /// The value that SQLite reports for a setting, so that a test can compare it with what was requested.
     package func pragma(_ name: String) throws(StoreError) -> Int? {
         try Self.translating { try queue.read { try Int.fetchOne($0, sql: "PRAGMA \(name)") } }
     }

@@ -10,7 +10,7 @@ import TransparencyLog
 
 /// Brings the store of an earlier version of this program up to date, in the transaction that opens it.
 enum StoreMigration {
-    /// Version 1 knew neither epochs nor histories. An empty history is one of which nothing is known yet.
+    /// Version 1 had neither epochs nor histories. An empty history is one of which nothing is known yet.
     static func fromVersion1(_ db: Database) throws {
         let unknown = StoreRow.encode(LabelHead(.empty))
         let hexadecimal = unknown.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -4,7 +4,7 @@ import TransparencyLog
 
 /// The bytes in which the store keeps values that are not columns.
 ///
-/// Each is written by this program for itself; whatever else is found is ``StoreError/damaged``.
+/// This program writes each of them for itself; any other content is ``StoreError/damaged``.
 enum StoreRow {
     /// u16 number, 32-byte signing key and 32-byte hash of all keys, for each device.
     static func encode(_ devices: [PinnedDevice]) -> [UInt8] {

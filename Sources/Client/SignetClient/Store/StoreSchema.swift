@@ -4,7 +4,7 @@ import KeyTransparency
 
 /// The tables of the client's store, and how they are opened.
 enum StoreSchema {
-    /// Marks the file as ours: "SGNT".
+    /// Marks the file as Signet's: "SGNT".
     private static let applicationID = 0x5347_4E54
     private static let version = 3
 
@@ -53,34 +53,34 @@ enum StoreSchema {
         ) STRICT;
         """
 
-    /// What a new store and one of version 2 get besides.
+    /// What a new store and a store of version 2 get in addition.
     private static let addedInVersion3 = [
-        // Whose identity key the user compared: which key, how, when, and on which day they met.
+        // People whose identity key the user compared: which key, how, when, and on which day they met.
         """
         CREATE TABLE comparison (
             handle BLOB PRIMARY KEY NOT NULL, identity_key BLOB NOT NULL, kind INTEGER NOT NULL,
             compared_at INTEGER NOT NULL, met_on INTEGER
         ) STRICT, WITHOUT ROWID;
         """,
-        // Forks that a contact's checkpoint showed, for ever.
+        // Forks that a contact's checkpoint showed, kept permanently.
         """
         CREATE TABLE met_fork (
             number INTEGER PRIMARY KEY AUTOINCREMENT, kept_at INTEGER NOT NULL, evidence BLOB NOT NULL UNIQUE
         ) STRICT;
         """,
-        // The card by which this device asked to be added to its account, until its person has confirmed the account.
+        // The card with which this device asked to be added to its account, until the user has confirmed the account.
         """
         CREATE TABLE pending_link (
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), card BLOB NOT NULL
         ) STRICT;
         """,
-        // When the last look at the own account and at shown keys ended without an alarm.
+        // When the last check of the user's own account and of shown keys ended without an alarm.
         """
         CREATE TABLE last_check (
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), ended_at INTEGER NOT NULL
         ) STRICT;
         """,
-        // Keys of others that were used, until they were looked for at a later milestone.
+        // Keys of other people that were used, until they have been looked for at a later milestone.
         """
         CREATE TABLE shown_keys (
             origin BLOB NOT NULL, handle BLOB NOT NULL, history BLOB NOT NULL, epoch_day INTEGER NOT NULL,
@@ -88,17 +88,17 @@ enum StoreSchema {
             PRIMARY KEY (origin, handle, history, epoch_day)
         ) STRICT;
         """,
-        // When somebody was last seen without a recovery under way.
+        // When a person was last seen without a recovery under way.
         """
         CREATE TABLE peer_look (handle BLOB PRIMARY KEY NOT NULL, epoch_time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """,
-        // X-Wing keys of devices, which a state has by their hash alone: so that each is sent once.
+        // X-Wing keys of devices, of which a state has only the hashes, so that each key is sent once.
         """
         CREATE TABLE device_key (
             handle BLOB NOT NULL, keys_hash BLOB NOT NULL, kem BLOB NOT NULL, PRIMARY KEY (handle, keys_hash)
         ) STRICT, WITHOUT ROWID;
         """,
-        // Logs that ended, in their order: what they were trusted by, and their last checkpoint.
+        // Ended logs, in their order: what they were trusted by, and their last checkpoint.
         """
         CREATE TABLE former_log (
             number INTEGER PRIMARY KEY AUTOINCREMENT, origin BLOB NOT NULL UNIQUE, vrf_key BLOB NOT NULL,
@@ -106,13 +106,13 @@ enum StoreSchema {
             clock_skew INTEGER NOT NULL, note BLOB NOT NULL
         ) STRICT;
         """,
-        // What was known of people in a log that ended, until it is compared with how it ended.
+        // What was known of people in an ended log, until it is compared with the end of that log.
         """
         CREATE TABLE former_history (
             handle BLOB PRIMARY KEY NOT NULL, origin BLOB NOT NULL, history BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
         """,
-        // The same of the own account.
+        // The same for the user's own account.
         """
         CREATE TABLE former_watch (
             one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1), origin BLOB NOT NULL, watch BLOB NOT NULL
@@ -120,13 +120,13 @@ enum StoreSchema {
         """,
         // Friends whose signed request or agreement was compared.
         "CREATE TABLE met_friend (handle BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;",
-        // When that look was by this device's clock.
+        // The time of that look by this device's clock.
         "ALTER TABLE peer_look ADD COLUMN seen_at INTEGER;",
     ]
 }
 
 extension StoreError {
-    /// What an error of the database library means.
+    /// The error that corresponds to an error of the database library.
     package init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error
