@@ -28,7 +28,7 @@ extension Account {
     /// Helps a person who read the user the right code. There is only one try: a wrong code ends the request for this guardian.
     ///
     /// - Parameters:
-    ///   - number: the number of the request, if nobody has helped the person yet.
+    ///   - number: the number of the request, if no guardian has helped the person yet.
     ///   - code: three words and two digits, as they were read to the user.
     ///   - approval: of `.confirmRecovery(of:)` with the same handle.
     /// - Throws: ``SignetError``.
