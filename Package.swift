@@ -698,7 +698,7 @@ let allTargets = isCoreOnly ? coreTargets : coreTargets + certificateTargets + r
 
 let package = Package(
     name: "signet",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    platforms: [.macOS(.v26), .iOS(.v26)],
     products: isCoreOnly ? coreProducts : coreProducts + runtimeProducts,
     traits: [
         .trait(name: "Connections", description: "Pinned connections: SwiftNIO, swift-certificates."),

@@ -15,7 +15,7 @@ func signet(_ name: String) -> Target.Dependency { .product(name: name, package:
 
 let package = Package(
     name: "signet-benchmarks",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [
         .package(name: "signet", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),

@@ -15,7 +15,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 
 let package = Package(
     name: "signet-fuzzing",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [
         .package(name: "signet", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),

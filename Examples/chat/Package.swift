@@ -5,6 +5,6 @@ import PackageDescription
 
 let package = Package(
     name: "chat",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [.package(name: "signet", path: "../..", traits: ["Client"])],
     targets: [.executableTarget(name: "chat", dependencies: [.product(name: "Signet", package: "signet")])])

@@ -5,7 +5,7 @@ import PackageDescription
 
 let package = Package(
     name: "lookup",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [.package(name: "signet", path: "../..", traits: ["Client"])],
     targets: [
         .executableTarget(

@@ -4,7 +4,7 @@ import PackageDescription
 
 let package = Package(
     name: "pinned",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [.package(name: "signet", path: "../..", traits: ["Connections"])],
     targets: [
         .executableTarget(

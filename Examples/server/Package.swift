@@ -4,7 +4,7 @@ import PackageDescription
 
 let package = Package(
     name: "server",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v26)],
     dependencies: [
         .package(name: "signet", path: "../..", traits: ["Server"]),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
