@@ -15,6 +15,12 @@ import Testing
         #expect(outcome.complaints.utf8.count == 300_000)
     }
 
+    /// A chip or a keyring that never answers must not hold whoever asks.
+    @Test func aToolThatNeverEndsIsKilled() throws {
+        let outcome = try #require(ToolRunner.system(deadline: 0.1).run("sh", ["-c", "exec sleep 5"], nil))
+        #expect(outcome.status == SIGKILL)
+    }
+
     @Test func aToolSeesOfTheEnvironmentWhatItNeedsAndNoMore() async throws {
         let outcome = try #require(ToolRunner.system(environment: ["GIVEN": "this"]).run("env", ["-0"], nil))
         let seen = outcome.output.split(separator: 0).map { String(decoding: $0.prefix { $0 != 0x3D }, as: UTF8.self) }

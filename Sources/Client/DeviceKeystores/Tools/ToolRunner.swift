@@ -1,4 +1,5 @@
 import DeviceIdentity
+import Dispatch
 import Foundation
 package import SignetClient
 
@@ -27,10 +28,12 @@ package struct ToolRunner: Sendable {
 
     /// The programs on the `PATH`.
     ///
-    /// - Parameter environment: further variables.
-    package static func system(environment: [String: String] = [:]) -> ToolRunner {
+    /// - Parameters:
+    ///   - environment: further variables.
+    ///   - deadline: a program that has not ended after so many seconds is killed. A keyring may ask its user for a password meanwhile.
+    package static func system(environment: [String: String] = [:], deadline: TimeInterval = 120) -> ToolRunner {
         ToolRunner { tool, arguments, input in
-            find(tool).map { end(of: $0, arguments, input, environment) }
+            find(tool).map { end(of: $0, arguments, input, environment, deadline) }
         }
     }
 
@@ -54,7 +57,8 @@ package struct ToolRunner: Sendable {
     }
 
     private static func end(
-        of path: String, _ arguments: [String], _ input: SecretBytes?, _ environment: [String: String]
+        of path: String, _ arguments: [String], _ input: SecretBytes?, _ environment: [String: String],
+        _ deadline: TimeInterval
     ) -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: path)
@@ -63,6 +67,9 @@ package struct ToolRunner: Sendable {
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
         (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
         do { try process.run() } catch { return Outcome(status: 127, output: [], complaints: "") }
+        let end = DispatchWorkItem { [number = process.processIdentifier] in kill(number, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + deadline, execute: end)
+        defer { end.cancel() }
         // Inputs are smaller than a pipe holds, so that they are written before the others are read.
         input?.withBytes { bytes in try? stdin.fileHandleForWriting.write(contentsOf: Data(bytes)) }
         try? stdin.fileHandleForWriting.close()
