@@ -86,7 +86,6 @@ extension AccountBeginning {
     ///
     /// - Parameters:
     ///   - name: the name of this device that guardians are shown.
-    ///   - place: the place that holds a part of the keys outside the home folder; nil for none.
     ///   - paper: the line from ``Account/recoveryPaper(_:)``, with which the recovery begins at once.
     ///   - guardians: the guardians whom the user remembers. Once any are named, codes are shown for them only, and not for
     ///     others who answer.
