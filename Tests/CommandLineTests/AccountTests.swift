@@ -25,7 +25,7 @@ import Testing
             try await town.serving { _ in
                 let exit = try await town.signet(create + ["--json"])
                 expect(0, exit, "the same command once more")
-                #expect(try exit.keys() == ["handle", "home", "outcome", "version"])
+                #expect(try exit.keys() == ["handle", "home", "keystore", "outcome", "version"])
                 #expect(try town.bytes("carol/keystore") == keystore)
                 expect(0, try await town.signet("carol", "account", "show"))
                 expect(64, try await town.signet(create), "there already")

@@ -6,11 +6,11 @@ import Testing
     /// Command, members of the answer, those that `--advanced` adds, and whether a second call gives the same bytes.
     private static let questions: [(command: [String], members: [String], keys: [String], isSteady: Bool)] = [
         (
-            ["account", "show"], ["directory", "handle", "home", "outcome", "version"], ["deviceKey", "identityKey"],
-            true
+            ["account", "show"], ["directory", "handle", "home", "keystore", "outcome", "version"],
+            ["deviceKey", "identityKey"], true
         ),
         (
-            ["account", "show", "--offline"], ["directory", "handle", "home", "outcome", "version"],
+            ["account", "show", "--offline"], ["directory", "handle", "home", "keystore", "outcome", "version"],
             ["deviceKey", "identityKey"], true
         ),
         (["devices", "list"], ["devices", "outcome", "version"], [], true),
