@@ -31,7 +31,7 @@ package struct ToolRunner: Sendable {
     /// - Parameters:
     ///   - environment: further variables.
     ///   - deadline: a program that has not ended after so many seconds is killed. A keyring may ask its user for a password meanwhile.
-    package static func system(environment: [String: String] = [:], deadline: TimeInterval = 120) -> ToolRunner {
+    package static func system(environment: [String: String] = [:], deadline: Double = 120) -> ToolRunner {
         ToolRunner { tool, arguments, input in
             find(tool).map { end(of: $0, arguments, input, environment, deadline) }
         }
@@ -58,7 +58,7 @@ package struct ToolRunner: Sendable {
 
     private static func end(
         of path: String, _ arguments: [String], _ input: SecretBytes?, _ environment: [String: String],
-        _ deadline: TimeInterval
+        _ deadline: Double
     ) -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: path)

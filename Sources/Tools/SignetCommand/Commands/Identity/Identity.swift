@@ -21,19 +21,26 @@ extension Custody {
         case .portable: "portable"
         }
     }
+}
 
+extension Keystore {
     /// What losing or copying the device means, in words.
-    fileprivate var words: [String] {
-        switch self {
-        case .bound:
+    fileprivate func words(_ custody: Custody) -> [String] {
+        switch (custody, place) {
+        case (.bound, _):
             [
                 "bound to this device: it can never leave it.",
                 "If you lose the device, a recovery makes a new identity in its place.",
             ]
-        case .portable:
+        case (.portable, .keyring):
             [
                 "portable: it is in the home folder.",
-                "Anyone who copies the folder and can open the keys has it too. Keep a backup of the folder.",
+                "Anyone who copies the folder and the keyring and guesses the passphrase has it too. Back up both.",
+            ]
+        case (.portable, _):
+            [
+                "portable: it is in the home folder.",
+                "Anyone who copies the folder and guesses the passphrase has it too. Keep a backup of the folder.",
             ]
         }
     }
@@ -74,8 +81,8 @@ extension Identity {
             var lines = [Paint.output.strong(keystore.handle.description)]
             if let custody {
                 lines += [
-                    "  Your digital identity is on this device, and \(custody.words[0])", "  \(custody.words[1])",
-                    "  The keys are \(keystore.words).",
+                    "  Your digital identity is on this device, and \(keystore.words(custody)[0])",
+                    "  \(keystore.words(custody)[1])", "  The keys are \(keystore.words).",
                 ]
             } else {
                 lines.append("  Your digital identity is on another device. This one speaks for it.")
