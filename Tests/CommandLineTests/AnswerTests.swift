@@ -87,7 +87,7 @@ import Testing
             #expect(try exit.keys() == ["age", "checks", "epoch", "handle", "outcome", "outsideWitnesses", "usable"])
             #expect(try exit.object()["outcome"] as? String == "absent")
             #expect(try exit.checks().allSatisfy { $0.result == "passed" })
-            #expect(exit.complaint.hasPrefix("Nobody has registered nobody@example.org: proved absent in epoch"))
+            #expect(exit.complaint.hasPrefix("No one has registered nobody@example.org: proved absent in epoch"))
             let page = try await town.signet("alice", "lookup", "nobody@example.org", "--explain")
             #expect(page.output.contains("proved absent in epoch"))
         }

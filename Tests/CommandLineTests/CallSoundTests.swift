@@ -93,7 +93,7 @@ struct CallSoundTests {
             var slow = header + [UInt8](repeating: 0, count: 8)
             slow.replaceSubrange(24..<26, with: [0x44, 0xAC])
             for (bytes, sentence) in [
-                (Array("no sound".utf8), "not a WAV file"), (header, "ends before"), (slow, "44100 samples a second"),
+                (Array("no sound".utf8), "not a WAV file"), (header, "ends before"), (slow, "44100 samples per second"),
             ] {
                 try town.write(bytes, to: "bad.wav")
                 let exit = try await town.signet(

@@ -145,7 +145,7 @@ import Testing
             try town.write("signet-directory/v1\n".utf8, to: "server/directory.signet")
             let damaged = try await town.signetd("profile", "--data", "server")
             expect(65, damaged)
-            #expect(damaged.complaint == "directory.signet is damaged; bring back a copy of it")
+            #expect(damaged.complaint == "directory.signet is damaged; restore it from a copy")
         }
     }
 
@@ -197,11 +197,11 @@ import Testing
             for (path, replacement, words) in [
                 ("server/keys/log.key", nil, "keys/log.key is missing"),
                 ("server/keys/log.key", "not a key", "not a key of this kind"),
-                ("server/keys/vrf.key", "other/keys/vrf.key", "two directories"),
+                ("server/keys/vrf.key", "other/keys/vrf.key", "different directories"),
                 ("server/records/directory.sqlite", nil, "the database is not"),
                 ("server/directory.signet", nil, "server/directory.signet: No such file"),
                 ("server/directory.signet", "signet-directory/v1\n", "directory.signet is damaged"),
-                ("server/tls/server.key", "other/tls/server.key", "the TLS key is not the certificate's"),
+                ("server/tls/server.key", "other/tls/server.key", "the TLS key does not match the certificate"),
             ] {
                 let before = try town.bytes(path)
                 try FileManager.default.removeItem(at: town[path])

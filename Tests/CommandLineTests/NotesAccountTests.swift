@@ -137,7 +137,8 @@ import Testing
                 "tablet", "notes", "unlock", "--login-key-file", "key.txt",
                 environment: Self.password("see how they run"))
             expect(65, short)
-            #expect(short.complaint.contains("A login key has 35 letters and digits, this one 34."), "\(short.errors)")
+            #expect(
+                short.complaint.contains("A login key has 35 letters and digits; this one has 34."), "\(short.errors)")
         }
     }
 

@@ -146,7 +146,7 @@ struct CallTrustTests {
             try await bob.rings("ringing")
             bob.type("decline")
             let seen = try await exit
-            #expect(seen.status == 1 && seen.text.contains("\(Town.bob) declines"), "\(seen.text)")
+            #expect(seen.status == 1 && seen.text.contains("\(Town.bob) declined"), "\(seen.text)")
             expect(0, try await town.signet("alice", "lookup", Town.bob))
         }
     }

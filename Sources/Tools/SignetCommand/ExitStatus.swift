@@ -23,8 +23,8 @@ enum ExitStatus: Int32, CaseIterable {
 
     static let documentation = """
         Exit status: 0 done and proven; 1 not proven, or refused by the directory; 2 proven, but the devices \
-        changed and you have to decide; 3 network, disk or clock; 4 proven that nobody has registered the handle \
-        or that the account was closed; 5 your own name shows something that you did not do here; 64 usage; 65 a file that cannot be used, or \
-        a wrong passphrase; 70 a mistake in signet.
+        changed and you have to decide; 3 network, disk or clock; 4 proven that no one has registered the handle \
+        or that the account was closed; 5 your own name shows something that you did not do here; 64 usage; 65 a file \
+        that cannot be used, or a wrong passphrase; 70 a mistake in signet.
         """
 }

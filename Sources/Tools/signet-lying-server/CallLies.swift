@@ -9,12 +9,12 @@ import SignetServer
 struct CallLies: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
-        abstract: "Serve honestly, but help a member of a call to send frames in the name of another.")
+        abstract: "Serve honestly, but help a member of a call to send frames in another member's name.")
 
     @Option(help: ArgumentHelp("A data directory made by signetd init.", valueName: "dir"))
     var data: String
 
-    @Option(help: "The port to listen at on 127.0.0.1; 0 for any.")
+    @Option(help: "The port to listen on at 127.0.0.1; 0 for any.")
     var port = 8443
 
     func run() async throws {

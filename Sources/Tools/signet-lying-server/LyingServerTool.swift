@@ -19,14 +19,14 @@ struct LyingServerTool: AsyncParsableCommand {
         commandName: "signet-lying-server",
         abstract: "Serve a data directory made by signetd, with one attack on every lookup.",
         discussion: """
-            For tests of clients. It holds all of the server's keys, as an attacker inside the server would. Give it \
+            For testing clients. It holds all of the server's keys, as an attacker inside the server would. Give it \
             a copy of a data directory: some attacks write to the log.
             """,
         subcommands: [Run.self, List.self, NotesLies.self, PinsLies.self, CallLies.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Name the attacks, one line each: name, tab, what it is.")
+            abstract: "List the attacks, one per line: name, tab, description.")
 
         func run() {
             for attack in Attack.allCases { print("\(attack.rawValue)\t\(attack.summary)") }
@@ -39,7 +39,7 @@ struct LyingServerTool: AsyncParsableCommand {
         @Option(help: ArgumentHelp("A copy of a data directory made by signetd init.", valueName: "dir"))
         var data: String
 
-        @Option(help: "What to do; see list.")
+        @Option(help: "The attack to make; see list.")
         var attack: Attack
 
         @Option(
@@ -50,15 +50,15 @@ struct LyingServerTool: AsyncParsableCommand {
 
         @Flag(
             name: .customLong("no-history"),
-            help: "Answer no request for a history, so that nobody's monitor sees what was logged.")
+            help: "Answer no request for a history, so that no one's monitor sees what was logged.")
         var hidesHistory = false
 
-        @Option(help: "The port to listen at on 127.0.0.1; 0 for any.")
+        @Option(help: "The port to listen on at 127.0.0.1; 0 for any.")
         var port = 8443
 
         func validate() throws {
             guard guardian.isEmpty || attack == .replacedAccount else {
-                throw ValidationError("Guardians take part in replaced-account alone.")
+                throw ValidationError("Guardians take part only in replaced-account.")
             }
         }
 

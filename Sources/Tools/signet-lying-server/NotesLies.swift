@@ -23,7 +23,7 @@ struct NotesLies: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Who is lied to; may be repeated.", valueName: "handle"))
     var to: [String] = []
 
-    @Option(help: "The port to listen at on 127.0.0.1; 0 for any.")
+    @Option(help: "The port to listen on at 127.0.0.1; 0 for any.")
     var port = 8443
 
     func run() async throws {

@@ -16,7 +16,7 @@ struct PinsLies: AsyncParsableCommand {
     @Option(help: ArgumentHelp(PinsLie.allCases.map { "\($0.rawValue): \($0.summary)" }.joined(separator: "; ") + "."))
     var lie: PinsLie
 
-    @Option(help: "The port to listen at on 127.0.0.1; 0 for any.")
+    @Option(help: "The port to listen on at 127.0.0.1; 0 for any.")
     var port = 8443
 
     func run() async throws {

@@ -18,7 +18,7 @@ struct SiteTool: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The site's own name, as in its certificate.", valueName: "host"))
     var host = "localhost"
-    @Option(help: ArgumentHelp("The address to listen at.", valueName: "address"))
+    @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
     var bind = "127.0.0.1"
     @Option(help: ArgumentHelp("The TCP port, which is part of the site's name.", valueName: "port")) var port: UInt16
     @Option(help: ArgumentHelp("Certificates, the site's own first, PEM.", valueName: "file")) var certificate: String
@@ -26,7 +26,7 @@ struct SiteTool: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The members' database.", valueName: "file")) var members: String
     @Option(help: ArgumentHelp("How long new keys wait for an objection by the old one.", valueName: "seconds"))
     var recoveryDelay: UInt64 = 86_400
-    @Option(help: ArgumentHelp("Write down everything that every request says.", valueName: "file"))
+    @Option(help: ArgumentHelp("Record the full contents of every request in this file.", valueName: "file"))
     var record: String?
 
     func run() async throws {

@@ -10,10 +10,11 @@ struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Erase a person's data from the database.",
         discussion: """
-            The log keeps what it has: hidden labels, hashes and device keys. Only who holds the server's VRF key, or \
-            kept an answer about the person, can still connect them. The handle is never given out again, which tells \
-            whoever tries to register it that it was there. Their notes go too, for everybody with whom they were \
-            shared; what they wrote in notes of others stays there. The server must not be running.
+            The log keeps what it has: hidden labels, hashes and device keys. Only someone who holds the server's VRF \
+            key, or kept an answer about the person, can still link them to the person. The handle is never given out \
+            again, which tells anyone who tries to register it that it existed. Their notes are erased too, for \
+            everyone with whom they were shared; what they wrote in other people's notes stays there. The server must \
+            not be running.
             """)
 
     @Argument(help: "The person's handle, such as alice@example.org.")

@@ -18,11 +18,11 @@ struct Initialize: AsyncParsableCommand {
             a server certificate (397 days).
 
             Clients accept the server's TLS key and the key in tls/backup.key, and no other: renew certificates with \
-            the same key, or with the other when the first is lost or stolen. Move tls/backup.key away, too.
+            the same key, or with the other when the first is lost or stolen. Move tls/backup.key away too.
 
-            tls/ca.key can vouch for any server in front of your people. The server never reads it: move it to a \
-            place of its own. Sign the next server certificate with it by the tools of your choice, before the 397 \
-            days are over, and put it in tls/server.pem.
+            tls/ca.key can vouch to your users for any server. The server never reads it: move it to a place of its \
+            own. Sign the next server certificate with it, with the tools of your choice, before the 397 days are \
+            over, and put the certificate in tls/server.pem.
             """)
 
     @OptionGroup var data: DataOption
@@ -63,13 +63,15 @@ struct Initialize: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What clients do that have a proxy in their settings: record connects without it and notes it in reports; refuse does not connect.",
+            "What clients with a proxy in their settings do: record connects without it and notes it in reports; "
+                + "refuse does not connect.",
             valueName: "rule"), transform: Rotate.TLS.proxyRule)
     var proxies = PinPolicy.ProxyRule.record
 
     @Option(
         help: ArgumentHelp(
-            "Clients take no older answers: 15m to 1d. So long, and not longer, can a view be frozen; and so long, and not longer, can your witnesses be away.",
+            "Clients accept no older answers: 15m to 1d. This is the longest time for which a view can be "
+                + "frozen, and for which your witnesses can be away.",
             valueName: "age"))
     var maximumAge = AnswerAge(seconds: FreshnessRule.standard.maximumAge)
 
@@ -90,7 +92,7 @@ struct Initialize: AsyncParsableCommand {
 
     private func name() throws -> KeyName {
         guard let name = try? KeyName(Array(origin.utf8)), (try? DirectoryKeys.clockName(of: name)) != nil else {
-            throw ValidationError("--origin: a name without spaces and plus signs, such as example.org/signet")
+            throw ValidationError("--origin: a name without spaces or plus signs, such as example.org/signet")
         }
         return name
     }
@@ -107,7 +109,7 @@ struct Initialize: AsyncParsableCommand {
                 return .existing(
                     try TLSIdentity(certificate: certificate, key: key), root: try TLSIdentity.readRoot(root))
             } catch { throw Diagnostics.exit(error) }
-        default: throw ValidationError("--tls-cert, --tls-key and --tls-root go together")
+        default: throw ValidationError("--tls-cert, --tls-key and --tls-root must be given together")
         }
     }
 

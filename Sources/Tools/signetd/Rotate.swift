@@ -10,9 +10,9 @@ struct Rotate: AsyncParsableCommand {
         abstract: "Change the log's key, its witnesses or the TLS key without locking anyone out.",
         discussion: """
             The change is logged and cosigned under the old keys and witnesses first; clients then follow it by \
-            themselves, however long they slept. A change after which fewer or other witnesses suffice is one that \
-            clients ask their user about. The server must not be running, but for tls. Whatever interrupts it, the same command \
-            again completes it.
+            themselves, however long they were offline. If fewer or other witnesses suffice after a change, clients \
+            ask their user about it. The server must not be running, except for tls. If it is interrupted, run the \
+            same command again to complete it.
             """,
         subcommands: [LogKey.self, Witnesses.self, TLS.self])
 
@@ -27,12 +27,12 @@ struct Rotate: AsyncParsableCommand {
 
     /// Whom to trust, and where to serve, while a change is being witnessed.
     struct Serving: ParsableArguments {
-        @Option(help: ArgumentHelp("Root certificates of witnesses, beside the system's, PEM.", valueName: "file"))
+        @Option(help: ArgumentHelp("Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
         var witnessRoots: String?
 
         @Option(
             help: ArgumentHelp(
-                "Serve here meanwhile, as the server does: auditors among the witnesses read what they cosign.",
+                "Serve here in the meantime, as the server does: auditors among the witnesses read what they cosign.",
                 valueName: "host:port"))
         var bind: String?
 
@@ -59,8 +59,8 @@ struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "log-key", abstract: "Give the log another key.",
             discussion: """
-                First run it with --announce: it makes the key and prints it, and nothing else. Give that to whoever \
-                runs the witnesses (`signetd witness add-log`), then run it without.
+                First run it with --announce: it makes the key and prints it, and does nothing else. Give that key to \
+                the operators of the witnesses (`signetd witness add-log`), then run it without --announce.
                 """)
 
         @OptionGroup var surroundings: Surroundings
@@ -84,7 +84,7 @@ struct Rotate: AsyncParsableCommand {
     /// `signetd rotate witnesses`
     struct Witnesses: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Demand other witnesses: lines of a C2SP tlog-policy, as for init.")
+            abstract: "Require other witnesses: lines of a C2SP tlog-policy, as for init.")
 
         @OptionGroup var surroundings: Surroundings
 
@@ -95,7 +95,7 @@ struct Rotate: AsyncParsableCommand {
             let rotation = try surroundings.rotation()
             let lines = try OptionFile.read(file, "the file")
             do { _ = try await rotation.changeWitnesses(to: lines) } catch { throw Diagnostics.exit(error) }
-            print("other witnesses are demanded from now on; for new clients: \(surroundings.directory.profile)")
+            print("other witnesses are required from now on; for new clients: \(surroundings.directory.profile)")
         }
     }
 }

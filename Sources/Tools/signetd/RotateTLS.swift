@@ -9,46 +9,47 @@ extension Rotate {
     /// `signetd rotate tls`
     struct TLS: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "tls", abstract: "Give the server its TLS key in reserve, and publish another one in reserve.",
+            commandName: "tls", abstract: "Give the server its reserve TLS key, and publish a new reserve key.",
             discussion: """
-                The server may be running: within the interval of --republish new connections get the new certificate, and then its \
-                log says to everybody which keys count from now on. Clients that ask within 30 days always know the key that comes \
-                next; so this waits until the one in reserve is 30 days old. Put tls/backup.key back for it, and move the new one \
-                away afterwards.
+                The server may be running: within the interval of --republish, new connections get the new \
+                certificate, and then its log tells everyone which keys are valid from now on. Clients that ask within \
+                30 days always know the next key, so this is refused until the reserve key is 30 days old. Put \
+                tls/backup.key back for it, and move the new one away afterwards.
 
-                --new-reserve forgets the key in reserve and publishes another one. --lost makes everything anew; then clients \
-                need the file that `signetd recovery-key sign` writes.
+                --new-reserve forgets the reserve key and publishes another one. --lost makes a new authority, key and \
+                reserve key; clients then need the file that `signetd recovery-key sign` writes.
                 """)
 
         @OptionGroup var data: DataOption
 
         @Option(
             help: ArgumentHelp(
-                "Certificates of the key in reserve, PEM, the server's first. Default: one made with tls/ca.key.",
+                "Certificates of the reserve key, PEM, the server's first. Default: one made with tls/ca.key.",
                 valueName: "file"))
         var certificate: String?
 
         @Flag(help: "Do not wait: the key in use was stolen.")
         var now = false
 
-        @Flag(help: "Keep the key in use, and put another one in reserve.")
+        @Flag(help: "Keep the key in use, and make another reserve key.")
         var newReserve = false
 
-        @Option(help: ArgumentHelp("With --new-reserve: the recovery key that counts from now on.", valueName: "vkey"))
+        @Option(
+            help: ArgumentHelp("With --new-reserve: the recovery key that is valid from now on.", valueName: "vkey"))
         var recoveryKey: String?
 
         @Option(
             help: ArgumentHelp(
-                "With --new-reserve: record or refuse, what a proxy in a client's settings changes from now on.",
+                "With --new-reserve: record or refuse: what clients with a proxy in their settings do from now on.",
                 valueName: "rule"), transform: Self.proxyRule)
         var proxies: PinPolicy.ProxyRule?
 
-        @Flag(help: "Make authority, key and reserve anew: all of them are lost.")
+        @Flag(help: "Make a new authority, key and reserve key: all of them are lost.")
         var lost = false
 
         func validate() throws {
             guard !(newReserve && lost), (recoveryKey == nil && proxies == nil) || newReserve else {
-                throw ValidationError("--new-reserve, with --recovery-key and --proxies or without, or --lost")
+                throw ValidationError("give --new-reserve, with or without --recovery-key and --proxies, or --lost")
             }
         }
 
@@ -69,7 +70,7 @@ extension Rotate {
                     pins = try rotation.rotate(to: chain, isUrgent: now, at: Diagnostics.now())
                 }
             } catch let error as ValidationError { throw error } catch { throw Diagnostics.exit(error) }
-            print("version \(pins.version) of the pins: the running server takes it, or the next that starts")
+            print("version \(pins.version) of the pins: the running server adopts it, or the next one to start")
             print("for new clients: \(folder.profile)")
             print("move this away from the server: \(folder.backupKey)")
         }
@@ -94,8 +95,8 @@ extension Rotate {
 struct RecoveryKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recovery-key",
-        abstract: "The key that brings clients new pins when the server lost its TLS keys.",
-        discussion: "Make it, and sign with it, on another machine than the server.",
+        abstract: "The key that brings clients new pins when the server has lost its TLS keys.",
+        discussion: "Make it, and sign with it, on a machine other than the server.",
         subcommands: [Make.self, Sign.self])
 
     /// `signetd recovery-key make`
@@ -110,7 +111,9 @@ struct RecoveryKeyCommand: AsyncParsableCommand {
         var file: String
 
         func run() async throws {
-            guard let name = try? KeyName(Array(origin.utf8)) else { throw ValidationError("--origin: no name") }
+            guard let name = try? KeyName(Array(origin.utf8)) else {
+                throw ValidationError("--origin: not a valid name")
+            }
             do { print(String(decoding: try RecoveryKey.make(for: name, at: file).encoded, as: UTF8.self)) } catch {
                 throw Diagnostics.exit(error)
             }

@@ -15,13 +15,13 @@ struct Run: AsyncParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    @Option(help: ArgumentHelp("The address to listen at; port 0 for any.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("The address to listen on; port 0 for any.", valueName: "host:port"))
     var bind = "127.0.0.1:8443"
 
-    @Option(help: ArgumentHelp("Requests per second of one address, on average; 0 for any number.", valueName: "n"))
+    @Option(help: ArgumentHelp("Requests per second from one address, on average; 0 for any number.", valueName: "n"))
     var rate: UInt32 = ServerLimits().addressRate.perSecond
 
-    @Option(help: ArgumentHelp("Signed requests per second of one account; 0 for any number.", valueName: "n"))
+    @Option(help: ArgumentHelp("Signed requests per second from one account; 0 for any number.", valueName: "n"))
     var accountRate: UInt32 = ServerLimits().accountRate.perSecond
 
     @Option(
@@ -33,7 +33,7 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Open connections, over all clients.", valueName: "n"))
     var connections: Int = ServerLimits().connections
 
-    @Option(help: ArgumentHelp("Open connections of one address.", valueName: "n"))
+    @Option(help: ArgumentHelp("Open connections from one address.", valueName: "n"))
     var connectionsPerAddress: Int = ServerLimits().connectionsPerAddress
 
     @Option(help: ArgumentHelp("The least time between two epochs, unless 4,096 changes wait.", valueName: "ms"))
@@ -41,16 +41,19 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "An epoch ends after so long, even if nothing has changed: clients refuse a log whose last one is an hour old.",
+            "An epoch ends after this time, even if nothing has changed: clients refuse a log whose last one is "
+                + "an hour old.",
             valueName: "seconds"))
     var heartbeat: UInt32 = UInt32(Directory.standardHeartbeat)
 
     @Option(
         help: ArgumentHelp(
-            "How often the checkpoint is signed anew; 0 for never, and no heartbeat either.", valueName: "seconds"))
+            "How often the checkpoint is signed again; 0 for never, and no heartbeat either.", valueName: "seconds"))
     var republish: UInt32 = 60
 
-    @Option(help: ArgumentHelp("How long requests in progress may take when told to stop.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long requests in progress may take after the server is told to stop.", valueName: "seconds"))
     var drain: UInt32 = 20
 
     @Option(
@@ -62,17 +65,17 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Show /metrics to anyone, not only on the loopback interface.")
     var openMetrics = false
 
-    @Option(help: ArgumentHelp("Another certificate chain than the data directory's, PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("A certificate chain to use instead of the data directory's, PEM.", valueName: "file"))
     var tlsCert: String?
 
     @Option(help: ArgumentHelp("Its private key, PEM.", valueName: "file"))
     var tlsKey: String?
 
-    @Option(help: ArgumentHelp("Root certificates of witnesses, beside the system's, PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
     var witnessRoots: String?
 
     @Option(
-        help: ArgumentHelp("The UDP port for frames of calls. Default: the number of the TCP port.", valueName: "port"))
+        help: ArgumentHelp("The UDP port for call frames. Default: the number of the TCP port.", valueName: "port"))
     var relayPort: UInt16?
 
     @Option(
@@ -192,7 +195,7 @@ struct Run: AsyncParsableCommand {
         case (nil, nil): return nil
         case (let certificate?, let key?):
             do { return try TLSIdentity(certificate: certificate, key: key) } catch { throw Diagnostics.exit(error) }
-        default: throw ValidationError("--tls-cert and --tls-key go together")
+        default: throw ValidationError("--tls-cert and --tls-key must be given together")
         }
     }
 }

@@ -8,7 +8,7 @@ struct ServerURL {
     init(_ text: String) throws {
         let scheme = "https://"
         guard text.hasPrefix(scheme), let address = SocketName(String(text.dropFirst(scheme.count)), defaultPort: 443)
-        else { throw ValidationError("--url: https://host or https://host:port, nothing behind it") }
+        else { throw ValidationError("--url: https://host or https://host:port, with nothing after it") }
         self.text = text
         host = address.host
     }

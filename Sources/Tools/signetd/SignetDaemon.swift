@@ -7,10 +7,10 @@ import SignetAPI
         commandName: "signetd",
         abstract: "The server of a Signet directory: accounts, their devices' keys, and the log that vouches for them.",
         discussion: """
-            Start with `signetd init`, then `signetd run`. Hand out the file directory.signet to the people who \
-            are to trust this server; never let them fetch it from the server itself.
+            Start with `signetd init`, then `signetd run`. Give the file directory.signet to the people who \
+            should trust this server; never let them fetch it from the server itself.
 
-            Exit codes: 0 done; 64 wrong arguments; 65 a file is damaged or does not fit; 66 there is no data \
+            Exit codes: 0 done; 64 wrong arguments; 65 a file is damaged or does not match; 66 there is no data \
             directory; 69 the address cannot be used; 73 the data directory was not made; 74 the disk failed, \
             nothing acknowledged is lost; 75 busy or ended by force, try again.
             """,

@@ -9,26 +9,28 @@ import TransparencyLog
 /// `signetd succeed`
 struct Succeed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "End a log, and make a new one that goes on with the same people.",
+        abstract: "End a log, and make a new one that continues with the same people.",
         discussion: """
-            For when the log's name or the key that hides handles is to change. The new directory has a new log key, a \
+            Use this to change the log's name or the key that hides handles. The new directory has a new log key, a \
             new clock key and a new key behind the labels; URL and TLS identity are those of the old one. The old log's \
             last record names the new one; the new log's first entry is the old one's last checkpoint, and every person's \
             newest state follows when the new server starts.
 
-            Clients follow by themselves if the new quorum demands what the old one did: independent witnesses do, the \
-            server's own clock does not, for its key is new. Else people say `signet directory update --accept`.
+            Clients follow by themselves if the new quorum requires what the old one did: that holds for independent \
+            witnesses, but not for the server's own clock, because its key is new. Otherwise people have to run \
+            `signet directory update --accept`.
 
-            1. Stop the old server. Run this; with --bind if auditors are among the witnesses. Disks, room and databases \
-            are tried before the log ends; whatever interrupts it afterwards, the same command again completes it. Until it \
-            is done, guard the folder NEW.draft: it holds the only keys that can go on. Notes, letters of guardians and \
-            inboxes move along; to another disk they are copied, and those left in the old directory may be deleted then.
-            2. Tell the witnesses of the new log's key (`signetd witness add-log`), and auditors of the new \
+            1. Stop the old server. Run this, with --bind if auditors are among the witnesses. Disks, space and \
+            databases are checked before the log ends; if it is interrupted afterwards, run the same command again to \
+            complete it. Until it is done, guard the folder NEW.draft: it holds the only keys that can continue. \
+            Notes, letters of guardians and inboxes move along; to another disk they are copied, and those left in the \
+            old directory may then be deleted.
+            2. Tell the witnesses about the new log's key (`signetd witness add-log`), and auditors about the new \
             directory.signet.
-            3. Start the new server with `signetd run`; the old one does not start again, but keep its data: it is what \
+            3. Start the new server with `signetd run`; the old one does not start again, but keep its data: it \
             proves the past.
 
-            Handles of erased people can be registered again: nobody knows any more which they were.
+            Handles of erased people can be registered again: there is no longer any record of which they were.
             """)
 
     @Option(help: ArgumentHelp("The data directory of the log that ends.", valueName: "directory"))
@@ -48,7 +50,7 @@ struct Succeed: AsyncParsableCommand {
 
     func run() async throws {
         guard let name = try? KeyName(Array(origin.utf8)), (try? DirectoryKeys.clockName(of: name)) != nil else {
-            throw ValidationError("--origin: a name without spaces and plus signs, such as example.org/signet")
+            throw ValidationError("--origin: a name without spaces or plus signs, such as example.org/signet")
         }
         let lines = try witnesses.map { try OptionFile.read($0, "--witnesses") }
         let rotation = try surroundings.rotation(of: DataDirectory(path: from))
@@ -56,7 +58,7 @@ struct Succeed: AsyncParsableCommand {
         do {
             let profile = try await rotation.handOver(
                 to: successor, origin: name, witnesses: lines, at: Diagnostics.now())
-            print("the log has ended; \(successor.path) goes on")
+            print("the log has ended; \(successor.path) continues it")
             for key in profile.trust.policy.logs {
                 print("for the witnesses: \(String(decoding: key.encoded, as: UTF8.self))")
             }

@@ -5,20 +5,23 @@ extension Verdict {
     static func of(_ error: TLSRotationError) -> Verdict {
         switch error {
         case .completed:
-            Verdict(.tryAgain, "an interrupted change of the TLS key was completed; the same again makes another one")
+            Verdict(
+                .tryAgain,
+                "an interrupted change of the TLS key was completed; the same command again makes another change")
         case .tooEarly(let time):
             Verdict(
                 .tryAgain,
-                "clients have not had 30 days to learn of the key in reserve; they will have on \(day(time)). "
+                "clients have not yet had 30 days to learn of the reserve key; they will have had them on "
+                    + "\(day(time)). "
                     + "If the key in use was stolen, add --now"
             )
         case .reserveNotPinned:
             Verdict(
-                .damaged, "the key in tls/backup.key is not the one in reserve that clients know; nothing has changed")
+                .damaged, "the key in tls/backup.key is not the reserve key that clients know; nothing has changed")
         case .certificateNeeded:
             Verdict(
                 .damaged,
-                "a certificate for the key in reserve is needed: put tls/ca.key back, or give one with --certificate")
+                "a certificate for the reserve key is needed: put tls/ca.key back, or give one with --certificate")
         case .tls(let error): of(error)
         case .pins(let error): of(error)
         case .stored(let error): of(error)
@@ -31,7 +34,7 @@ extension Verdict {
         case .invalidName: Verdict(.notMade, "the log's name cannot begin the name of a key")
         case .file(let failure): Verdict(.notMade, sentence(failure))
         case .key(.file(let failure)): Verdict(.damaged, sentence(failure))
-        case .key: Verdict(.damaged, "the recovery key's file is not one, or others than you may read it")
+        case .key: Verdict(.damaged, "the recovery key's file is not valid, or others may read it")
         case .pins(let error): of(error)
         }
     }

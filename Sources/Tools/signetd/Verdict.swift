@@ -36,11 +36,11 @@ struct Verdict {
             case let error as TLSRotationError: Self.of(error)
             case let error as RecoveryKeyError: Self.of(error)
             case MailboxStoreError.opening(let error):
-                Self.of(error, "recovery.sqlite", "bring back the newest copy of it")
+                Self.of(error, "recovery.sqlite", "restore the newest copy of it")
             case is MailboxStoreError:
                 Verdict(
                     .diskFailed,
-                    "the disk failed under the letters of guardians. Check space and disk, then start again")
+                    "the disk failed while storing guardians' letters. Check space and disk, then start again")
             case let error as ServerStop: Self.of(error)
             case let error as DirectoryError: Self.of(error)
             case let error as StoredWitnessError: Self.of(error)
@@ -50,20 +50,20 @@ struct Verdict {
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,
-                    "cannot listen for frames of calls: the UDP port is in use, or the address not ours")
-            default: Verdict(.tryAgain, "stopped by an error of a kind not foreseen: \(type(of: error))")
+                    "cannot listen for call frames: the UDP port is in use, or the address is not one of this machine")
+            default: Verdict(.tryAgain, "stopped by an unexpected kind of error: \(type(of: error))")
             }
     }
 
     private static func of(_ error: SetupError) -> Verdict {
         switch error {
-        case .exists: Verdict(.notMade, "there is something of that name already; nothing was changed")
+        case .exists: Verdict(.notMade, "that name already exists; nothing was changed")
         case .keys(let error): Verdict(.notMade, of(error).sentence)
         case .directory(let error): Verdict(.notMade, of(error).sentence)
         case .tls(let error): of(error)
         case .certificates: Verdict(.notMade, "the certificates could not be made")
         case .policy(let error): of(error)
-        case .witness: Verdict(.notMade, "the witness's memory could not be made")
+        case .witness: Verdict(.notMade, "the witness database could not be made")
         case .file(let failure): Verdict(.notMade, sentence(failure))
         }
     }
@@ -72,12 +72,12 @@ struct Verdict {
     private static func of(_ error: PolicyError) -> Verdict {
         switch error {
         case .line(let number, _) where number > 2:
-            Verdict(.damaged, "line \(number - 2) of the witnesses cannot stand in a policy; see `signet policy check`")
+            Verdict(.damaged, "line \(number - 2) of the witnesses is not valid in a policy; see `signet policy check`")
         case .quorumMissing: Verdict(.damaged, "the witnesses: a line `quorum NAME` is missing")
         case .quorumOutOfReach:
             Verdict(.damaged, "the witnesses: those whose kind of key signetd verifies cannot meet the quorum")
         case .lineNotTerminated: Verdict(.damaged, "the witnesses: the last line does not end")
-        default: Verdict(.damaged, "the log's name or key cannot stand in a policy; choose another --origin")
+        default: Verdict(.damaged, "the log's name or key is not valid in a policy; choose another --origin")
         }
     }
 
@@ -87,14 +87,15 @@ struct Verdict {
         case .keys(let error): of(error)
         case .policy(let error): of(error)
         case .directory(.refused(.unwitnessed)):
-            Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Try the same again")
+            Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Run the same command again")
         case .directory(let error): of(error)
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .setup(let error): of(error)
         case .otherSuccessor:
             Verdict(
                 .notMade,
-                "that is the old log's name, or another successor was begun here; say the same as then. Nothing was changed"
+                "that is the old log's name, or another successor was started here; run the same command as "
+                    + "then. Nothing was changed"
             )
         case .handover(let error): of(error)
         }
@@ -107,11 +108,12 @@ struct Verdict {
         case .tooLittleSpace(let needed, let free):
             Verdict(
                 .notMade,
-                "the new directory needs \(needed >> 20) MiB on its disk, and \(free >> 20) MiB are free; make room, "
-                    + "then the same again")
-        case .inUse(let path): Verdict(.tryAgain, "another program uses \(path); stop it, then the same again")
+                "the new directory needs \(needed >> 20) MiB on its disk, but \(free >> 20) MiB are free; make room, "
+                    + "then run the same command again")
+        case .inUse(let path):
+            Verdict(.tryAgain, "another program is using \(path); stop it, then run the same command again")
         case .recovery:
-            Verdict(.damaged, "recovery.sqlite of the old directory cannot be read; bring back a copy of it")
+            Verdict(.damaged, "recovery.sqlite of the old directory cannot be read; restore it from a copy")
         case .signals(let code):
             Verdict(.damaged, "signals.sqlite of the old directory cannot be read, SQLite's code \(code)")
         }
@@ -121,30 +123,31 @@ struct Verdict {
         guard let key = keys.first else {
             return Verdict(
                 .notMade,
-                "this log is about to end, and its last record is not cosigned yet; "
-                    + "the same `signetd succeed` as before completes it")
+                "this log is about to end, but its last record is not cosigned yet; "
+                    + "run the same `signetd succeed` as before to complete it")
         }
         return Verdict(
             .notMade,
-            "this log has ended; \(String(decoding: key.encoded, as: UTF8.self)) goes on. Serve that one's data directory; "
-                + "if it is not there yet, the same `signetd succeed` as before completes it")
+            "this log has ended; \(String(decoding: key.encoded, as: UTF8.self)) continues it. Serve that one's "
+                + "data directory; "
+                + "if it is not there yet, run the same `signetd succeed` as before to complete it")
     }
 
     static func of(_ error: StoredDirectoryError) -> Verdict {
         switch error {
         case .notSetUp: Verdict(.notSetUp, "there is no data directory; make one with `signetd init`")
         case .file(let failure): Verdict(.damaged, sentence(failure))
-        case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; bring back a copy of it")
+        case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; restore it from a copy")
         case .keys(let error): of(error)
         case .identity(let error): of(error)
         case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
         case .rotationInterrupted:
             Verdict(
                 .damaged,
-                "the log's key is not the one in directory.signet; if a rotation was interrupted, do it again")
+                "the log's key is not the one in directory.signet; if a rotation was interrupted, run it again")
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
-        case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; bring back a copy of it")
+        case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")
         }
     }
 
@@ -158,8 +161,9 @@ struct Verdict {
         case .notPinned:
             Verdict(
                 .damaged,
-                "tls/server.pem and tls/server.key are of a key that no client accepts; bring back those of before, and renew "
-                    + "the certificate with its key kept")
+                "tls/server.pem and tls/server.key belong to a key that no client accepts; restore the previous "
+                    + "ones, and renew "
+                    + "the certificate for the same key")
         }
     }
 
@@ -167,7 +171,7 @@ struct Verdict {
         switch error {
         case .invalidCertificate: Verdict(.damaged, "the TLS certificate is not PEM")
         case .invalidKey: Verdict(.damaged, "the TLS key is not PEM")
-        case .keyDoesNotMatch: Verdict(.damaged, "the TLS key is not the certificate's")
+        case .keyDoesNotMatch: Verdict(.damaged, "the TLS key does not match the certificate")
         }
     }
 
@@ -189,20 +193,20 @@ struct Verdict {
         case .refused(.notFound): Verdict(.notSetUp, "there is no such person in the database")
         case .refused(let code): Verdict(.damaged, "refused: \(code.rawValue)")
         case .stopped: of(ServerStop.logFailed)
-        case .database: Verdict(.tryAgain, "the database could not do it now; try again")
+        case .database: Verdict(.tryAgain, "the database cannot do this at the moment; try again")
         }
     }
 
     private static func of(_ error: StoredNotesError) -> Verdict {
         switch error {
         case .file(let failure): Verdict(.damaged, sentence(failure))
-        case .store(let error): of(error, "the notes' database", "bring back the newest copy of it")
-        case .unreadable: Verdict(.tryAgain, "the notes' database could not do it now; try again")
+        case .store(let error): of(error, "the notes' database", "restore the newest copy of it")
+        case .unreadable: Verdict(.tryAgain, "the notes' database cannot do this at the moment; try again")
         case .loginKeyNotPrivate:
             Verdict(.damaged, "notes/login.key can be used by others; chmod 600 it, and consider whether it was read")
-        case .loginKeyDamaged: Verdict(.damaged, "notes/login.key is damaged; bring back a copy of it")
+        case .loginKeyDamaged: Verdict(.damaged, "notes/login.key is damaged; restore it from a copy")
         case .loginKeyMissing:
-            Verdict(.damaged, "notes/login.key is missing and people have passwords; bring it back")
+            Verdict(.damaged, "notes/login.key is missing, but people have passwords; restore it")
         }
     }
 
@@ -212,14 +216,14 @@ struct Verdict {
     static func of(_ error: DurableOpenError, _ name: String, _ remedy: String) -> Verdict {
         switch error {
         case .missing: Verdict(.damaged, "\(name) is missing; \(remedy)")
-        case .exists: Verdict(.notMade, "\(name) is there already")
+        case .exists: Verdict(.notMade, "\(name) already exists")
         case .file(let code): Verdict(.damaged, "\(name): \(text(code))")
         case .database(let code):
             Verdict(
                 .diskFailed,
                 "the disk failed under \(name), SQLite's code \(code). Check space and disk, then start again")
-        case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed \(name); use that one")
-        case .notDurable: Verdict(.damaged, "\(name) does not wait for the disk; this is a bug or another SQLite")
+        case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed \(name); use that version")
+        case .notDurable: Verdict(.damaged, "\(name) does not wait for the disk; this is a bug, or a different SQLite")
         case .damaged: Verdict(.damaged, "\(name) is damaged; \(remedy)")
         }
     }
@@ -229,15 +233,15 @@ struct Verdict {
         case .missing(let file):
             Verdict(
                 .damaged,
-                "keys/\(file.name) is missing; bring it back, a new one would be another directory")
-        case .exists(let file): Verdict(.notMade, "keys/\(file.name) is there already")
+                "keys/\(file.name) is missing; restore it: a new one would make another directory")
+        case .exists(let file): Verdict(.notMade, "keys/\(file.name) already exists")
         case .wrongMode(let file, _):
             Verdict(
                 .damaged,
                 "keys/\(file.name) can be used by others; chmod 600 it, and consider whether it was read")
         case .wrongOwner(let file): Verdict(.damaged, "keys/\(file.name) belongs to another user")
         case .notAFile(let file), .malformed(let file), .refused(let file):
-            Verdict(.damaged, "keys/\(file.name) is not a key of this kind; bring back a copy of it")
+            Verdict(.damaged, "keys/\(file.name) is not a key of this kind; restore it from a copy")
         case .invalidName: Verdict(.damaged, "the log's name cannot be the name of a key")
         case .system(let file, let code): Verdict(.damaged, "keys/\(file.name): \(text(code))")
         }
@@ -250,13 +254,13 @@ struct Verdict {
         case .database(.missing):
             Verdict(
                 .damaged,
-                "the log is there and the database is not; bring back the whole data directory")
+                "the log is there but the database is not; restore the whole data directory")
         case .database(let error):
-            of(error, "the database", "bring back the newest copy of the whole data directory")
+            of(error, "the database", "restore the newest copy of the whole data directory")
         case .databaseOfOtherLog, .databaseOfOtherVRFKey:
             Verdict(
                 .damaged,
-                "the database and the keys are of two directories")
+                "the database and the keys belong to different directories")
         case .logUnreadable:
             Verdict(
                 .diskFailed,
@@ -265,11 +269,11 @@ struct Verdict {
         case .logBehindDatabase:
             Verdict(
                 .damaged,
-                "the log is an older copy than the database; bring back the newest copy of both together")
+                "the log is an older copy than the database; restore the newest copy of both together")
         case .databaseBehindLog:
             Verdict(
                 .damaged,
-                "the database is an older copy than the log; bring back the newest copy of both together")
+                "the database is an older copy than the log; restore the newest copy of both together")
         }
     }
 
@@ -279,12 +283,12 @@ struct Verdict {
         case .allowWriting: Verdict(.damaged, "the log's directory cannot be written to")
         case .stopOtherProcess: Verdict(.tryAgain, "another process has the log open; stop it first")
         case .createLog: Verdict(.notSetUp, "there is no log; an empty directory may be a disk that is not mounted")
-        case .openExistingLog: Verdict(.notMade, "there is a log already")
+        case .openExistingLog: Verdict(.notMade, "a log already exists")
         case .restoreNewestCopy:
             Verdict(
                 .damaged,
-                "the log does not fit what was signed for it; going on would fork it. "
-                    + "Bring back the newest copy of the whole data directory")
+                "the log does not match what was signed for it; continuing would fork it. "
+                    + "Restore the newest copy of the whole data directory")
         case .correctConfiguration: Verdict(.damaged, "the log was made with another name or other keys")
         case .repairStorage:
             Verdict(
@@ -301,9 +305,9 @@ struct Verdict {
 extension Verdict {
     fileprivate static func of(_ error: SignalStoreError) -> Verdict {
         switch error {
-        case .opening(let error): of(error, "signals.sqlite", "without it calls begin anew")
+        case .opening(let error): of(error, "signals.sqlite", "without it, calls start afresh")
         case .busy(let code):
-            Verdict(.tryAgain, "signals.sqlite could not be opened now, SQLite's code \(code); try again")
+            Verdict(.tryAgain, "signals.sqlite could not be opened, SQLite's code \(code); try again")
         case .disk(let code):
             Verdict(
                 .diskFailed,

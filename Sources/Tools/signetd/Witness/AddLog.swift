@@ -10,7 +10,7 @@ struct AddLog: ParsableCommand {
         abstract: "Serve another log, or another key of a log, from the next start on.",
         discussion: """
             Give the log's verifier key, as in the first line of directory.signet, or a list of logs in the form of \
-            the witness network (logs/v0). Nothing is added if anything of it does not stand.
+            the witness network (logs/v0). Nothing is added if any part of it is not valid.
             """)
 
     @OptionGroup var data: DataOption
@@ -21,10 +21,10 @@ struct AddLog: ParsableCommand {
     @Option(help: ArgumentHelp("The log's origin. Default: the key's name.", valueName: "text"))
     var origin: String?
 
-    @Option(help: ArgumentHelp("How often a day the log may be cosigned. Default: any number.", valueName: "n"))
+    @Option(help: ArgumentHelp("How often per day the log may be cosigned. Default: any number.", valueName: "n"))
     var perDay: UInt64?
 
-    @Option(help: ArgumentHelp("How to reach whoever runs the log.", valueName: "text"))
+    @Option(help: ArgumentHelp("How to reach the log's operator.", valueName: "text"))
     var contact: String?
 
     @Option(help: ArgumentHelp("A list of logs to add instead.", valueName: "file"))
@@ -33,7 +33,7 @@ struct AddLog: ParsableCommand {
     func validate() throws {
         guard (key == nil) != (list == nil) else { throw ValidationError("give a key or --list") }
         guard list == nil || (origin == nil && perDay == nil && contact == nil) else {
-            throw ValidationError("--origin, --per-day and --contact go with a key")
+            throw ValidationError("--origin, --per-day and --contact need a key")
         }
     }
 
@@ -50,7 +50,7 @@ struct AddLog: ParsableCommand {
         if let key {
             guard let key = try? VerifierKey(decoding: Array(key.utf8)) else {
                 throw ValidationError(
-                    "not a verifier key of Ed25519 or ML-DSA-44 for which its owner alone can sign; copy the log's line"
+                    "not a verifier key of Ed25519 or ML-DSA-44 for which only its owner can sign; copy the log's line"
                 )
             }
             return [

@@ -8,9 +8,10 @@ struct InitializeWitness: ParsableCommand {
         commandName: "init",
         abstract: "Make the data directory of a new witness, all of it or nothing.",
         discussion: """
-            Makes the witness's keys, Ed25519 and ML-DSA-44, an empty memory and an empty list of logs, and, unless you bring your own or \
-            want plain HTTP, a certificate authority for this witness alone with a server certificate, as \
-            `signetd init` does. Prints the witness's lines for the policy files of logs and their clients.
+            Makes the witness's keys, Ed25519 and ML-DSA-44, an empty database and an empty list of logs, and, unless \
+            you bring your own or want plain HTTP, a certificate authority for this witness alone with a server \
+            certificate, as `signetd init` does. Prints the witness's lines for the policy files of logs and their \
+            clients.
             """)
 
     @OptionGroup var data: DataOption
@@ -43,7 +44,7 @@ struct InitializeWitness: ParsableCommand {
     func run() throws {
         let data = WitnessDirectory(path: self.data.data)
         guard let name = try? KeyName(Array(name.utf8)) else {
-            throw ValidationError("--name: a name without spaces and plus signs, such as witness.example/w1")
+            throw ValidationError("--name: a name without spaces or plus signs, such as witness.example/w1")
         }
         let source = try tlsSource()
         do {
@@ -64,13 +65,15 @@ struct InitializeWitness: ParsableCommand {
                 return .existing(
                     try TLSIdentity(certificate: certificate, key: key), root: try TLSIdentity.readRoot(root))
             } catch { throw Diagnostics.exit(error) }
-        default: throw ValidationError("--tls-cert, --tls-key and --tls-root go together, and not with --plain-http")
+        default:
+            throw ValidationError(
+                "--tls-cert, --tls-key and --tls-root must be given together, and not with --plain-http")
         }
     }
 
     private func ownHosts() throws -> [ServerHost] {
         let texts = try hosts.isEmpty ? [url].compactMap(\.self).map { try ServerURL($0).host } : hosts
-        guard !texts.isEmpty else { throw ValidationError("--url or --host: whom is the certificate for?") }
+        guard !texts.isEmpty else { throw ValidationError("give --url or --host: which host is the certificate for?") }
         return try texts.map { text in
             guard let host = ServerHost(text) else {
                 throw ValidationError("--host \(text): neither a DNS name in lower case nor an IP address")

@@ -15,16 +15,16 @@ struct RunWitness: AsyncParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    @Option(help: ArgumentHelp("The address to listen at; port 0 for any.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("The address to listen on; port 0 for any.", valueName: "host:port"))
     var bind = "127.0.0.1:8444"
 
     @Flag(help: "Speak plain HTTP, on the loopback interface only.")
     var plainHTTP = false
 
-    @Option(help: ArgumentHelp("Requests per second of one address, on average; 0 for any number.", valueName: "n"))
+    @Option(help: ArgumentHelp("Requests per second from one address, on average; 0 for any number.", valueName: "n"))
     var rate: UInt32 = WitnessServer.Configuration().limits.addressRate.perSecond
 
-    @Option(help: ArgumentHelp("Another certificate chain than the data directory's, PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("A certificate chain to use instead of the data directory's, PEM.", valueName: "file"))
     var tlsCert: String?
 
     @Option(help: ArgumentHelp("Its private key, PEM.", valueName: "file"))
@@ -71,7 +71,7 @@ struct RunWitness: AsyncParsableCommand {
         }
         let isLoopback = ["localhost", "::1"].contains(address.host) || address.host.hasPrefix("127.")
         guard !plainHTTP || isLoopback else {
-            throw ValidationError("--plain-http: only at 127.0.0.1, ::1 or localhost; a proxy can add TLS")
+            throw ValidationError("--plain-http: only on 127.0.0.1, ::1 or localhost; a proxy can add TLS")
         }
         var configuration = WitnessServer.Configuration()
         configuration.host = address.host
@@ -88,10 +88,10 @@ struct RunWitness: AsyncParsableCommand {
         case (false, nil, nil):
             guard let identity = try stored.identity() else {
                 throw ValidationError(
-                    "the witness was made without a certificate: --plain-http, or --tls-cert and --tls-key")
+                    "the witness was made without a certificate: give --plain-http, or --tls-cert and --tls-key")
             }
             return identity
-        default: throw ValidationError("--tls-cert and --tls-key go together, and not with --plain-http")
+        default: throw ValidationError("--tls-cert and --tls-key must be given together, and not with --plain-http")
         }
     }
 }

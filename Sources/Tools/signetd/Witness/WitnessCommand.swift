@@ -11,7 +11,7 @@ struct WitnessCommand: AsyncParsableCommand {
             A C2SP tlog-witness for any log that signs with Ed25519 or ML-DSA-44. It cosigns with both. Start with `signetd witness init`, name the logs \
             with `signetd witness add-log`, then `signetd witness run`.
 
-            Its memory, witness.sqlite, says what it cosigned last. Never start it with an older copy: it would \
+            Its database, witness.sqlite, records what it cosigned last. Never start it with an older copy: it would \
             vouch for a second history. If the newest copy is lost, its key is lost too: make a new witness.
             """,
         subcommands: [InitializeWitness.self, AddLog.self, AddWitnessKey.self, RunWitness.self, ShowWitness.self])
@@ -42,7 +42,7 @@ struct AddWitnessKey: ParsableCommand {
         commandName: "add-key",
         abstract: "Make the post-quantum key of a witness that was made without one.",
         discussion: """
-            A running witness cosigns with it after its next start, beside its first key and with the same memory. \
+            A running witness cosigns with it after its next start, besides its first key and with the same database. \
             Prints the line for policy files.
             """)
 

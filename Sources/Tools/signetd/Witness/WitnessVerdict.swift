@@ -10,7 +10,7 @@ extension Verdict {
         case .notSetUp: Verdict(.notSetUp, "there is no data directory; make one with `signetd witness init`")
         case .keyNotPrivate:
             Verdict(.damaged, "witness.key can be used by others; chmod 600 it, and consider whether it was read")
-        case .keyDamaged: Verdict(.damaged, "witness.key is not a witness's key; bring back a copy of it")
+        case .keyDamaged: Verdict(.damaged, "witness.key is not a witness's key; restore it from a copy")
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .logs(let error): of(error)
         case .memory(let error): of(error)
@@ -29,15 +29,16 @@ extension Verdict {
         case .opening(let error):
             of(
                 error, "witness.sqlite",
-                "bring back the newest one. If it is lost, make a new witness: "
-                    + "this one does not know any more what it cosigned")
-        case .ofOtherKey: Verdict(.damaged, "witness.sqlite is the memory of another witness")
+                "restore the newest copy. If it is lost, make a new witness: "
+                    + "this one no longer knows what it cosigned")
+        case .ofOtherKey: Verdict(.damaged, "witness.sqlite belongs to another witness")
         case .damaged: Verdict(.damaged, "witness.sqlite is damaged; make a new witness")
-        case .busy(let code): Verdict(.tryAgain, "the memory is busy or its disk full: SQLite's code \(code)")
+        case .busy(let code):
+            Verdict(.tryAgain, "the witness database is busy or its disk is full: SQLite's code \(code)")
         case .failed(let code):
             Verdict(
                 .diskFailed,
-                "the disk failed under the memory, SQLite's code \(code); what was cosigned is on it. "
+                "the disk failed under the witness database, SQLite's code \(code); what was cosigned is on it. "
                     + "Check space and disk, then start again")
         }
     }
@@ -54,15 +55,15 @@ extension Verdict {
 
     private static func words(_ fault: WitnessedLogsFault) -> String {
         switch fault {
-        case .unknownKeyword: "none of vkey, origin, qpd and contact"
-        case .key(.ed25519): "bytes for which anybody can sign, or a second spelling of a key"
+        case .unknownKeyword: "it begins with none of vkey, origin, qpd and contact"
+        case .key(.ed25519): "bytes for which anyone can sign, or a second spelling of a key"
         case .key: "not a verifier key of Ed25519 or ML-DSA-44"
         case .keyOfOtherRole: "the key is a witness's, not a log's"
-        case .duplicateKey: "this log has this key already"
-        case .keyMissing: "no vkey line stands above"
+        case .duplicateKey: "this log already has this key"
+        case .keyMissing: "there is no vkey line above it"
         case .secondLine: "a second line of this kind for one log"
-        case .malformedText: "empty, a control character, or a space at an end"
-        case .malformedRate: "not a whole number from 1"
+        case .malformedText: "empty, a control character, or a space at either end"
+        case .malformedRate: "not a whole number of at least 1"
         }
     }
 }

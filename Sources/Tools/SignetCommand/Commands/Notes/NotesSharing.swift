@@ -233,8 +233,8 @@ extension Notes {
                 """)
 
         @Flag(help: "Keep running, and fetch what is new as soon as it arrives.") var follow = false
-        @Flag(help: "Fetch again everything that the server has, including what this device had dropped.") var anew =
-            false
+        @Flag(help: "Fetch again everything that the server has, including what this device had dropped.")
+        var anew = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 

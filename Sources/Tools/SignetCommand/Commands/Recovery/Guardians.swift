@@ -267,7 +267,8 @@ extension Guardians {
             let count = "\(setup.keptCount) of \(setup.guardians.count) kept"
             var lines = [
                 isInForce
-                    ? "\(paint.good("✓")) Your guardians are in force: \(count), any \(setup.threshold) can recover your identity."
+                    ? "\(paint.good("✓")) Your guardians are in force: \(count), any \(setup.threshold) can recover "
+                        + "your identity."
                     : "\(paint.warning("…")) Asked, in force once \(setup.neededCount) keep their part: \(count)."
             ]
             lines += setup.guardians.map { guardian in
