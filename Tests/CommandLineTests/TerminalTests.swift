@@ -65,7 +65,7 @@ struct TerminalTests {
         let acts: [([String], String)] = [
             (
                 ["guardian", "confirm", Town.bob, "--code", "academic acid acne 00"],
-                "Passphrase, to help \(Town.bob) to recover: "
+                "Passphrase, to help \(Town.bob) recover: "
             ),
             (["guardians", "add", Town.bob], guardians), (["guardians", "refresh"], guardians),
             (["guardians", "replace", Town.bob], guardians), (["guardians", "remind"], guardians),
