@@ -18,7 +18,7 @@ import Testing
             environment: environment)
     }
 
-    /// The same folder and passphrase elsewhere, at which no question about the directory is left open.
+    /// Copies the home folder, and signs as the identity with the copy, the right passphrase and this environment.
     private static func stolen(_ town: Town, _ environment: [String: String]) async throws -> Exit {
         let copy = try await Exit.of(URL(filePath: "/bin/cp"), ["-a", "carol", "thief"], in: town.folder)
         try #require(copy.status == 0)
@@ -26,7 +26,7 @@ import Testing
             "thief", "people", "card", "--out", "thief.card", "--json", environment: environment)
     }
 
-    /// The attack: keys in a file are whoever's has the file and the passphrase. `keystores.md` says so.
+    /// The attack succeeds on keys in a file: the copy and the passphrase are enough, as `keystores.md` says.
     @Test func aCopyOfAHomeWithKeysInAFileActsForTheAccount() async throws {
         try await Town.withServer { town, _ in
             let made = try await Self.create("file", town, [:])

@@ -8,12 +8,13 @@ public protocol KeystorePlace: Sendable {
     /// The kind of the place, which the keystore's header names.
     var kind: KeystorePlaceKind { get }
 
-    /// Makes a new part under a name. A part that an interrupted attempt left there is replaced.
+    /// Makes a new part under a name that no other part has. A part without a keystore, from an interrupted attempt, is harmless.
     ///
     /// - Parameters:
     ///   - name: 16 bytes, the keystore's salt.
     ///   - pin: 32 bytes that only the passphrase yields, for a place that has its own lock.
     ///   - withIdentity: whether the account's identity key is made too, if the place signs by itself.
+    /// - Throws: ``KeystoreError/place(_:_:)``: no keystore refers to what was made.
     func make(named name: [UInt8], pin: SecretBytes, withIdentity: Bool) throws(KeystoreError) -> KeystorePart
 
     /// Returns the part.

@@ -19,7 +19,7 @@ actor ScriptedPresence: Presence {
     }
 }
 
-@Suite struct PresenceDeskTests {
+@Suite struct PresencePrompterTests {
     private func shop() throws -> VerifiedHost {
         try VerifiedHost(Array("shop.example".utf8), evidence: .tlsConnection)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceKeystores
 
 /// The folder in which tpm2-tools find a PIN and leave a secret.
-@Suite struct TPMDeskTests {
+@Suite struct TPMScratchFolderTests {
     /// What a killed program leaves is the folder without its lock.
     @Test func whatAKilledProgramLeftIsRemoved() throws {
         let folder = try Folder()
