@@ -37,7 +37,7 @@ demo: setup
 	@Scripts/demo
 
 build: setup
-	$(building) 'Building with tests' .build/test-build.log swift build --build-tests
+	$(building) 'Building with tests' .build/test-build.log swift build --build-tests $(BUILD_FLAGS)
 
 # Swift Testing runs its tests in parallel by itself; suites that share a port or a disk are serialized. All two thousand at
 # once hold a thousand files open and wait for each other's processor time; older tools have no such option.
