@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// How much is played: `SIGNET_SEEDS=10000` plays everything that `Documentation/calls.md` states, and without it a tenth is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A small seeded generator (SplitMix64, Steele, Lea and Flood 2014): the same mutations on every run.
 struct SplitMix {
     var state: UInt64

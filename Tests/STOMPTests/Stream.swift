@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import STOMP
 
 /// What a decoder makes of `bytes` that arrive in pieces of `size`.

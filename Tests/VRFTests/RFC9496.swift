@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The ristretto255 vectors of RFC 9496, appendix A, as lower-case hex.
 enum RFC9496 {
     /// A.1: the multiples 0·B to 15·B of the generator.

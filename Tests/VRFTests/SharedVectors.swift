@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// One entry of `vrf-r255/vrf-r255.json`; every string is lower-case hex.

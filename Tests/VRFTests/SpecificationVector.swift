@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The one vector of c2sp.org/vrf-r255, section "Test vector", with its intermediate values, as lower-case hex.
 enum SpecificationVector {
     static let secret = "3431c2b03533e280b23232e280b34e2c3132c2b03238e280b23131e280b34500"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Something that reads bytes of strangers.
 struct Parser {
     /// What it reads, in a report.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A parser with a mistake that random bytes find once in 2^32 inputs, and those led by the paths taken within seconds. A
 /// fuzzer that does not find it sees no paths, and its other runs say nothing.
 @Sendable func plantedParsers() -> [Parser] {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// Values of formats for `Scripts/fuzz` to begin with: whatever no file in Vectors has.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lets one task at a time into a stretch that waits, in the order in which they came. Belongs to one actor.
 final class Turns {
     private var isTaken = false

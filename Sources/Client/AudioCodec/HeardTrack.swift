@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What one member says, put in order and decoded: what overtook another waits for it, what is lost is concealed.
 ///
 /// Numbers are the sender's; memory does not grow with them.

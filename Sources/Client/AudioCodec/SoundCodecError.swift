@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why sound is not encoded or decoded.
 public enum SoundCodecError: Error, Hashable, Sendable {
     /// This program has no libopus, or there is no memory for it.

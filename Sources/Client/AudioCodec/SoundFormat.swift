@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What sound is here: 48,000 samples a second of 16 bits, one channel, in pieces of 20 ms.
 public enum SoundFormat {
     /// Samples a second.

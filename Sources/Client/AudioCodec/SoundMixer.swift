@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Everybody's sound, added up, 20 ms at a time.
 public struct SoundMixer<Speaker: Hashable & Sendable>: Sendable {
     /// Somebody is heard once so many pieces are there, so that one that is late leaves no hole: 60 ms.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a frame of a call carries: 20 ms of sound.
 ///
 /// Wire form: u8 kind, then 0: the hum, ``humByteCount`` bytes; 1: a packet of Opus, at most

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a file is no sound that a call takes.
 public enum WAVError: Error, Hashable, Sendable {
     /// Not a WAV file, or its header contradicts itself.

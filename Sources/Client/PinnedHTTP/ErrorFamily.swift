@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Who has to act on an error.
 public enum ErrorFamily: Hashable, Sendable, CaseIterable {
     /// The directory, or an attacker on the path, did what no honest one does. Never retried.

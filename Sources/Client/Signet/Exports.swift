@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // An app imports only Signet, and gets the names that its functions take and return. If a module has a name that another
 // module also has, such as `Keystore`, only the names that an app needs are exported from it.
 @_exported public import DeviceKeystores

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Base58 with the Bitcoin alphabet, one encoding per value: a leading `1` stands for a zero byte.
 ///
 /// The conversion is quadratic, so the length is bounded before any work.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Base64 with padding, one encoding per value.
 ///
 /// Foundation's decoder takes non-zero pad bits, skipped characters and line breaks; two texts then

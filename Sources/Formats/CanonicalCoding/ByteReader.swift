@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads a fixed binary or line format from front to back, and knows when it has read everything.
 ///
 /// Nothing is allocated for a length that the input does not have. Integers are big-endian.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes what ``ByteReader`` reads. Integers are big-endian.
 public struct ByteWriter: Sendable {
     /// What has been written so far.

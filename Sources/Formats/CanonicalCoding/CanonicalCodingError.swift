@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not the one accepted encoding of a value.
 ///
 /// Every case means the peer sent something malformed; none is worth a retry.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Unsigned decimal numbers: digits only, no sign, no leading zero, at most 2^64 - 1.
 ///
 /// Foundation and the standard library read `+12` and `012`; protocol text must not.

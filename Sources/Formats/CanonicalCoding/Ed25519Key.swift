@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are no Ed25519 public key that anything may rest on. None is worth a retry.
 public enum Ed25519KeyError: Error, Hashable, Sendable {
     /// A key has 32 bytes, not this many.

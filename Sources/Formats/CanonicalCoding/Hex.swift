@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lower-case hexadecimal, one encoding per value.
 ///
 /// Spec: RFC 4648, section 8, with lower-case letters only.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Self-describing text encodings: one prefix character, then the encoding it names.
 ///
 /// Only what did:key and the other formats here use: base58btc (`z`) and unpadded base64url (`u`).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Unsigned variable-length integers: 7 bits a byte, least significant first, minimal, at most 9 bytes.
 ///
 /// Spec: multiformats/unsigned-varint ("Strict": at most 9 bytes, 63 bits; non-minimal forms refused).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The kinds of public key that a did:key of ours may name.
 ///
 /// Spec: multiformats/multicodec table (`p256-pub`, `p384-pub`, `ed25519-pub`, `x25519-pub`); did-key, section

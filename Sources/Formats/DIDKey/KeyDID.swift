@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// A public key as a decentralized identifier: `did:key:` and the key in multibase.

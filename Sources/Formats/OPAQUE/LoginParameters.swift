@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What client and server must agree on besides their keys. Both put it into the transcript, so that a login with
 /// other parameters fails.
 ///

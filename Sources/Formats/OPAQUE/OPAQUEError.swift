@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a registration or a login did not go on. A retry helps only where said.
 public enum OPAQUEError: Error, Hashable, Sendable {
     /// The peer's message has another length, or a part of it is not an element of the group.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The modules of a symbol while it is drawn.
 struct QRGrid {
     private let version: QRVersion

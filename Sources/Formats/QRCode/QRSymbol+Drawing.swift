@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension QRSymbol {
     /// The symbol as ``text``, in black on white whatever the colours of the terminal are: a camera reads no light
     /// symbol on a dark ground.

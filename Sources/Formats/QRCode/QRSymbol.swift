@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes as a QR code, model 2, byte mode, error correction level L.
 ///
 /// Spec: ISO/IEC 18004:2015, sections 6 and 7.

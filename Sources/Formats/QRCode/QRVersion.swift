@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A size of symbol, with the way its bytes are cut into blocks at level L.
 struct QRVersion {
     /// 1 to 40.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How frames are encrypted and keys derived.
 ///
 /// Spec: RFC 9605, section 4.5; suites 6 to 8 as in the IANA registry "SFrame Cipher Suites".

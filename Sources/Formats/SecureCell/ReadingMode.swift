@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How much of what the Themis library itself accepts is accepted here.
 ///
 /// Themis prints one form and reads many: bytes that nothing authenticates may stand inside a cell and after a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// JSON body of `POST /api/get-public-keys`: hashes of device keys, as friend routes return them, or

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// What a directory answers about logs that ended before its own: body `FormerRequest`, answer `FormerResponse`;

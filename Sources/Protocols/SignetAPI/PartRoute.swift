@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A call of a part of the server beside the directory, such as the notes. Always POST; request and answer are
 /// native messages.
 public protocol PartRoute: Hashable, Sendable, CaseIterable {

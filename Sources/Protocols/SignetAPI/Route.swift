@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Everything `signetd` answers, and how it is asked.
 public enum Route: Hashable, Sendable, CaseIterable {
     /// Native lookup: body `LookupRequest`, answer `LookupResponse`. Open to anyone, limited by address.

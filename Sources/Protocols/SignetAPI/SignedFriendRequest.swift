@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// What somebody's device signed when they asked to be a friend, or agreed: the request as it was sent to the directory, which keeps

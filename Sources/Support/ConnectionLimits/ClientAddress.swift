@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import NIOCore
 
 /// A client as the limits count it: one IPv4 address, or the 64-bit network of an IPv6 address, which is what

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a connection is waiting for and until when: a value, so that tests need no clock.
 ///
 /// Every wait ends at a fixed time after it began. Bytes that drip in do not move it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A limit that a client ran into. The raw value is the label in the metrics.
 package enum Limit: String, CaseIterable, Sendable {
     case connections

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import NIOCore
 
 /// Stands below TLS and closes the socket without a farewell, for which TLS would wait five seconds.

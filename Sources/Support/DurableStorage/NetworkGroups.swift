@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Whose network counts as one where what strangers brought is given up: a provider's, a site's, a client's.
 package enum NetworkGroups {
     /// SQL for the group of a row, the widest first: a provider's (IPv4 /16, IPv6 /32), a site's (/24, /48), a client's. The row's

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// SplitMix64: the same sequence on every machine for one seed.
 public struct Chance: RandomNumberGenerator, Sendable {
     private var state: UInt64

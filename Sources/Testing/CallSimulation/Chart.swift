@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Comparison {
     private static let colors = ["#b0413e", "#c98b2b", "#7a6c9d", "#4f7f9b", "#2f7d4f"]
     private static let (width, barHeight, left) = (900, 16, 300)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A device of another system, reduced to its rules about keys: a frame is opened if its key is there, and is otherwise lost.
 struct ClassicMember: SimulatedMember {
     enum Message {

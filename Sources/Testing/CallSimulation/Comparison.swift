@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One call under several conditions, by the rules of several systems.
 public struct Comparison: Sendable {
     /// A condition, and what became of the call by each policy.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What happens next: a heap by time, and by order of insertion among equals.
 struct EventQueue<Event> {
     private var heap: [(time: UInt64, order: UInt64, event: Event)] = []

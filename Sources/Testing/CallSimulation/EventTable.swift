@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What can happen in calls of several sizes, each over the same seeds: what becomes of the frames, how long it takes, and which
 /// goals are missed.
 public struct EventTable: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a simulated call came to.
 public struct Outcome: Sendable {
     /// Frames that reached a device for which they were meant.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How keys change, in one system or another.
 public struct Policy: Sendable, Hashable {
     /// When senders begin to use a new key.

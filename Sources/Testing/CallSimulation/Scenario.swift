@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A call to play through in virtual time.
 public struct Scenario: Sendable {
     /// Devices in the call when it begins; the first is its host.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One scenario with many seeds: sums and the worst of them, so that no seed is picked.
 public struct Series: Sendable {
     /// Frames that reached a device for which they were meant.

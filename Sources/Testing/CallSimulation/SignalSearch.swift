@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What may become of a signal on its way to a device.
 enum SignalChoice: CaseIterable {
     /// It never comes, as when a connection breaks.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A device of a simulated call, whatever rules it follows.
 protocol SimulatedMember {
     associatedtype Message

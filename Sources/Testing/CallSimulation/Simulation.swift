@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Plays a scenario through, one event after the other.
 struct Simulation<Member: SimulatedMember> {
     enum Event {

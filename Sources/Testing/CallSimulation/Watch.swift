@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Knows what is true in a simulated call, and counts what devices make of it.
 struct Watch<Member: SimulatedMember> {
     private struct Waiting: Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A secret that must turn up nowhere: a text that a person typed, or a key.
 public struct Canary: Hashable, Sendable {
     /// The fewest bytes of a fragment that is looked for: what is shorter turns up by chance.

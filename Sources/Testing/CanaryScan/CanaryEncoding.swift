@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a secret may be spelled where it leaks.
 public enum CanaryEncoding: String, Hashable, Sendable, CaseIterable {
     /// The bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a secret turned up.
 public struct CanaryFinding: Hashable, Sendable {
     /// The secret's name.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads deflated bytes, and gives what came out until the stream ended, broke or had given enough.
 ///
 /// Spec: RFC 1951.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyPinning
 
 /// A server's chain, whom a client trusts, what it pins, and whether it must go through.

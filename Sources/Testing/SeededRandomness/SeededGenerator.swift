@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// SplitMix64: the same numbers from the same seed on every machine, so that a failure can be repeated. Not secret.
 ///
 /// Spec: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, section 3.

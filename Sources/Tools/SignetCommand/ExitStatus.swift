@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the program's exit status says. Scripts may rely on it.
 enum ExitStatus: Int32, CaseIterable {
     /// Done; what was asked is proven.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// JSON as programs are promised it: members in order of name, no spaces, no escapes that are not needed.
 enum CanonicalJSON: Decodable {
     case null

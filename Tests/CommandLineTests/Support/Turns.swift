@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lets two run their requests in a given order, the first ones; and as it comes from then on, or when the other has ended.
 actor Turns {
     private var order: ArraySlice<Int>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// A log of a few entries with three witnesses, all with fixed keys.

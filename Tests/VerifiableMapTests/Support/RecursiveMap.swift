@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import VerifiableMap
 
 /// The trie as it is described, on byte arrays and without any storage: the slow one that ours is compared with.

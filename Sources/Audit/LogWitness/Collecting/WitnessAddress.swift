@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Where a witness takes requests: `https://host[:port][/prefix]`, or the same with `http`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// What came of asking the witnesses of a policy to cosign one checkpoint.

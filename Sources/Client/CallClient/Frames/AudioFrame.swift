@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// What a frame holds: a piece of sound, and its number, by which a listener sees what is missing.

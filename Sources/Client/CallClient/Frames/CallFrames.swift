@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CallSignalling
 
 /// A frame that arrived, or something sealed for this device.

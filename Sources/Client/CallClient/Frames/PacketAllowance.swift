@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// How many sealed packets a device is opened in a second: opening one takes a tenth of a millisecond, and making junk nothing.

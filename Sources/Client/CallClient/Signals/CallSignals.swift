@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CallSignalling
 
 /// The way that signals take between devices: a relay that passes them on, or a test.

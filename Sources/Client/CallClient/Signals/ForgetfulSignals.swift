@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import CallSignalling
 
 /// Signals of which this device loses some, for tests and demonstrations: every message with the secret of an even generation. It

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How the people in a call are looked up again while it lasts: a device may be revoked meanwhile.
 package struct PeopleCheck: Sendable {
     /// At least so long between two, in milliseconds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How much a device reads of a feed at a time, and how much it keeps of what it does not believe: whoever serves the feed decides
 /// neither. What is believed was signed by people and has no bound here.
 package struct FeedBounds: Sendable {

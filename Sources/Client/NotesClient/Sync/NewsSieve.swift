@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Of records that came for a numbered chain, those that follow it, and those that never will.
 ///
 /// Where two records of one number both hold, their author signed two histories: then nothing from there on is taken, and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How long each wait on a connection may last.
 public struct ConnectionDeadlines: Hashable, Sendable {
     /// The deadline for connecting with TCP.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import NIOCore
 
 /// Runs a task on an event loop, so that code which waits for a connection there need not change threads at every step.

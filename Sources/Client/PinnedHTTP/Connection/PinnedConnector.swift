@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyPinning
 public import NIOCore
 import NIOPosix

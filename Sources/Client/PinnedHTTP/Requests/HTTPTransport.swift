@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Carries one request to a server and returns its answer. It makes no decisions.
 public protocol HTTPTransport: Sendable {
     /// Sends a request and waits for the whole answer.

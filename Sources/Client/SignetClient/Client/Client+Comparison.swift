@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyTransparency
 
 /// What the user and another person compare. The other person's keys have just been looked up and are the accepted ones. Only

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyTransparency
 
 /// What a lookup proved: keys and what they mean for this user, or that there are no keys.

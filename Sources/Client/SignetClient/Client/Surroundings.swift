@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import PinnedHTTP
 
 /// What a client takes from its environment besides the directory: time and randomness.

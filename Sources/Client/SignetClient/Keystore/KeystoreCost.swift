@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How much work one guess at the passphrase costs: the parameters of Argon2id with one lane.
 ///
 /// Spec: RFC 9106, section 3.1 (t, m) and section 4 (choice of parameters).

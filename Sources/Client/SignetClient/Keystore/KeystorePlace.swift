@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import PinnedHTTP
 
 /// A place outside the keystore's file that holds a part of what opens it: an attacker who copies the file and knows the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a new passphrase or password could be guessed too soon by an attacker with unlimited attempts, such as the server's
 /// operator or a thief who has a device.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import TransparencyLog
 
 /// The tiles of a log, from any source. Only their form is verified.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import TransparencyLog
 
 /// Proofs assembled from hash tiles. The tiles are not trusted: each proof is checked like any other.

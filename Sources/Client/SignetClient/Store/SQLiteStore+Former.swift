@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import GRDB
 public import KeyTransparency
 import SignetAPI

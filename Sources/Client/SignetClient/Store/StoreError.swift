@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import PinnedHTTP
 
 /// Why the client's store could not be read or written.

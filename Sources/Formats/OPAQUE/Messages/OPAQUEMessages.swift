@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if canImport(CSodium)
     /// The client's first message of a registration, 32 bytes: a blinded element.
     ///

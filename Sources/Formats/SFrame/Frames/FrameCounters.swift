@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which counters under one key were seen. One frame moves that by so much and no more, because whoever has the key can number a
 /// frame as they like: else a single forged one made all that its owner sends look old.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decrypts frames under the keys that were given to it, each frame once.
 ///
 /// Spec: RFC 9605, section 4.4.4.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Encrypts the frames of one sender under one key, numbering them.
 ///
 /// A reference, so that nobody gets two copies of one counter: the same number under the same key twice would give the

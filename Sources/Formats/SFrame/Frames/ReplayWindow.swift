@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which counters under one key were seen: the newest, and a bit for each of the 1024 up to it.
 ///
 /// Never grows, and a check costs the same for every counter. A counter is looked up before a frame is decrypted and recorded

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The first 1 to 17 bytes of a frame: which key, and which number under it.
 ///
 /// Wire form: a byte X KKK Y CCC, then the key id if X is set, then the counter if Y is set, both big-endian. A number

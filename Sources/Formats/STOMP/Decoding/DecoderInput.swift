@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that have arrived and are not yet part of an element. No byte is searched twice.
 struct DecoderInput: Sendable {
     static let lineFeed = UInt8(ascii: "\n")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads frames and heart-beats from a stream of bytes, however the stream is cut into pieces.
 ///
 /// Looks at every byte once, and holds at most one frame that is not complete. The first thing that is wrong ends it:

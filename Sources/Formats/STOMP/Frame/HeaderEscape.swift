@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How CR, LF, colon and backslash stand in a header.
 ///
 /// Spec: STOMP 1.2, "Value Encoding".

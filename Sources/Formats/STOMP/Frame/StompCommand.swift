@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The first line of a frame.
 ///
 /// Spec: STOMP 1.2, "Augmented BNF".

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The name of a header, as bytes of UTF-8. Upper and lower case differ.
 public struct StompHeaderName: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The name, not escaped.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the server takes for "dealt with" on a subscription.
 ///
 /// Spec: STOMP 1.2, "SUBSCRIBE ack Header".

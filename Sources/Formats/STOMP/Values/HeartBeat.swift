@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// How often one side can send something and wants to receive something.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A **public** point of P-256 that is not the identity, by its two coordinates.
 struct AffinePoint: Hashable, Sendable {
     let x: Residue<FieldPrime>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An integer modulo a prime of P-256, in Montgomery's form and always below the prime.
 ///
 /// swift-crypto adds and multiplies scalars inside its own operations and offers neither to its callers, so evaluating

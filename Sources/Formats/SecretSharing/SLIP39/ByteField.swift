@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// GF(2^8) with the polynomial x^8 + x^4 + x^3 + x + 1, as bytes.
 ///
 /// Security: no table is looked up and no branch taken by value, so that secret bytes may be multiplied.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A guardian's share on paper: 33 words that any SLIP-0039 program reads as a secret of its own.
 ///
 /// The share's place is the words' identifier, so that there is no second number to write down.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// The cipher between a secret and what is shared of it. A wrong passphrase gives another secret, and no error.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A secret cut into groups of shares in words.
 ///
 /// Spec: SLIP-0039, section "Creating the shares".

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What all shares of one set say in their first words.
 ///
 /// Spec: SLIP-0039, section "Format of the share mnemonic".

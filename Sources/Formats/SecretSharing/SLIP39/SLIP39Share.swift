@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One share of a secret in words, as wallets print it: 20 words for 128 bits, 33 for 256.
 ///
 /// Security: threshold, group count and place are readable in the words. The words hold the share's value.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The word list: 1024 words in alphabetical order, 4 to 8 letters each, no two with the same first four.
 ///
 /// Spec: SLIP-0039, section "Wordlist"; the words are part of the specification.

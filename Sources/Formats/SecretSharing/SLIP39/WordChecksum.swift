@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The checksum of three words over a mnemonic: up to three wrong words are always noticed.
 ///
 /// Spec: SLIP-0039, section "Checksum" (RS1024).

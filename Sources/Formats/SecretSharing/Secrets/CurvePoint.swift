@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// A public point of P-256 other than the identity: a public key, a commitment, a share's public half.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that are secret: wiped when their last owner lets go, reachable through a closure, not codable, not printable.
 ///
 /// Unchecked: written before `init` returns and only read afterwards.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// A secret integer from 1 to n - 1, n being the order of P-256: a private key, and what a share is.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One part of a secret of bytes that was cut so that any `threshold` parts give it back.
 ///
 /// Security: fewer parts than the threshold say nothing useful of the secret; a place says nothing of how many there are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SecretScalar {
     /// Recovers a secret from shares of one dealing; those beyond the threshold are not needed.
     ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A secret cut into shares, of which any `threshold` recover it and fewer say nothing about it.
 ///
 /// Security: give each share to its holder and let it go. Keep or publish the commitments; they tell the threshold

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One person's share of a secret: the polynomial's value at their place. It is a P-256 private key of its own.
 public struct SecretShare: Sendable {
     /// The place.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What everybody may know of a dealing: each coefficient of its polynomial, times the generator.
 ///
 /// The first is the secret's public key, their number is how many shares recover the secret. Whoever holds them over a

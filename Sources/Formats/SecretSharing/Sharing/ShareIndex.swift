@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// At which place the secret polynomial was evaluated for a share: 1 to 65,535. Zero would be the secret itself.
 public struct ShareIndex: Hashable, Comparable, Sendable {
     /// The place.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A polynomial with secret coefficients, of which shares are values. Coefficient 0 is the secret.
 ///
 /// The number of shares has no bound here; ``Dealing`` has.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// New shares for the same secret, made without the secret and without the old shares.
 ///
 /// Each holder adds a delta to their share; whoever keeps an old one back then holds nothing. Deltas are values of a

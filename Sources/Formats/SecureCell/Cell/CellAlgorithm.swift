@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The identifier in the first four bytes of a cell: AES-GCM under a derived key of 128, 192 or 256 bits.
 ///
 /// Bits 31 to 28 name the cipher (4, GCM), 27 to 24 where the master key comes from (0 a key, 1 PBKDF2), 19 to 16 the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a cell was not made or not opened.
 ///
 /// ``malformed(_:)``, ``iterationsOutOfBounds(_:)`` and ``notAuthentic`` are about what came in; the others are the

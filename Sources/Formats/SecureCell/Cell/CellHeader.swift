@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Everything of a cell but the ciphertext: 44 bytes under a key, 70 under a passphrase.
 ///
 /// Wire form, little-endian: u32 algorithm, u32 IV length (12), u32 tag length (16), u32 message length; under a

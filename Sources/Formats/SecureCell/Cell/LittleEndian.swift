@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads the little-endian fields of cells and messages from front to back; nil where the input ends.
 struct LittleEndianReader {
     private(set) var rest: ArraySlice<UInt8>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Secure Cell in Seal mode under a passphrase: authenticated, 70 bytes longer than the message.
 ///
 /// The passphrase is bytes: UTF-8 as typed, in no normal form. Bring it into one before, or two keyboards make two

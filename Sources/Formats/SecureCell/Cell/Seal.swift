@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// Secure Cell in Seal mode under a key: authenticated, 44 bytes longer than the message.

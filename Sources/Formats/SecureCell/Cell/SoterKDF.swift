@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// The key derivation of Themis: one block of a counter-mode KDF over HMAC-SHA256.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// Secure Cell in Token Protect mode: the ciphertext is as long as the message, the 44 bytes that authenticate it

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The Castagnoli checksum: finds damage, authenticates nothing.
 ///
 /// Spec: RFC 3720, section 12.1; reflected polynomial 0x82F63B78.

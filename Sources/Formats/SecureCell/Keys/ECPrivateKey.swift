@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// A private key on a NIST curve, for signing messages and for agreeing on a key with another's owner.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// A public key on a NIST curve, for verifying messages and for agreeing on a key with its owner.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The curves of Themis keys.
 public enum ECCurve: UInt8, Sendable, Hashable, CaseIterable {
     /// NIST P-256, the only one for which Themis makes keys.

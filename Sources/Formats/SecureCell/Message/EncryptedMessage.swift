@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// Secure Message, encrypted: a ``Seal`` cell without context under a key from both parties' keys (EC), or under a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a secure message was not made or not opened. A retry helps with none of them.
 public enum MessageError: Error, Hashable, Sendable {
     /// Themis signs and encrypts no empty message. The caller's mistake.

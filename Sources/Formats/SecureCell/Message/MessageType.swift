@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The first four bytes of a secure message, little-endian.
 enum MessageType: UInt32 {
     case rsaSigned = 0x2604_2610

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Powers modulo an odd number of 2^k bits whose top bit is set, by Montgomery multiplication. Public values only.
 ///
 /// Spec: Montgomery, "Modular multiplication without trial division", 1985; word-by-word form (CIOS).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// RSASSA-PSS with SHA-256 and MGF1-SHA-256, verifying only, with a salt of any length.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Secure Message, signed: the message in clear with a signature after it.
 ///
 /// Wire form, little-endian: u32 type (0x26042620 EC, 0x26042610 RSA), u32 message length, u32 signature length,

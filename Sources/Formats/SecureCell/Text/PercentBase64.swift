@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// How the seed's app writes bytes into text fields: base64 with padding, then `%XX` for `+`, `/` and `=`.

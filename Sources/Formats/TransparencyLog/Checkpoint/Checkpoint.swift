@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// Why a text is not a checkpoint. None is worth a retry.

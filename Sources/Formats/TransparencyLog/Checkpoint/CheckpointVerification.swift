@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a policy does not accept a note as a checkpoint. None is worth a retry with the same note.
 public enum CheckpointVerificationError: Error, Hashable, Sendable {
     /// The signed text is not a checkpoint.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// A timestamped signature on a checkpoint: 8 bytes of time, and 64 of Ed25519 or 2420 of ML-DSA-44.

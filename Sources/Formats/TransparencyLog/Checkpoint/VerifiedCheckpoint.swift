@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A checkpoint that one of a policy's logs signed; its cosignatures are not checked yet.
 ///
 /// Only ``Policy/verifyLogSignature(on:)`` makes one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a consistency proof does not show that one tree extends another. None is worth a retry.
 public enum ConsistencyProofError: Error, Hashable, Sendable {
     /// The later tree is smaller.

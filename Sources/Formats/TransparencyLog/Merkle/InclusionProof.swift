@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why an inclusion proof does not show a leaf in a tree. None is worth a retry.
 public enum InclusionProofError: Error, Hashable, Sendable {
     /// The tree has no leaf with this index.

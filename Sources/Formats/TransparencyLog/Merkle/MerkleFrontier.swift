@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The right edge of a tree: enough to go on appending and to know the root, in at most 64 hashes.
 ///
 /// A frontier of `size` leaves has one hash for each set bit of `size`: the largest complete subtree first.

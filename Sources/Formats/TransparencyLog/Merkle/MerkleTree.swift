@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a tree cannot answer. The caller asked for something the tree does not have.
 public enum MerkleTreeError: Error, Hashable, Sendable {
     /// The tree has only this many leaves.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// A node of an RFC 6962 Merkle tree: 32 bytes of SHA-256, held flat.

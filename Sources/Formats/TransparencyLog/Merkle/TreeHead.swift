@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How many leaves a tree has and the hash over all of them.
 ///
 /// Spec: RFC 6962, section 2.1; C2SP tlog-checkpoint, "Note text".

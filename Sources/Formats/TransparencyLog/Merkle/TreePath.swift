@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The shape of the path from a leaf to the root.
 ///
 /// Below the point where it meets the path of the last leaf, the path has a sibling on every level, left

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The name of a key that signs notes, and the origin of a log: UTF-8 without spaces, controls or plus.
 ///
 /// Two names are equal only when their bytes are: names that look alike in another Unicode normal form

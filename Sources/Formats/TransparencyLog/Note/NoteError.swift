@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not a signed note. All mean malformed input; none is worth a retry.
 public enum NoteError: Error, Hashable, Sendable {
     /// More than ``SignedNote/maximumByteCount`` bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// One signature line of a note, as it claims to be; nothing says yet that it verifies.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A text and the signatures on it: parsed, not verified.
 ///
 /// Security: the text of a note means nothing before a trusted key's signature on it has been verified.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the note format says about characters, on bytes: strict UTF-8, and nothing below U+0020 but LF.
 ///
 /// Spec: C2SP signed-note, "Format"; Unicode 15, table 3-7 (well-formed byte sequences).

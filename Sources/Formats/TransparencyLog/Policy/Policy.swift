@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which logs to believe, which witnesses exist, and how many of them must have cosigned.
 ///
 /// Spec: C2SP tlog-policy. Any one listed log suffices.

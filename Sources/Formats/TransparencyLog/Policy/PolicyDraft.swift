@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A policy line by line: checks each against those before it.
 struct PolicyDraft {
     private(set) var logs: [Policy.Log] = []

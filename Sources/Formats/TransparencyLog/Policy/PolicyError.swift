@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not a policy. The file must be mended; none is worth a retry.
 public enum PolicyError: Error, Hashable, Sendable {
     /// More than ``Policy/maximumByteCount`` bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Spec: C2SP tlog-policy, "Policy file syntax and structure".

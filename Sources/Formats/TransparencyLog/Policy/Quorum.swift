@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Policy {
     /// Whether cosignatures of these witnesses meet the quorum. Names that no witness has do not count, nor do witnesses
     /// with a kind of key that we do not verify.

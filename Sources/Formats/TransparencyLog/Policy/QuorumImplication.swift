@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension Policy {
     /// The most witnesses for which ``quorumImplies(_:)`` looks at every combination.
     public static let maximumComparedWitnesses = 16

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a policy's quorum takes, in numbers of witnesses.
 ///
 /// Spec: C2SP tlog-policy, "Defining a witness group": a name is a member at most once, so groups form a tree and their

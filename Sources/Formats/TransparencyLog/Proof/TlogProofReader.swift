@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Reads the parts of a tlog-proof in their order.

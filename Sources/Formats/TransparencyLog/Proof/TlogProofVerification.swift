@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a tlog-proof does not show an entry in a log to believe. None is worth a retry with the same proof.
 public enum TlogProofVerificationError: Error, Hashable, Sendable {
     /// The policy does not accept the checkpoint.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Up to 256 consecutive log entries, each behind its length in two bytes.

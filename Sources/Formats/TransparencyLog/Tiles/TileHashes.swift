@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Spec: C2SP tlog-tiles, "Merkle Tree": a tile is its hashes, one after the other, 32 bytes each.
 extension Tile {
     /// The bytes of a hash tile.

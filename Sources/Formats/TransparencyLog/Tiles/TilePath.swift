@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Spec: C2SP tlog-tiles, "Merkle Tree": `tile/<L>/<N>[.p/<W>]`, and "Log entries": `tile/entries/<N>[.p/<W>]`.

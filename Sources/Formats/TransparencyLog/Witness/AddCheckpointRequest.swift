@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// Why bytes are not a request to cosign a checkpoint. None is worth a retry.

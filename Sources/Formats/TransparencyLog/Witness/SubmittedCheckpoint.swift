@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The text of any log's checkpoint, as a witness reads it: the origin may be any line.
 ///
 /// A ``Checkpoint`` is of a log that a policy names, so its origin is a ``KeyName``. A witness serves logs that

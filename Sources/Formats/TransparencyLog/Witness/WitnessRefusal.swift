@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Why a witness does not cosign, and what it answers instead.

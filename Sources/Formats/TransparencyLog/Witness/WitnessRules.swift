@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A checkpoint that a witness cosigned: its log signed it, and it extends the one cosigned before.
 ///
 /// Only ``WitnessRules/judge(_:latest:at:)`` makes one.

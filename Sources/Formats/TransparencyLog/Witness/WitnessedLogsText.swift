@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Why bytes are not a list of logs. The file must be mended; none is worth a retry.

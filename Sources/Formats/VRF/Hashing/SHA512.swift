@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The seam to swift-crypto: the only file of the verifying half that imports anything.
 import Crypto
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if canImport(CSodium)
     /// A VRF private key: a secret scalar in guarded memory that is wiped when the last copy goes.
     ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if canImport(CSodium)
     /// Why no proof could be made.
     public enum VRFProvingError: Error, Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The output (`beta`) of the VRF: 64 bytes that look random to everyone who has no proof.
 ///
 /// Security: a value made from bytes proves nothing; only one that ``VRFPublicKey/verify(_:for:)`` returned does.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not a usable VRF key, or why no key could be made.
 public enum VRFKeyError: Error, Hashable, Sendable {
     /// A key is exactly 32 bytes; this is how many there were.

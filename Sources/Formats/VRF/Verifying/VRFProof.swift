@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A VRF proof (`pi`): well-formed, **not verified**. Only ``VRFPublicKey/verify(_:for:)`` gives an output.
 ///
 /// Spec: c2sp.org/vrf-r255; RFC 9381, section 5.4.4: gamma (32 bytes) || c (16) || s (32), both little-endian.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a VRF proof is refused. The prover misbehaved or the bytes were altered; no case is worth a retry.
 public enum VRFProofError: Error, Hashable, Sendable {
     /// A proof is exactly 80 bytes; this is how many there were.

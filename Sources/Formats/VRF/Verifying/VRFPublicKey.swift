@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A VRF public key: an element of ristretto255 that is not the identity.
 ///
 /// Spec: c2sp.org/vrf-r255 (`PK`); RFC 9381, section 5.4.5 (validate_key).

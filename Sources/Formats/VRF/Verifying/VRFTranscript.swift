@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What each use of SHA-512 hashes: suite string, one separating byte, then the parts.
 ///
 /// Spec: c2sp.org/vrf-r255; RFC 9381, sections 5.2 and 5.4.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension VRFPublicKey {
     /// ECVRF_verify, with SHA-512 given by the caller, so that this half builds where swift-crypto does not.
     ///

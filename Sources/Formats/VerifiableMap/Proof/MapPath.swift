@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The way from a leaf up to the root: for every inner node its bit and the hash on its other side.
 ///
 /// Encoded as steps of 33 bytes, from the leaf's parent up to the root. Going up, the bit strictly decreases, so no path

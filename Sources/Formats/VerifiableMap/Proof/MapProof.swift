@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What shows that a key has a value, or that it has none, in the map with a certain root.
 ///
 /// Spec: rsc.io/tmp/mpt.

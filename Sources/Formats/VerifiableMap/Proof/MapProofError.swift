@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a proof does not show what it claims. None is worth a retry: the peer sent something wrong.
 public enum MapProofError: Error, Hashable, Sendable {
     /// No path has this many bytes: the longest takes 256 steps of 33 bytes.

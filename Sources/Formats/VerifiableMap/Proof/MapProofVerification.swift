@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension MapProof {
     /// Checks that the map with this root has for `key` what the proof claims.
     ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a map says about a key, shown by a proof. Only ``MapProof/verify(_:in:)`` makes one.
 ///
 /// Security: holds for the map with this root and for no other. Who vouches for the root, and that it was built by the

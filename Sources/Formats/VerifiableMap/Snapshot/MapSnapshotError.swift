@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why bytes are not a snapshot. A damaged file: rebuild the map from its log.
 public enum MapSnapshotError: Error, Hashable, Sendable {
     /// The first line is not that of a snapshot that we know.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension TrieNodes {
     /// The trie below `root` with all entries of the batch, owned by the caller. `root` stays as it is.
     ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension MapVersion {
     /// All entries in the order of their keys.
     public var entries: MapEntries { MapEntries(version: self) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A version that is laid out and not yet current.
 public struct MapPrediction: Sendable {
     /// What the batch was added to.

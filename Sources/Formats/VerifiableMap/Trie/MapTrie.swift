@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A map from 32-byte keys to 32-byte values with one hash over all of it: a Merkle Patricia trie.
 ///
 /// The root depends on the entries alone, not on the order in which they came. Entries are added and changed in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The map at one moment. It never changes, whatever the trie does after.
 ///
 /// Any thread may read it at any time without waiting. It keeps its nodes for as long as it is kept; what it has in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Slots for nodes of one kind, which never move.
 ///
 /// Chunk k has 2^(10+k) slots. A chunk is allocated when its first slot is used, and the system makes its pages resident

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which slots are in use, and by how many parents: what only the writer knows.
 ///
 /// Readers never see these counts, so they need no lock.

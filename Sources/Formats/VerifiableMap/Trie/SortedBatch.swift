@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Entries in the order of their keys, and where each leaves the trie that they are for.
 struct SortedBatch {
     let entries: [MapEntry]

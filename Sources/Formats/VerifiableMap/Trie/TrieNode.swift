@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a node is: a leaf or an inner node, and its slot.
 struct NodeLink: Hashable, Sendable, BitwiseCopyable {
     private let rawValue: UInt32

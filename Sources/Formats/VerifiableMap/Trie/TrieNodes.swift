@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The writer's view of the nodes: it adds nodes and takes them away, and never changes one.
 ///
 /// A version shares with the one before it all nodes below which nothing changed. Every node knows how many others point to

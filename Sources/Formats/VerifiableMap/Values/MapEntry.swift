@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A key and what the map holds for it.
 public struct MapEntry: Hashable, Sendable, BitwiseCopyable {
     /// How many bytes key and value have together.

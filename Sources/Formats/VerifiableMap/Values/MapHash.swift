@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A node of the trie: 32 bytes of SHA-256, held flat. The topmost one is the map's root.
 ///
 /// A leaf hashes 64 bytes and an inner node 65, so that neither can pass for the other.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the map is asked for: 32 bytes, best spread evenly, as a hash is.
 ///
 /// The trie is at most as deep as two keys have leading bits in common: whoever may choose keys freely can make it

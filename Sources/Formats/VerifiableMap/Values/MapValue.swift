@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the map holds for a key: 32 bytes.
 public struct MapValue: Hashable, Sendable, BitwiseCopyable {
     /// How many bytes a value has.

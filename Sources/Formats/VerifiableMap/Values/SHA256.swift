@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// The one place where the verifying half needs swift-crypto: everything else here, but snapshots, builds without it.

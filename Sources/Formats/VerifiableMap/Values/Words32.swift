@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// 32 bytes held flat, as four big-endian numbers: the first byte is the most significant.
 struct Words32: Hashable, Sendable, BitwiseCopyable {
     /// How many bytes they are.

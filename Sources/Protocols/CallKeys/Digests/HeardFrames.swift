@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import CallSignalling
 
 /// Frames that were opened in a member's name, until a digest of the member's says whether it sent them.

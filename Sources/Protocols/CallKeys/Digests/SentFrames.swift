@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import CallSignalling
 
 /// A frame's place among those that its sender numbers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// When a participant of the eCall guide asks its host for a key.
 ///
 /// The guide lets a second failure within one second pass without a request; that lies within the three seconds here.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// The three keys of the eCall guide, for frames without a header: current, backup, future, tried in this order.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// Something that is sent a number of times, so long apart.

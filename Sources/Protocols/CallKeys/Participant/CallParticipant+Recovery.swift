@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// A missing secret, from when it is missed until it is there.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// After a partition: one of two hosts gives up its tenure, and its members join the other's.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// Frames that came before their key, in order of arrival, bounded in time, number and bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a frame is part of. Each context has keys and counters of its own.
 public enum MediaContext: UInt8, Hashable, Sendable, CaseIterable {
     /// Microphone.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Asks a person to take part in a call that is on: sent by the device that started it to every device of theirs, one by one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a signal says.
 ///
 /// Wire form: u8 kind, then the fields of the kind.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// What a device tells a relay about the life of a call: all that a relay knows of it besides signals.

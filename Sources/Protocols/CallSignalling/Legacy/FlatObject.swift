@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// A JSON object whose members are plain texts and natural numbers, in order of name.

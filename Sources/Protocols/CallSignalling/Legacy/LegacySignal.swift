@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// The messages of the eCall guide, field for field: not signed, without an epoch. Only for calls that a person has

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A ring that is the caller's, for this device and person, of now, and heard for the first time. What is left to show is that
 /// its device is the caller's still, by a fresh lookup.
 public struct ScreenedRing: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What came of ringing somebody.
 public enum RingOutcome: Hashable, Sendable {
     /// They come in, on this device.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a ring, an answer to one, or its end is not heeded.
 public enum RingRefusal: Error, Hashable, Sendable {
     /// It is for another device, or for everybody.

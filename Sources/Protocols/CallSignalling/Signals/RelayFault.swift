@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a relay of Signet is reached.
 public enum RelayAddress {
     /// The path at which the directory's server opens a WebSocket to a device that signs the request.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Where a relay takes a signal. All that a relay decides, it decides here; it can open nothing.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyTransparency
 
 /// What a private key is about to be used for, so that the question to the person can name it.

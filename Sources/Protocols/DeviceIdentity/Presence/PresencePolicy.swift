@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// When and how often a person is asked. All times in seconds.
 public struct PresencePolicy: Hashable, Sendable {
     /// For how long an answer holds for the same action again. Zero: every use asks.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// Where private keys live and are used: a sealed file, a system service, a TPM, a Secure Enclave.

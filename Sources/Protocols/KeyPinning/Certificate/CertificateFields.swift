@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What pinning needs from a certificate, cut out of its bytes unchanged.
 ///
 /// Nothing is verified: the bytes may come from anyone.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The two spellings of time in a certificate.
 ///
 /// Spec: RFC 5280 section 4.1.2.5: seconds are written, the zone is `Z`, and two-digit years are 1950 to 2049.

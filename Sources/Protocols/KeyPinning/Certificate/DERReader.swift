@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Walks the elements of DER by length, without a tree.
 ///
 /// Spec: ITU-T X.690 section 10. Only what certificates need: low tags, definite lengths of at most three bytes, in

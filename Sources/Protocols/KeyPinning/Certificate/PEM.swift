@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// The blocks of a PEM file. Lines outside of blocks are remarks and are passed over.

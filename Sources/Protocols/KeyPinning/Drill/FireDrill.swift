@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What happens to a rule's clients when something about the server's certificates changes.
 ///
 /// A rehearsal over keys: nothing is signed or verified.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A way in which other tools write pins.
 public enum PinListFormat: Hashable, Sendable, CaseIterable {
     /// TrustKit's dictionary in a property list.

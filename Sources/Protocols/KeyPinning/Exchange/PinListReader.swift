@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads pins as other tools write them.
 public struct PinListReader {
     private let format: PinListFormat

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An element of an XML document, as property lists and Android's configuration use it: no entities but the five
 /// predefined ones, no document type with definitions of its own.
 struct XMLElement {

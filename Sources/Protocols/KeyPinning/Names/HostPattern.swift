@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which hosts a rule is for: `api.example.org`, `*.example.org` (one label more), `**.example.org` (any number more).
 public enum HostPattern: Hashable, Sendable {
     /// This host and no other.

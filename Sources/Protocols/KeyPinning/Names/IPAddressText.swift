@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// Text of IP addresses: dotted decimal, and the colon form with one `::`.

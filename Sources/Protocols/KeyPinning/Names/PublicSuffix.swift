@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names under which strangers register theirs, so that nobody can pin all hosts below.
 ///
 /// A guard against slips, not the whole public suffix list: every name of one label, the usual second labels of country

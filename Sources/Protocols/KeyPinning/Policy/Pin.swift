@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where on a validated path a key may stand.
 public enum PinTier: Hashable, Sendable, CaseIterable {
     /// The trust anchor, at the end.

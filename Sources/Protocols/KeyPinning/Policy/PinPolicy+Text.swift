@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// The policy file: ASCII, one line each, the lines of a rule in this order.

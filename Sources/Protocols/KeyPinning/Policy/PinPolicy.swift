@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Everything a client demands of the servers it speaks to. A host that no rule covers is not spoken to.
 public struct PinPolicy: Hashable, Sendable {
     /// No policy has more rules.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a client demands of the servers of one host pattern.
 public struct PinRule: Hashable, Sendable {
     /// No rule has more pins.

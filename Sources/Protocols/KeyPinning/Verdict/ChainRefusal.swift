@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A chain that was refused: why, and what was tried. Nothing was sent to the server but the greeting of TLS.
 public struct ChainRefusal: Error, Hashable, Sendable {
     /// Whose chain it should have been.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Times as RFC 3339 writes them, in UTC, to the second: `2026-11-21T14:03:00Z`.
 enum InternetTime {
     /// - Parameter seconds: since 1970; the year 9999 ends the format.

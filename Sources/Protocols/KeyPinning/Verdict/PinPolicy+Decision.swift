@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a policy decides, whoever built the path: shared by every platform.
 extension PinPolicy {
     /// The rule for a host, if the policy lets anyone speak to it now.

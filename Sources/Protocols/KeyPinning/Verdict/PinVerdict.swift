@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Certificates from the server's own to a trust anchor, each signed by the next.
 public struct CertificatePath: Hashable, Sendable {
     /// The certificates, DER, the server's own first.

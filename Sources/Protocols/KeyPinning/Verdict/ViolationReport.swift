@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// A report of a chain in which no key was pinned, for whoever runs the server.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 // A state together with the X-Wing keys of its devices, of which it has the hash alone: `signet-account-keys/v1` LF; u8

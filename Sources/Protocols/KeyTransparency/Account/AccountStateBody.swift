@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// An account state before it is signed. ``AccountState`` says what the fields mean.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The two versions of how account states are written. The first line of a state says which.
 package enum AccountStateForm: Hashable, Sendable, CaseIterable {
     /// Version 1: with all keys of each device, and with signatures in either of their two spellings. Read, for logs have

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The name by which people find each other: `alice@example.org`, lower-case ASCII.
 ///
 /// A handle has one spelling, so that one person has one label in the log: 3 to 254 bytes; before the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// What a log signed and no honest log signs, so that anybody can check it without asking any server.

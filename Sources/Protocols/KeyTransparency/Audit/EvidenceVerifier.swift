@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// Checks evidence against a log, with nothing but the keys that are trusted to be the log's.

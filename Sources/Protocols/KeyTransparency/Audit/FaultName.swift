@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The rules that a log can break, each by one word, as evidence names them.
 public enum FaultName: String, Hashable, Sendable, CaseIterable {
     /// ``IndexFault/unknownEntry(at:)``.

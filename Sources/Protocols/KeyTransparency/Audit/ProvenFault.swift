@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// What evidence proves of a log. Only ``EvidenceVerifier`` makes one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// What entries show by themselves, once each is proven to stand where it is said to.

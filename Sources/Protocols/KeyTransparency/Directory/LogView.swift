@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// The largest checkpoint of a log that this client has ever verified. It only ever grows.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// A length of time as people write it: `3d`, `36h`, `15m`, `5s`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// Why bytes are not a checkpoint that people hand to each other. None is worth a retry.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// How two signed checkpoints stand to each other, before anything but themselves has been looked at.

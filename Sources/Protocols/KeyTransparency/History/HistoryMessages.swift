@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// What a client asks: everything the log holds under a handle's label since what it knows of it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// What logs held of somebody that ended before the one that goes on, as far back as that is shown without a gap.

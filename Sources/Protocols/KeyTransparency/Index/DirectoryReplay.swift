@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// Follows a log entry by entry and recomputes the index of every epoch: what an auditor does.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import VerifiableMap
 
 /// Where the chain of epochs stands: what the next epoch record must say.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import VerifiableMap
 
 /// The index and its epochs: takes what an epoch changed, and gives or checks the record that ends it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How far the time that an epoch record states may be from the time at which somebody saw the log end in it.
 ///
 /// The record's time is the server's own word, and owners, contacts and recoveries count days by it. Whoever saw a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import VerifiableMap
 
 /// How a log breaks the rules of its index. Whoever signed it did it: the log itself is the evidence.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an entry of the directory's log says. Every entry is of one of these kinds; their first bytes tell them apart.
 public enum LogEntry: Hashable, Sendable {
     /// A device's key.

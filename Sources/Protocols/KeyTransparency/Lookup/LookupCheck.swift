@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The checks of a lookup, in order.
 public enum LookupCheck: Int, CaseIterable, Hashable, Sendable {
     /// The body has the form of ``LookupResponse``.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// What a client asks: the keys of a handle, and the growth of log and label since what it knows of them.

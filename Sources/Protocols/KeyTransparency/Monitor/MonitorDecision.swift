@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// Something in the own account's history that its owner did not do. Each names what to ask oneself.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// A step of the own account that this device made, or that its user accepted.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Keys of somebody that a lookup showed and that were used, until they have been looked for at a later milestone.
 ///
 /// What a directory shows to one person for a while and then takes back is in no history that the others see. Whoever

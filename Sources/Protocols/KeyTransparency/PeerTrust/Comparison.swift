@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// That the user compared somebody's identity key with them, in another way than through the directory.
 public struct Comparison: Hashable, Sendable {
     /// How it was compared.

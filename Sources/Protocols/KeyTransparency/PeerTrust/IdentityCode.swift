@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// What a person's screen shows for the camera of another: who both are, each with the identity key that the screen's owner

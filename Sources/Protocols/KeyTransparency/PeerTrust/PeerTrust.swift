@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a person's device remembers of a peer: the keys it last verified and the user last accepted.
 public struct PinnedPeer: Hashable, Sendable {
     /// The peer.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a client keeps what it has verified and accepted. One conformance suite runs on every store.
 ///
 /// Every change is durable when the call returns, and happens wholly or not at all.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// By what right a state follows the one before it.
 public indirect enum AccountStep: Hashable, Sendable {
     /// The identity key signed it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Whether a state may be the one right after another: the checks in their order, one line each.
 ///
 /// What a state proves by itself (form, bounds, signatures, the time of a succession) was checked when it was read.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// Whether the log shows that a takeover waited: the quorum had seen the log with the request in it for the committed delay when it

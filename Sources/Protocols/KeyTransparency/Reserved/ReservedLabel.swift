@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A place in the index that is no account's. There a directory logs hashes of what it says to everybody, one state record of
 /// kind `set` after the other, the commitment of which is SHA-256 of what it says.
 ///

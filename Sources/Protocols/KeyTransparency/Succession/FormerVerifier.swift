@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// Decides whether an answer shows what a log that ended held last for a handle.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// A device's signed statement of where all notes of its account stand, in a chain by hash. The other devices of the

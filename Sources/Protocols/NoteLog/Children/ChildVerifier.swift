@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// Judges a comment or star: whether a member made it while being one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// An entry of a note's control log: signed by the owner, or by the member who leaves; chained by hash, readable by the server,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a control log is not believed. The server, a member or an old device misbehaved; a retry does not help.
 public enum ControlError: Error, Hashable, Sendable {
     /// No entry, or the first does not create the note.

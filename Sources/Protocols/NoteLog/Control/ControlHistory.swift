@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// Where a note stood after one entry of its control log; who was a member then, `VerifiedControl` knows.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyTransparency
 
 /// Judges a note's control log: who may read and write it, under which keys.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Compares a note as this device has it with what the log says of it: what a server keeps from somebody stands there.
 public enum LoggedHeadVerifier {
     /// Checks, in this order: control log, revisions, children.

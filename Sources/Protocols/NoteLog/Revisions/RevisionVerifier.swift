@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// Judges a note's revisions: which ones members with the right to write have written, and which is the last.

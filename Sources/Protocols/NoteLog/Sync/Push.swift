@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One change that a device sends. It is applied whole or not at all.
 public enum PushOperation: Hashable, Sendable {
     /// A step of the control log with everything that must go with it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// Judges a push: compare-and-set on the heads of one note, and the rules of the control log. The server applies what this

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// Everything a site keeps about one person: no name, no address, no time of registration, and nothing that another

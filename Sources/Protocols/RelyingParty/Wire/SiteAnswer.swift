@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// What a site says. Refusals are answers too: they are decisions of the site, and not faults of the connection.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A key, a challenge, and the key's signature for it: what signing in and objecting take.
 ///
 /// Wire form, 129 bytes: 33-byte P-256 key, 32-byte challenge, 64-byte signature.

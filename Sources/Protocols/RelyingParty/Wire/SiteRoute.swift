@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a site answers to: five paths, all POST, with binary bodies of one length each.
 ///
 /// | route | body | answer |

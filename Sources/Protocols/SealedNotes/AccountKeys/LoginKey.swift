@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import Crypto
 
 /// The second secret of a login, which the server never gets in any form: 128 random bits, as 7 groups of five letters and digits

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// Secrets as a person prints and types them, in groups of five letters and digits.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// The key that a person prints and puts away: 256 random bits, as 13 groups of five letters and digits (``PrintedGroups``).

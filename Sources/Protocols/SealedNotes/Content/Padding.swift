@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Hides the length of what is sealed: steps of 256 bytes up to 4 KiB, then of an eighth of the power of two below.
 ///
 /// Padded form: content, 0x80, zeros up to the step.

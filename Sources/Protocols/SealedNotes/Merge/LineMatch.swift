@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which lines of two texts are the same: a longest common subsequence, within a bound of work.
 ///
 /// Spec: Myers, "An O(ND) difference algorithm and its variations", 1986.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Joins two changes of one text, line by line, where they touch different lines.
 ///
 /// A line ends with LF, which belongs to it; the last may lack one. What one side changed is taken; what both changed

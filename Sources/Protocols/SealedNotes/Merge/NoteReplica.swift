@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import NoteLog
 
 /// A note as one device has it: what the server has accepted, and what the device has changed since. A value; storing

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The routes of calls beside signals, which go over STOMP.
 public enum CallRoute: PartRoute {
     /// Asks for a ticket to the relay of frames. Request: the 16 bytes of a call. Answer: ``RelayAdmission``.

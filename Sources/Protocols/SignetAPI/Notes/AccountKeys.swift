@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import CanonicalCoding
 
 /// What the server holds of an account's master key: every wrap of it, as the clients made them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// How guardians, owners and new devices reach each other. The server keeps what it is given and can open none of it.

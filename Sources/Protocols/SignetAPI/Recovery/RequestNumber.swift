@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// By what a person names their request to a guardian, over the telephone: eight digits, which the server gives, from the

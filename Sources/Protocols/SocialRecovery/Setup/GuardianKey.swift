@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyTransparency
 
 /// Whom a share is sealed to: a person, by a device key that the log proves to be theirs.

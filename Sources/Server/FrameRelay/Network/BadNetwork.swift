@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import NIOCore
 
 /// What a bad network does to the frames that a relay passes on: for tests. The same seed makes the same choices.

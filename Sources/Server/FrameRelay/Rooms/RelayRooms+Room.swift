@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// How many rooms there are, and whose they are.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CallSignalling
 
 /// Who is in which call, by address. A value: packets and times go in, what to send comes out.

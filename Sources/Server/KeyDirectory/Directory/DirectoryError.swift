@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import SignetAPI
 
 /// Why the directory did not do what was asked.

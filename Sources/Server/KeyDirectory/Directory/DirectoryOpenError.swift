@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import DurableStorage
 
 /// Why a directory was not opened or created. The operator has to act; no retry helps.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// The proofs of devices that were printed for one checkpoint, so that asking again for the same costs no hashing.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 
 /// A group of entries, read once: a step of one account, or an entry about the log itself.

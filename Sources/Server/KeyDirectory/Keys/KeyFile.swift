@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One of the directory's secret keys, each in a file of its own: 32 bytes, readable by the server's user alone.
 ///
 /// A file has two lines: its format, such as `signet-log-key/v1`, and the base64 of the 32 bytes. The first line keeps

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import TransparencyLog
 
 /// An append-only log on one disk that acknowledges only what is durable and never signs two histories.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes for a connection, in pieces: what goes to many has one body, which they share.
 public struct BrokerDelivery: Hashable, Sendable {
     /// In order.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import STOMP
 
 /// What one device, one account, and all of them together, may take of a broker. Times are in milliseconds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The two clocks that a broker is told.
 public struct BrokerTime: Hashable, Sendable {
     /// Milliseconds of a clock that never goes back: for heart-beats and rates.

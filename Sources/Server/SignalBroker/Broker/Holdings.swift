@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How many bytes the broker holds for whom: on their way to a connection, in a queue, or in a transaction.
 ///
 /// Bytes are counted before anything is done with them, and until the connection has written them, also after it has ended.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How fast accounts may go: a bucket for each, which fills at a rate.
 struct Pace: Sendable {
     private let perSecond: UInt64

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A time of day and a date in UTC, from seconds since 1970.
 struct UTCTime {
     let year: Int, month: Int, day: Int

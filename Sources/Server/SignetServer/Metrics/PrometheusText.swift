@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Prints metrics.
 ///
 /// Spec: Prometheus, "Text-based format", version 0.0.4.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The steps of a handover, in their order. Each is on the disk before the next begins, and doing one again changes
 /// nothing: so the same command again goes on after any of them.
 package enum HandoverStep: Hashable, Sendable, CaseIterable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where things are in a witness's data directory.
 public struct WitnessDirectory: Hashable, Sendable {
     /// The directory itself, mode 0700.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Copies of every descriptor that this process has for a file or folder, like those that a program being started holds between

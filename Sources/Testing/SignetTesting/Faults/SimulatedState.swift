@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The contents of one file, as a reader sees them and as a power cut would leave them.
 struct SimulatedNode: Sendable {
     /// A change that is visible but not yet durable.

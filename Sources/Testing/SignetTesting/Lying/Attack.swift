@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 public import KeyTransparency
 
 /// An attack by a dishonest directory, which holds all of its own keys.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// JSON with one spelling per value: members in order of name, no spaces that mean nothing.

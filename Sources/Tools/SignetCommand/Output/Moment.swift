@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Times in the words of a person.
 enum Moment {
     /// `2026-11-21 11:09:58 UTC`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// Every line of a listed key verifies, and they are not enough.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// The file `checkpoint.published`: the last checkpoint that a quorum of witnesses cosigned, so that a log that opens

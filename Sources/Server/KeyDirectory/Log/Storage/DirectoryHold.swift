@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// The exclusive lock on the data directory, shared by everything that may still be writing there.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the log asked the storage to do when it failed.
 public enum LogFileOperation: Hashable, Sendable, CaseIterable {
     /// Opening or creating a file or directory.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The few calls the log makes to a disk, so that tests can make each of them fail.
 ///
 /// Paths are relative to the data directory, with `/` between components; the empty path is the directory itself.

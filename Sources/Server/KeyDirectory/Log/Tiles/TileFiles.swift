@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// The files of full tiles and full entry bundles, under the paths they are served under.

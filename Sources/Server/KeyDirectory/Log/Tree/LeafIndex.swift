@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// Finds the first entry with a given leaf hash: an open-addressing table of 32-bit entry indexes.

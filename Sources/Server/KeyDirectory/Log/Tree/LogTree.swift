@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// What the log keeps in memory: every tree hash, the table of leaves, and the entries not yet in bundle files.

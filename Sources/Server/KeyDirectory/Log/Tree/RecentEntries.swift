@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import TransparencyLog
 
 /// The entries that are not yet in a bundle file, kept as the bundles they will be.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 
 /// The checksum of everything the log engine writes for itself: SHA-256 over a nonce and the bytes.

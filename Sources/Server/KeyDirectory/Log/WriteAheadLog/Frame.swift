@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 
 /// The unit of the write-ahead log: the entries of one group commit, under one checksum.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Reads the frames of one segment from front to back through a window, so that memory stays small.

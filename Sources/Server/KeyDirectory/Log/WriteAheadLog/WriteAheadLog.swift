@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The write end of the write-ahead log: one durable write per group commit, segment after segment.
 ///
 /// Frames go into space that was filled with zeros before, so that `fdatasync` usually writes data only. A frame

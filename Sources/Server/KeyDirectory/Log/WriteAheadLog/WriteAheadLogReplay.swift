@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads the whole write-ahead log back and says where it ends.
 struct WriteAheadLogReplay: Sendable {
     let fileSystem: any LogFileSystem

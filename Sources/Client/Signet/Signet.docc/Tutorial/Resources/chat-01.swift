@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Signet
 
 func chat(home: HomeFolder, passphrase: SecretBytes, me: String, friend: String) async throws {
