@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyDirectory
 import KeyTransparency
 import SignetAPI
@@ -10,13 +12,25 @@ final class MadeUpDirectory: DirectoryAnswering {
     let origin = Array("example.org/signet".utf8)
     private let isHolding: Bool
     private let failure: DirectoryError?
+    private let isReady: Bool
 
     /// - Parameters:
     ///   - isHolding: whether lookups are never answered.
     ///   - failure: what lookups throw.
-    init(isHolding: Bool = false, failure: DirectoryError? = nil) {
+    ///   - isReady: whether lookups and the checkpoint are in memory; then their texts begin with `ready`.
+    init(isHolding: Bool = false, failure: DirectoryError? = nil, isReady: Bool = false) {
         self.isHolding = isHolding
         self.failure = failure
+        self.isReady = isReady
+    }
+
+    func ready(_ question: OpenQuestion) -> ReadyAnswer? {
+        guard isReady else { return nil }
+        let failure = failure
+        return { () throws(DirectoryError) in
+            if let failure { throw failure }
+            return Array("ready\n".utf8)
+        }
     }
 
     func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CanonicalCoding
 public import KeyTransparency
 public import SignetAPI
@@ -15,6 +17,18 @@ extension Directory {
     /// - Throws: ``DirectoryError``; `unavailable`: the account is being closed.
     public func lookup(_ request: LookupRequest) async throws(DirectoryError) -> LookupResponse {
         try await sizedLookup(request).response
+    }
+
+    /// The same without waiting, for a handle whose account is in memory; nil for any other.
+    ///
+    /// Nothing is computed before the answer is asked for.
+    package func readyLookup(
+        _ request: LookupRequest
+    ) -> (() throws(DirectoryError) -> LookupResponse)? {
+        guard let (published, epoch) = try? publishedEpoch(),
+            let account = cache.find(request.handle, size: published.head.size).0
+        else { return nil }
+        return { () throws(DirectoryError) in try self.response(account, request, published, epoch) }
     }
 
     /// The same, with the size of the log for which it holds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import KeyDirectory
 package import KeyTransparency
 package import SignetAPI
@@ -14,6 +16,22 @@ package struct DirectoryAdapter: DirectoryAnswering {
 
     package func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
         try await directory.lookup(request).encoded
+    }
+
+    package func ready(_ question: OpenQuestion) -> ReadyAnswer? {
+        switch question {
+        case .lookup(let request):
+            guard let lookup = directory.readyLookup(request) else { return nil }
+            return { () throws(DirectoryError) in try lookup().encoded }
+        case .checkpoint:
+            let published = directory.log.published
+            return { published.bytes }
+        case .tile(let tile):
+            guard case .hashes(let level) = tile.content,
+                let bytes = try? directory.log.tile(level: level, index: tile.index, width: tile.width)
+            else { return nil }
+            return { bytes }
+        }
     }
 
     package func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8] {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package import KeyDirectory
 package import KeyTransparency
 package import SignetAPI
@@ -12,6 +14,10 @@ package protocol DirectoryAnswering: Sendable {
 
     /// The body of a native lookup's answer.
     func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8]
+    /// The body of the answer to a question that anyone may ask, if it is in memory; nil if it has to be waited for.
+    ///
+    /// Nothing is computed before the answer is asked for.
+    func ready(_ question: OpenQuestion) -> ReadyAnswer?
     /// The body of the answer to a question for a history.
     func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8]
     /// The body of the answer to a question for milestones.
@@ -67,7 +73,18 @@ package protocol DirectoryAnswering: Sendable {
     func republish() async throws(DirectoryError)
 }
 
+/// What anyone may ask, and a directory often has in memory.
+package enum OpenQuestion: Sendable {
+    case lookup(LookupRequest), checkpoint, tile(Tile)
+}
+
+/// Makes a body without waiting.
+package typealias ReadyAnswer = () throws(DirectoryError) -> [UInt8]
+
 extension DirectoryAnswering {
+    /// Has nothing in memory.
+    package func ready(_ question: OpenQuestion) -> ReadyAnswer? { nil }
+
     /// No change of keys yet.
     package func succession() async throws(DirectoryError) -> [UInt8]? { nil }
 

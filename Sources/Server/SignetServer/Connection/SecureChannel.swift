@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ConnectionLimits
 import HummingbirdCore
 import Logging
@@ -15,18 +17,20 @@ struct SecureChannel: ServerChildChannel {
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
     let http: HTTP1Channel
+    private let ready: ReadyAnswers?
     private let rate: RateLimiter<ClientAddress>
     private let clock: ServerClock
 
     init(
         tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
-        clock: ServerClock = .system, responder: @escaping HTTPChannelHandler.Responder
+        clock: ServerClock = .system, ready: ReadyAnswers? = nil, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
         self.limits = limits
         self.ledger = ledger
         self.metrics = metrics
         self.clock = clock
+        self.ready = ready
         rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
         http = HTTP1Channel(
             responder: responder,
@@ -50,7 +54,11 @@ struct SecureChannel: ServerChildChannel {
         }
         return secure(channel).flatMap { http.setup(channel: channel, logger: logger) }
             .flatMapThrowing { value in
-                try limitTimes(of: channel)
+                let deadlines = try limitTimes(of: channel)
+                if let ready {
+                    try channel.pipeline.syncOperations.addHandler(
+                        ReadyAnswerHandler(ready, for: address), position: .after(deadlines))
+                }
                 return value
             }
     }
@@ -68,7 +76,7 @@ struct SecureChannel: ServerChildChannel {
         }
     }
 
-    private func limitTimes(of channel: any Channel) throws {
+    private func limitTimes(of channel: any Channel) throws -> DeadlineHandler {
         let pipeline = channel.pipeline.syncOperations
         let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let socket = try pipeline.handler(type: SocketHandler.self)
@@ -76,6 +84,7 @@ struct SecureChannel: ServerChildChannel {
             metrics.refused(limit)
         }
         try pipeline.addHandler(deadlines, position: .after(decoder))
+        return deadlines
     }
 }
 

@@ -1,4 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import HTTPTypes
+import NIOHTTP1
 import SignetAPI
 
 /// An answer before it becomes HTTP.
@@ -19,6 +22,20 @@ struct Answer {
 
     static func native(_ body: [UInt8]) -> Answer { Answer(mediaType: Route.nativeMediaType, body: body) }
     static func json(_ body: [UInt8]) -> Answer { Answer(mediaType: jsonMediaType, body: body) }
+
+    /// The newest checkpoint, a signed note.
+    static func checkpoint(_ note: [UInt8]) -> Answer {
+        var answer = Answer(mediaType: textMediaType, body: note)
+        answer.cacheControl = "no-cache"
+        return answer
+    }
+
+    /// A tile or an entry bundle, which never changes.
+    static func tile(_ bytes: [UInt8]) -> Answer {
+        var answer = Answer(mediaType: "application/octet-stream", body: bytes)
+        answer.cacheControl = "public, max-age=31536000, immutable"
+        return answer
+    }
 
     static func text(_ body: String) -> Answer {
         Answer(mediaType: textMediaType, body: Array(body.utf8))
@@ -58,14 +75,22 @@ struct Answer {
     ///   - isLast: whether the connection ends with it.
     func response(at date: String, isLast: Bool) -> HTTPResponse {
         var fields = HTTPFields()
-        fields[.contentType] = mediaType
-        fields[.contentLength] = "\(body.count)"
-        fields[.cacheControl] = cacheControl
-        fields[.xContentTypeOptions] = "nosniff"
-        fields[.date] = date
-        if isLast { fields[.connection] = "close" }
-        for (name, value) in headers { fields[name] = value }
+        for (name, value) in self.fields(at: date, isLast: isLast) { fields[name] = value }
         return HTTPResponse(status: status, headerFields: fields)
+    }
+
+    /// The same head, as NIO writes it to a connection that goes on.
+    func head(at date: String) -> HTTPResponseHead {
+        HTTPResponseHead(
+            version: .http1_1, status: .init(statusCode: status.code, reasonPhrase: status.reasonPhrase),
+            headers: HTTPHeaders(fields(at: date, isLast: false).map { ($0.rawName, $1) }))
+    }
+
+    private func fields(at date: String, isLast: Bool) -> [(HTTPField.Name, String)] {
+        [
+            (.contentType, mediaType), (.contentLength, "\(body.count)"), (.cacheControl, cacheControl),
+            (.xContentTypeOptions, "nosniff"), (.date, date),
+        ] + (isLast ? [(.connection, "close")] : []) + headers
     }
 
     static let textMediaType = "text/plain; charset=utf-8"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ConnectionLimits
 import KeyDirectory
 import KeyTransparency
@@ -237,18 +239,14 @@ struct RequestAnswering: Sendable {
     private func checkpoint() async throws(Refusal) -> Answer {
         let note: [UInt8]
         do { note = try await directory.checkpoint() } catch { throw Refusal(error) }
-        var answer = Answer(mediaType: Answer.textMediaType, body: note)
-        answer.cacheControl = "no-cache"
-        return answer
+        return .checkpoint(note)
     }
 
     private func file(_ tile: Tile) async throws(Refusal) -> Answer {
         let bytes: [UInt8]?
         do { bytes = try await directory.tile(tile) } catch { throw Refusal(error) }
         guard let bytes else { throw Refusal(.notFound) }
-        var answer = Answer(mediaType: "application/octet-stream", body: bytes)
-        answer.cacheControl = "public, max-age=31536000, immutable"
-        return answer
+        return .tile(bytes)
     }
 
     // MARK: For operators

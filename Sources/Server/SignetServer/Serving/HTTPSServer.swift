@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ConnectionLimits
 import HummingbirdCore
 public import KeyDirectory
@@ -119,7 +121,7 @@ public struct HTTPSServer: Sendable {
         let channel = SecureChannel(
             tls: tls, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
-            metrics: metrics, clock: configuration.clock, responder: exchange.run)
+            metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange), responder: exchange.run)
         return Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
