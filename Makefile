@@ -113,8 +113,8 @@ format:
 bench:
 	@Scripts/setup --bench
 	@Scripts/with-progress 'Building benchmarks' .build/bench-build.log \
-	    swift build --package-path Benchmarks --configuration release
+	    env SIGNET_BENCHMARKS=1 swift build --configuration release
 	@Benchmarks/run
 
 clean:
-	@rm -rf .build .build-removals Benchmarks/.build Fuzzing/.build
+	@rm -rf .build .build-removals Fuzzing/.build

@@ -692,9 +692,54 @@ let runtimeProducts: [Product] = [
     .executable(name: "signetd", targets: ["signetd"]),
 ]
 
+// MARK: Benchmarks
+
+/// `SIGNET_BENCHMARKS=1` adds them. No one who uses Signet builds them, or what they are compared with.
+let isMeasured = Context.environment["SIGNET_BENCHMARKS"] != nil
+
+func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["Measuring"] + dependencies, path: "Benchmarks/Sources/\(name)",
+        swiftSettings: strict)
+}
+
+let benchmarkTargets: [Target] = [
+    // Counters under the C library, and a peer: OpenSSL with its key set once.
+    .target(name: "CAllocations", path: "Benchmarks/Sources/CAllocations"),
+    .target(name: "CSyncs", path: "Benchmarks/Sources/CSyncs"),
+    .target(
+        name: "CKeyedGCM", path: "Benchmarks/Sources/CKeyedGCM", linkerSettings: [.linkedLibrary("crypto")]),
+    .target(name: "Measuring", path: "Benchmarks/Sources/Measuring", swiftSettings: strict),
+    .target(
+        name: "PaperDirectory", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
+        path: "Benchmarks/Sources/PaperDirectory", swiftSettings: strict),
+    benchmark(
+        "verify-bench",
+        ["CAllocations", "PaperDirectory", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto]),
+    benchmark("audit-bench", ["TransparencyLog", "VRF", "KeyTransparency"]),
+    benchmark("frame-bench", ["CKeyedGCM", "SFrame", "FrameCiphers", crypto]),
+    benchmark("share-bench", ["SecretSharing", crypto]),
+    benchmark(
+        "notes-bench", ["PaperDirectory", "KeyTransparency", "NoteLog", "OPAQUE", "SealedNotes", "SecureCell", crypto]),
+    benchmark(
+        "pin-bench", ["KeyPinning", "PinnedChains", "PinnedHTTP", "SignetClient", "PinScenarios", crypto] + nio),
+    benchmark(
+        "book-bench", ["TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP", "SignetClient", "NotesClient"]),
+    benchmark("append-bench", ["CSyncs", "TransparencyLog", "KeyDirectory"]),
+    benchmark(
+        "directory-bench",
+        [
+            "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", crypto, logging,
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdTLS", package: "hummingbird"),
+        ]),
+]
+
 /// `SIGNET_TESTS=NotesTests,STOMPTests` leaves out the other test targets: a quicker build while writing.
 let chosenTests = Context.environment["SIGNET_TESTS"]?.split(separator: ",").map(String.init)
-let allTargets = isCoreOnly ? coreTargets : coreTargets + certificateTargets + runtimeTargets
+let wholeTargets = coreTargets + certificateTargets + runtimeTargets
+let allTargets = isCoreOnly ? coreTargets : isMeasured ? wholeTargets + benchmarkTargets : wholeTargets
 
 let package = Package(
     name: "signet",

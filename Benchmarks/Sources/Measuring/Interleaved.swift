@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -40,13 +42,20 @@ public struct Timings {
     }
 }
 
+/// Whether the benchmarks are only tried, to see that they still work: `SIGNET_TRY_BENCHMARKS=1`. Their figures mean nothing then.
+public let isTried = getenv("SIGNET_TRY_BENCHMARKS") != nil
+
+/// How often something is done: so often, or once when it is only tried.
+public func times(_ count: Int) -> Int { isTried ? 1 : count }
+
 /// Runs the candidates in turn, round after round, so that a slow moment of the machine meets them all.
 public func interleaved(
     rounds: Int, repetitions: Int, _ candidates: [Candidate]
 ) throws -> Timings {
     var figures = [[Double]](repeating: [], count: candidates.count)
     for candidate in candidates { try candidate.work() }
-    for round in 0..<rounds {
+    let repetitions = times(repetitions)
+    for round in 0..<times(rounds) {
         for place in candidates.indices {
             let index = (place + round) % candidates.count
             let start = threadTime()

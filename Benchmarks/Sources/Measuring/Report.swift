@@ -1,11 +1,19 @@
-/// Prints figures in columns.
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Prints figures in columns, each line at once.
 public enum Report {
     /// A heading with an empty line before it.
-    public static func title(_ text: String) { print("\n\(text)") }
+    public static func title(_ text: String) { show("\n\(text)") }
 
     /// A name and a figure.
     public static func line(_ name: String, _ figure: Double, _ unit: String) {
-        print("  \(padded(name, to: 64)) \(text(figure)) \(unit)")
+        show("  \(padded(name, to: 64)) \(text(figure)) \(unit)")
     }
 
     /// A name and a figure with a goal, and whether it is met.
@@ -19,7 +27,13 @@ public enum Report {
     }
 
     private static func goal(_ name: String, _ figure: Double, _ goal: String, isMet: Bool) {
-        print("  \(padded(name, to: 64)) \(text(figure))  (goal: \(goal): \(isMet ? "met" : "MISSED"))")
+        let verdict = isTried ? "only tried" : isMet ? "met" : "MISSED"
+        show("  \(padded(name, to: 64)) \(text(figure))  (goal: \(goal): \(verdict))")
+    }
+
+    private static func show(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

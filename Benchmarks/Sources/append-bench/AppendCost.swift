@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CSyncs
 import Foundation
 import KeyDirectory
@@ -33,11 +35,12 @@ struct AppendCost {
         var eight: [Double] = []
         var one: [Double] = []
         var syncs = 0.0
-        let (rounds, batches) = (20, 20)
+        let (rounds, batches) = (times(20), 20)
         for _ in 0..<rounds {
+            let drawn = (0..<batches).map { _ in Self.entries(Self.batch) }
             let before = sync_count()
             let start = wallTime()
-            for _ in 0..<batches { _ = try await log.append(Self.entries(Self.batch)) }
+            for entries in drawn { _ = try await log.append(entries) }
             ours.append(Double(batches * Self.batch) / (wallTime() - start) * 1e9)
             syncs += Double(sync_count() - before)
             eight.append(try rate(batches) { try disk.write(bytes, syncPoints: 8) } * Double(Self.batch))
@@ -57,12 +60,13 @@ struct AppendCost {
 
     /// Many callers with one entry each: they share the sync points.
     func reportManyCallers() async throws {
-        let (callers, each) = (Self.batch, 40)
+        let (callers, each) = (Self.batch, times(40))
+        let drawn = (0..<callers).map { _ in (0..<each).map { _ in Self.entries(1) } }
         let before = sync_count()
         let start = wallTime()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<callers {
-                group.addTask { [log] in for _ in 0..<each { _ = try await log.append(Self.entries(1)) } }
+            for own in drawn {
+                group.addTask { [log] in for entries in own { _ = try await log.append(entries) } }
             }
             try await group.waitForAll()
         }
@@ -75,7 +79,7 @@ struct AppendCost {
 
     /// One entry at a time, each published before the next.
     func reportIdle() async throws {
-        let count = 200
+        let count = times(200)
         var times: [Double] = []
         _ = try await log.awaitPublished(size: log.published.head.size)
         let before = sync_count()

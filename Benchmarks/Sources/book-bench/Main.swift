@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyTransparency
 import Measuring
 import NotesClient
+import PinnedHTTP
 import SignetAPI
 import SignetClient
 import TransparencyLog
@@ -8,7 +11,7 @@ import TransparencyLog
 /// What a device with 10,000 notes of 5 KiB takes to open and search them. Called by `book.py`, with `fill` and then with
 /// `measure`, a home folder that has the key of its account, and its passphrase.
 @main struct BookBench {
-    static let noteCount = 10_000
+    static let noteCount = isTried ? 100 : 10_000
     static let byteCount = 5 * 1024
 
     static func main() async throws {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 import Foundation
 import KeyDirectory
@@ -9,6 +11,7 @@ import VRF
 
 /// A data directory, made and served as `signetd` does.
 struct BenchDirectory {
+    private static let registeringAtOnce = 512
     let data: DataDirectory
     private let logger: Logger
 
@@ -26,26 +29,15 @@ struct BenchDirectory {
         ).make(data, at: Self.now())
         let directory = try await open()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<64 {
+            for worker in 0..<Self.registeringAtOnce {
                 group.addTask {
-                    for number in stride(from: worker, to: accounts, by: 64) {
+                    for number in stride(from: worker, to: accounts, by: Self.registeringAtOnce) {
                         try await BenchPerson(number: number).register(in: directory, at: Self.now())
                     }
                 }
             }
             try await group.waitForAll()
         }
-        await directory.close()
-    }
-
-    func fill(to size: UInt64) async throws {
-        let directory = try await open()
-        var current = directory.log.published.head.size
-        while current < size {
-            let range = try await directory.log.append(Self.leaves(Int(min(4096, size - current))))
-            current = range.upperBound
-        }
-        _ = try await directory.log.awaitPublished(size: current)
         await directory.close()
     }
 
@@ -78,12 +70,6 @@ struct BenchDirectory {
     private static func origin() throws -> KeyName { try KeyName(Array("bench.example/log".utf8)) }
 
     static func now() -> UInt64 { UInt64(Date().timeIntervalSince1970) }
-
-    private static func leaves(_ count: Int) -> [[UInt8]] {
-        (0..<count).compactMap { _ in
-            VRFHash(randomBytes(64)).flatMap { DeviceLeaf(label: $0, publicKey: randomBytes(32))?.entry }
-        }
-    }
 }
 
 /// Tells the script that waits that connections are accepted; unbuffered.

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// A directory to put load on.
 ///
 ///     directory-bench make FOLDER ACCOUNTS     a new data directory with that many accounts, user0@example.org ...
-///     directory-bench fill FOLDER ENTRIES      device leaves of nobody, until the log has that many entries
 ///     directory-bench serve FOLDER PORT        the server of Signet, without rate limits
 ///     directory-bench baseline FOLDER PORT     one bare JSON route of Hummingbird, under the same certificate
 @main struct DirectoryBench {
@@ -13,7 +14,6 @@ import Foundation
         let bench = BenchDirectory(path: arguments[1])
         switch arguments[0] {
         case "make": try await bench.make(accounts: number)
-        case "fill": try await bench.fill(to: UInt64(number))
         case "serve": try await bench.serve(port: number)
         case "baseline": try await Baseline(identity: bench.data).serve(port: number)
         default: throw Usage()

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import PaperDirectory
 
-/// What sealed notes cost beside the bare cipher of swift-crypto, and beside Themis' own figures.
+/// What sealed notes cost beside the bare cipher of swift-crypto.
 @main struct NotesBench {
     static func main() throws {
         try CellCost(1024).report()

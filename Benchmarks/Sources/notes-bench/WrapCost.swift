@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Crypto
 import Foundation
 import KeyTransparency
@@ -17,7 +19,7 @@ struct WrapCost {
 
     init(_ paper: PaperLookup) throws {
         let answer = try LookupVerifier(trust: paper.trust)
-            .verify(paper.answer, for: paper.handle, knowing: nil, at: paper.now)
+            .verify(paper.answerWithKeys, for: paper.handle, knowing: nil, at: paper.now)
         guard case .registered(let lookup) = answer, let recipient = WrapRecipient.devices(of: lookup).first,
             let note = NoteID([UInt8](repeating: 4, count: NoteID.byteCount))
         else { throw BenchFault.notRegistered }

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import KeyPinning
 import Measuring
 import PinScenarios
 import PinnedChains
+import PinnedHTTP
 import SignetClient
 
 /// Processor time of connection, request and answer: without pins, with pins and a chain that was verified before, and
@@ -38,7 +41,7 @@ struct ConnectionCost {
     /// - Returns: the client's time for an unpinned connection, in nanoseconds.
     func report() async throws -> Double {
         var (both, client) = ([[Double]](), [[Double]]())
-        for round in -1..<60 {
+        for round in -1..<times(60) {
             var (sum, own) = ([Double](repeating: 0, count: 3), [Double](repeating: 0, count: 3))
             for place in 0..<3 {
                 let index = (place + round + 3) % 3
@@ -60,7 +63,7 @@ struct ConnectionCost {
         guard let host = try? ServerName(PinScenario.host.utf8) else { return .nan }
         let now = Surroundings.system.now()
         var figures: [Double] = []
-        for _ in 0..<60 {
+        for _ in 0..<times(60) {
             let start = processTime()
             for _ in 0..<20 { keep(try await verifier.verify(presented, for: host, at: now)) }
             figures.append((processTime() - start) / 20)

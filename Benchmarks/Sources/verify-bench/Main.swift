@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Measuring
 import PaperDirectory
 
 /// What verifying costs beside the cryptography that it cannot do without; with a number of labels, what everything
@@ -11,7 +14,7 @@ import PaperDirectory
         } else {
             try InclusionCost().report()
         }
-        let labelCount = labels ?? 1_000_000
+        let labelCount = labels ?? (isTried ? 1000 : 1_000_000)
         let paper = try PaperLookup(labelCount: labelCount)
         try IndexCost(paper).report()
         try LookupCost(paper).report(labelCount: labelCount)

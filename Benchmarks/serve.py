@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Lookups over TLS on loopback beside servers that have nothing to do, and the memory that a directory takes for them.
+
+    Benchmarks/serve.py DIRECTORY-BENCH rate   [--accounts N] [--rounds N] [--seconds N]
+    Benchmarks/serve.py DIRECTORY-BENCH memory [--accounts N] [--seconds N]
+
+wrk asks each server in turn, round after round, so that a slow moment of the machine meets them all: our directory for random
+accounts, Hummingbird for a small JSON object, and, if they are here, Go's net/http and nginx for as many bytes as a lookup has.
+Processor time is the server's own, from /proc. The run fails if any request fails.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ANSWER_BYTE_COUNT = 2450
+TICKS = os.sysconf("SC_CLK_TCK")
+NGINX = """
+worker_processes auto;
+daemon off;
+pid {folder}/nginx.pid;
+error_log stderr;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path {folder}/temp;
+    proxy_temp_path {folder}/temp;
+    fastcgi_temp_path {folder}/temp;
+    uwsgi_temp_path {folder}/temp;
+    scgi_temp_path {folder}/temp;
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_certificate {certificate};
+        ssl_certificate_key {key};
+        root {folder}/files;
+    }}
+}}
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Server:
+    """A process under load, with its children."""
+
+    def __init__(self, name, path, script, command, port, announces=True):
+        self.name, self.path, self.script, self.port = name, path, script, port
+        self.rates, self.costs, self.slowest = [], [], []
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if announces and not self.process.stdout.readline().startswith("listening on"):
+            self.process.wait()
+            sys.exit(f"bench: {name} did not start: {self.process.stderr.read().strip()}")
+        while not announces and not listens(port):
+            if self.process.poll() is not None:
+                sys.exit(f"bench: {name} did not start: {self.process.stderr.read().strip()}")
+
+    def processor_time(self):
+        """Seconds that the process and its children have used."""
+        ticks = 0
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rsplit(") ", 1)[1].split()
+            except (OSError, IndexError):
+                continue
+            if self.process.pid in (int(stat.parent.name), int(fields[1])):
+                ticks += int(fields[11]) + int(fields[12])
+        return ticks / TICKS
+
+    def ask(self, seconds):
+        """Puts 64 connections on the server."""
+        before = self.processor_time()
+        done = subprocess.run(
+            ["wrk", "-t", "2", "-c", "64", "-d", f"{seconds}s", "-s", self.script,
+             f"https://127.0.0.1:{self.port}{self.path}"], cwd=HERE, capture_output=True, text=True)
+        counted = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("COUNTED")]
+        if done.returncode != 0 or not counted:
+            sys.exit(f"bench: wrk failed: {done.stderr.strip() or done.stdout.strip()}")
+        requests, duration, slowest, failed = map(int, counted[0])
+        if failed or not requests:
+            sys.exit(f"bench: {failed} of {requests} requests to {self.name} failed")
+        self.rates.append(requests / duration * 1e6)
+        self.costs.append((self.processor_time() - before) / requests * 1e6)
+        self.slowest.append(slowest / 1000)
+
+    def memory(self):
+        """Resident now and at most, in MB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return [int(line.split()[1]) / 1024 for name in ("VmRSS", "VmHWM") for line in status.splitlines()
+                if line.startswith(name)]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def listens(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def signet(bench, data):
+    port = free_port()
+    return Server("lookups of Signet", "/", "lookup.lua", [bench, "serve", data, str(port)], port)
+
+
+def peers(bench, data, work):
+    """Servers of other people, as far as they are here."""
+    certificate, key = data / "tls/server.pem", data / "tls/server.key"
+    port = free_port()
+    yield Server(
+        "Hummingbird, a small JSON object", "/json", "count.lua", [bench, "baseline", data, str(port)], port)
+    if shutil.which("go"):
+        program = work / "fixed"
+        subprocess.run(["go", "build", "-o", program, HERE / "peers/fixed.go"], check=True)
+        port = free_port()
+        yield Server(
+            f"Go's net/http, {ANSWER_BYTE_COUNT} bytes", "/", "count.lua",
+            [program, certificate, key, str(port), str(ANSWER_BYTE_COUNT)], port)
+    else:
+        print("  no Go here: the peer is left out")
+    if shutil.which("nginx"):
+        for folder in ["nginx/temp", "nginx/files"]:
+            (work / folder).mkdir(parents=True)
+        work.chmod(0o755)
+        (work / "nginx/files/fixed").write_bytes(bytes(ANSWER_BYTE_COUNT))
+        port = free_port()
+        configuration = work / "nginx/nginx.conf"
+        configuration.write_text(
+            NGINX.format(folder=work / "nginx", port=port, certificate=certificate, key=key))
+        yield Server(
+            f"nginx, a file of {ANSWER_BYTE_COUNT} bytes", "/fixed", "count.lua",
+            ["nginx", "-c", configuration, "-p", work / "nginx"], port, announces=False)
+    else:
+        print("  no nginx here: the peer is left out")
+
+
+def goal(name, figure, limit, at_least):
+    is_met = figure >= limit if at_least else figure <= limit
+    verdict = "only tried" if "SIGNET_TRY_BENCHMARKS" in os.environ else "met" if is_met else "MISSED"
+    words = f"at {'least' if at_least else 'most'} {limit}"
+    print(f"  {name:64} {figure:.2f}  (goal: {words}: {verdict})")
+
+
+def report(servers):
+    ours = servers[0]
+    for server in servers:
+        print(f"  {server.name:64} {statistics.median(server.rates):.0f} /s, "
+              f"{statistics.median(server.costs):.0f} µs of processor time each, "
+              f"99 % within {statistics.median(server.slowest):.1f} ms")
+    goal("processor time of a lookup, µs, median of rounds", statistics.median(ours.costs), 80, at_least=False)
+    for prefix, limit in [("Hummingbird", 0.5), ("Go", 0.7), ("nginx", 0.45)]:
+        for peer in servers[1:]:
+            if peer.name.startswith(prefix):
+                ratio = statistics.median(a / b for a, b in zip(ours.rates, peer.rates))
+                goal(f"lookups a second ÷ {prefix}, median of rounds", ratio, limit, at_least=True)
+
+
+def rate(options, work):
+    print(f"\nLookups over TLS on loopback, 64 connections, {options.accounts:,} accounts", flush=True)
+    subprocess.run([options.bench, "make", work / "data", str(options.accounts)], check=True)
+    servers = []
+    try:
+        servers.append(signet(options.bench, work / "data"))
+        servers.extend(peers(options.bench, work / "data", work))
+        for _ in range(options.rounds):
+            for server in servers:
+                server.ask(options.seconds)
+        report(servers)
+    finally:
+        for server in servers:
+            server.stop()
+
+
+def memory(options, work):
+    print(f"\nMemory of the server with {options.accounts:,} accounts, after {options.seconds} s of lookups", flush=True)
+    subprocess.run([options.bench, "make", work / "data", str(options.accounts)], check=True)
+    server = signet(options.bench, work / "data")
+    try:
+        start = server.processor_time()
+        server.ask(options.seconds)
+        resident, most = server.memory()
+        print(f"  {'processor time of its start, s':64} {start:.2f}")
+        print(f"  {'resident, MB':64} {resident:.0f}")
+        goal("the most that was resident, MB", most, 400, at_least=False)
+    finally:
+        server.stop()
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("bench", type=pathlib.Path)
+parser.add_argument("what", choices=["rate", "memory"])
+parser.add_argument("--accounts", type=int)
+parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--seconds", type=int, default=5)
+options = parser.parse_args()
+options.bench = options.bench.resolve()
+options.accounts = options.accounts or (1000 if options.what == "rate" else 100_000)
+if not shutil.which("wrk"):
+    if "SIGNET_TRY_BENCHMARKS" not in os.environ:
+        sys.exit("bench: no wrk here; Scripts/setup --bench installs it")
+    sys.exit(subprocess.run([HERE.parent / "Scripts/left-out", "benchmarks", f"{options.what}: no wrk here"]).returncode)
+os.environ["ACCOUNTS"] = str(options.accounts)
+# On the disk of the clone, not in memory; nginx drops its rights, so others may look in.
+work = pathlib.Path(tempfile.mkdtemp(prefix="serve.", dir=HERE.parent / ".build"))
+try:
+    (rate if options.what == "rate" else memory)(options, work)
+finally:
+    shutil.rmtree(work, ignore_errors=True)
