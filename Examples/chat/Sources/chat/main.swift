@@ -7,6 +7,10 @@ guard words.count == 5 else {
     print("usage: SIGNET_PASSPHRASE=... chat HOME DIRECTORY.signet ME FRIEND MAILBOXES")
     exit(64)
 }
+guard let passphrase = ProcessInfo.processInfo.environment["SIGNET_PASSPHRASE"] else {
+    print("set SIGNET_PASSPHRASE to some words that nobody would guess")
+    exit(64)
+}
 let context = "org.example.chat"
 
 /// A folder for each person stands for the server of an app: what is in it is sealed, and anybody may see it.
@@ -45,7 +49,7 @@ func receive(_ account: Account) async throws {
 }
 
 do {
-    let passphrase = SecretBytes(copying: (ProcessInfo.processInfo.environment["SIGNET_PASSPHRASE"] ?? "").utf8)
+    let passphrase = SecretBytes(copying: passphrase.utf8)
     let home = HomeFolder(path: words[0])
     let directory = try HomeFolder.profile(in: DurableFile(path: words[1]))
     let account =
