@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
 import KeyDirectory
 import KeyTransparency
@@ -13,8 +15,9 @@ struct Erase: AsyncParsableCommand {
             The log keeps what it has: hidden labels, hashes and device keys. Only someone who holds the server's VRF \
             key, or kept an answer about the person, can still link them to the person. The handle is never given out \
             again, which tells anyone who tries to register it that it existed. Their notes are erased too, for \
-            everyone with whom they were shared; what they wrote in other people's notes stays there. The server must \
-            not be running.
+            everyone with whom they were shared; what they wrote in other people's notes stays there. \
+            Signals of calls that wait for them, sealed, stay until they have waited an hour. The server must not be \
+            running.
             """)
 
     @Argument(help: "The person's handle, such as alice@example.org.")
