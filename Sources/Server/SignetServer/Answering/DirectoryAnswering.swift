@@ -16,7 +16,7 @@ package protocol DirectoryAnswering: Sendable {
     func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8]
     /// The body of the answer to a question that anyone may ask, if it is in memory; nil if it has to be waited for.
     ///
-    /// Nothing is computed before the answer is asked for.
+    /// The proofs of a lookup are made only when the answer is asked for, after the address has paid; a tile is copied before.
     func ready(_ question: OpenQuestion) -> ReadyAnswer?
     /// The body of the answer to a question for a history.
     func history(_ request: HistoryRequest) async throws(DirectoryError) -> [UInt8]
