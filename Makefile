@@ -103,7 +103,8 @@ removals: setup
 
 # SIGNET_SOAK_SECONDS says for how long.
 soak: build
-	@SIGNET_SOAK_SECONDS=$${SIGNET_SOAK_SECONDS:-3600} Scripts/with-failures-last .build/soak.log \
+	@seconds=$${SIGNET_SOAK_SECONDS:-3600}; \
+	    SIGNET_SOAK_SECONDS=$$seconds SIGNET_SILENCE=$$((seconds + 600)) Scripts/with-failures-last .build/soak.log \
 	    swift test --skip-build --disable-xctest --filter SoakTests
 	@grep -a -A 2 '^soak:' .build/soak.log
 
