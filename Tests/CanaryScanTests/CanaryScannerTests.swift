@@ -162,6 +162,7 @@ struct CanaryScannerTests {
             let (input, output) = (Pipe(), Pipe())
             child.standardInput = input
             child.standardOutput = output
+            child.standardError = FileHandle.nullDevice
             try child.run()
             defer { child.terminate() }
             // It runs once it has said something.

@@ -62,13 +62,17 @@ struct CallProcessTests {
                 var hosts: [CallProcess] = []
                 for call in calls where try await call.isOfOneMind(generations: generations + 1) { hosts.append(call) }
                 #expect(hosts.count == 1)
+                // Who was away may get the keys of its absence late. Once it is one call again, no frame is without its key.
+                var lost: [Int] = []
+                for call in calls { try await lost.append(call.isHealed(generations: generations + 1)) }
                 if cut == 1 {
                     #expect(hosts.first === calls[0])
                     if names.count == 3 { try await Self.removeAndReadmit(calls[2], by: calls[0], town) }
                 }
-                for call in calls[..<2].reversed() {
+                for call in calls[..<2] { try await call.rotates(times: 2) }
+                for (call, lost) in zip(calls, lost).prefix(2).reversed() {
                     let end = try await call.leave()
-                    #expect(end["undecryptable"] as? Int == 0, "\(end)")
+                    #expect(end["undecryptable"] as? Int == lost, "\(end)")
                 }
             }
         }

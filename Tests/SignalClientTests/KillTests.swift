@@ -12,6 +12,7 @@ import Testing
         try await withFolder { folder in
             let data = try await TestRelay.setUp(in: folder)
             var daemon = try await RelayDaemon(data)
+            defer { daemon.abandon() }
             let profile = TestRelay.profile(try StoredDirectory.readProfile(data), port: daemon.port)
             let alice = try await TestDevice.registered("alice@example.org", at: profile)
             let bob = try await TestDevice.registered("bob@example.org", at: profile)
@@ -46,7 +47,6 @@ import Testing
             #expect(try await deliveries.next()?.body == last.encoded)
             await first.close()
             await second.close()
-            await daemon.kill()
         }
     }
 }

@@ -129,6 +129,16 @@ final class CallProcess {
         }
     }
 
+    /// Waits until it has sent under so many more generations.
+    func rotates(times: Int) async throws {
+        var from: Int?
+        _ = try await first { status in
+            guard let now = status["generations"] as? Int else { return nil as Bool? }
+            from = from ?? now
+            return now >= (from ?? now) + times ? true : nil
+        }
+    }
+
     /// Waits until no more frames have arrived than a second before.
     func hearsNothingMore() async throws {
         var before = -1
@@ -153,14 +163,21 @@ final class CallProcess {
     ///
     /// - Returns: whether it is the host.
     func isOfOneMind(generations: Int) async throws -> Bool {
-        let isHost = try await first { status -> Bool? in
-            let heard = status.participants.compactMap { $0["epoch"] as? String }
-            let isOneEpoch = Set(heard + [status["epoch"] as? String ?? ""]).count == 1
-            let isFurther = status["generations"] as? Int ?? 0 >= generations
-            guard isOneEpoch, isFurther else { return nil }
-            return status["isHost"] as? Bool
-        }
+        let isHost = try await first { $0.isOfOneMind(generations: generations) ? $0["isHost"] as? Bool : nil }
         return try #require(isHost as Bool?)
+    }
+
+    /// Waits until it is one call again, and one report counts no more frames that no key opened than the one before.
+    ///
+    /// - Returns: how many they are.
+    func isHealed(generations: Int) async throws -> Int {
+        var before = -1
+        let lost = try await first { status -> Int? in
+            let lost = status["undecryptable"] as? Int
+            defer { before = lost ?? -1 }
+            return status.isOfOneMind(generations: generations) && lost == before ? lost : nil
+        }
+        return try #require(lost as Int?)
     }
 
     func type(_ line: String) { keyboard.fileHandleForWriting.write(Data("\(line)\n".utf8)) }
@@ -238,6 +255,12 @@ extension Town {
 }
 
 extension [String: Any] {
+    func isOfOneMind(generations: Int) -> Bool {
+        let heard = participants.compactMap { $0["epoch"] as? String }
+        let isOneEpoch = Set(heard + [self["epoch"] as? String ?? ""]).count == 1
+        return isOneEpoch && self["generations"] as? Int ?? 0 >= generations
+    }
+
     var participants: [[String: Any]] { self["participants"] as? [[String: Any]] ?? [] }
     var lost: Int { participants.reduce(0) { $0 + ($1["lost"] as? Int ?? 0) } }
 }

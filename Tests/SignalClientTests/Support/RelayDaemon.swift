@@ -19,6 +19,8 @@ final class RelayDaemon: Sendable {
         process.arguments = ["run", "--data", data.path, "--bind", "127.0.0.1:\(port)", "--log-level", "critical"]
         let output = Pipe()
         process.standardOutput = output
+        // The test run's own would be held open by a daemon that outlives it, and the run would not end.
+        process.standardError = FileHandle.nullDevice
         let (ends, reportEnd) = AsyncStream.makeStream(of: Void.self)
         process.terminationHandler = { _ in reportEnd.finish() }
         try process.run()
@@ -53,9 +55,12 @@ final class RelayDaemon: Sendable {
 
     /// Ends it without a word, and waits until it is gone.
     func kill() async {
-        Foundation.kill(identifier, SIGKILL)
+        abandon()
         for await _ in ends {}
     }
+
+    /// Ends it without a word.
+    func abandon() { Foundation.kill(identifier, SIGKILL) }
 
     /// A thread of its own reads: a handler on libdispatch's event loop races with the closing of the descriptor.
     private static func firstLine(of pipe: Pipe) async -> String {

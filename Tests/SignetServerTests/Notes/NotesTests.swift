@@ -184,6 +184,7 @@ import Testing
         process.executableURL = Daemon.executable
         process.arguments = ["erase", handle, "--data", data.path]
         process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
         let (ends, reportEnd) = AsyncStream.makeStream(of: Int32.self)
         process.terminationHandler = { reportEnd.yield($0.terminationStatus) }
         try process.run()
