@@ -659,7 +659,7 @@ let runtimeTargets: [Target] = [
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
-            "RecoveryClient", "AudioCodec", crypto, sqlite,
+            "RecoveryClient", "AudioCodec", crypto, sqlite, arguments,
         ] + nio,
         swiftSettings: strict),
 ]

@@ -10,7 +10,7 @@ import SignetServer
 /// `signetd erase`
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Erase a person's data from the database.",
+        commandName: "erase", abstract: "Erase a person's data from the database.",
         discussion: """
             The log keeps what it has: hidden labels, hashes and device keys. Only someone who holds the server's VRF \
             key, or kept an answer about the person, can still link them to the person. The handle is never given out \

@@ -9,6 +9,7 @@ import TransparencyLog
 /// `signetd rotate`
 struct Rotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rotate",
         abstract: "Change the log's key, its witnesses or the TLS key without locking anyone out.",
         discussion: """
             The change is logged and cosigned under the old keys and witnesses first; clients then follow it by \
@@ -86,7 +87,7 @@ struct Rotate: AsyncParsableCommand {
     /// `signetd rotate witnesses`
     struct Witnesses: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Require other witnesses: lines of a C2SP tlog-policy, as for init.")
+            commandName: "witnesses", abstract: "Require other witnesses: lines of a C2SP tlog-policy, as for init.")
 
         @OptionGroup var surroundings: Surroundings
 

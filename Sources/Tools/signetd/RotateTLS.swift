@@ -104,7 +104,7 @@ struct RecoveryKeyCommand: AsyncParsableCommand {
     /// `signetd recovery-key make`
     struct Make: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key, and print its public half for `init --recovery-key`.")
+            commandName: "make", abstract: "Make a key, and print its public half for `init --recovery-key`.")
 
         @Option(help: ArgumentHelp("The name of the log, such as example.org/signet.", valueName: "name"))
         var origin: String
@@ -125,6 +125,7 @@ struct RecoveryKeyCommand: AsyncParsableCommand {
     /// `signetd recovery-key sign`
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sign",
             abstract: "Sign the server's pins, for `signet pins accept`. Prints the file for clients.")
 
         @Argument(help: ArgumentHelp("tls/pins of the data directory.", valueName: "pins"))

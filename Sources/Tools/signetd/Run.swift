@@ -9,7 +9,7 @@ import SignetServer
 /// `signetd run`
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve.",
+        commandName: "run", abstract: "Serve.",
         discussion: """
             Prints one line, `listening HOST:PORT`, once it takes connections. Remarks go to standard error, one \
             line each, without handles, addresses or keys. SIGTERM and SIGINT stop it: requests in progress end first.

@@ -11,7 +11,7 @@ import TransparencyLog
 /// `signetd succeed`
 struct Succeed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "End a log, and make a new one that continues with the same people.",
+        commandName: "succeed", abstract: "End a log, and make a new one that continues with the same people.",
         discussion: """
             Use this to change the log's name or the key that hides handles. The new directory has a new log key, a \
             new clock key and a new key behind the labels; URL and TLS identity are those of the old one. The old log's \

@@ -64,7 +64,7 @@ extension AccountCommand {
     /// `signet account create`
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an account, with this device as its first.",
+            commandName: "create", abstract: "Make an account, with this device as its first.",
             discussion: "If it is interrupted or offline, run the same command again: it continues with the same keys.")
 
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
@@ -100,7 +100,7 @@ extension AccountCommand {
     /// `signet account join`
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make this machine another device of an existing account.",
+            commandName: "join", abstract: "Make this machine another device of an existing account.",
             discussion: """
                 Makes this device's keys and a device card. Carry the card to the device on which the account was \
                 made, and give it to 'signet devices add' there within the hour. Compare the twelve digits: both \
@@ -137,6 +137,7 @@ extension AccountCommand {
     /// `signet account show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show your account, and check that the directory shows everyone the same account.")
 
         @Flag(help: "Do not ask the directory.") var offline = false

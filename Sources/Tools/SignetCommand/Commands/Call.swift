@@ -5,5 +5,6 @@ import ArgumentParser
 /// `signet call`
 struct Call: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Group calls.", subcommands: [Start.self, Ring.self, Wait.self, Join.self, Leave.self, Simulate.self])
+        commandName: "call", abstract: "Group calls.",
+        subcommands: [Start.self, Ring.self, Wait.self, Join.self, Leave.self, Simulate.self])
 }

@@ -9,7 +9,8 @@ import SignetClient
 /// `signet devices`
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The devices of your account.", subcommands: [List.self, Add.self, Confirm.self, Revoke.self])
+        commandName: "devices", abstract: "The devices of your account.",
+        subcommands: [List.self, Add.self, Confirm.self, Revoke.self])
 }
 
 extension Devices {
@@ -33,6 +34,7 @@ extension Devices {
     /// `signet devices list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the devices that the log holds for you, and raise an alarm about unknown ones.")
 
         @OptionGroup var home: HomeOptions
@@ -55,6 +57,7 @@ extension Devices {
     /// `signet devices add`
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Add a device that made a card with 'signet account join', after comparing twelve digits.",
             discussion: """
                 Then shows twelve digits in turn: 'signet devices confirm' on the new device asks for them, and it accepts nothing \
@@ -97,6 +100,7 @@ extension Devices {
     /// `signet devices confirm`
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "confirm",
             abstract: "On a new device: accept the account, after comparing the digits that your other device shows.",
             discussion: "Before that, a new device accepts nothing that the directory says about your account.")
 
@@ -125,7 +129,7 @@ extension Devices {
     /// `signet devices revoke`
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a device from your account.",
+            commandName: "revoke", abstract: "Remove a device from your account.",
             discussion: """
                 Your notes get new keys, which it does not know; a notes password and a recovery key on paper end with the old ones. \
                 It keeps what it could read before. Ask the owners of notes that are shared with you to rekey them.

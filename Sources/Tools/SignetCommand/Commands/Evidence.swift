@@ -10,7 +10,7 @@ import TransparencyLog
 /// `signet evidence`
 struct Evidence: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Contradictory statements by a directory, kept for ever.",
+        commandName: "evidence", abstract: "Contradictory statements by a directory, kept for ever.",
         subcommands: [List.self, Export.self, Verify.self])
 }
 
@@ -37,7 +37,7 @@ extension LogContradiction {
 extension Evidence {
     /// `signet evidence list`
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List what was kept.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List what was kept.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -81,7 +81,7 @@ extension Evidence {
     /// `signet evidence export`
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write each pair of signed statements into files that anyone can check.")
+            commandName: "export", abstract: "Write each pair of signed statements into files that anyone can check.")
 
         @Argument(help: "A folder.") var folder: String
         @OptionGroup var home: HomeOptions

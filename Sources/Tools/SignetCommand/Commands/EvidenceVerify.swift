@@ -9,7 +9,7 @@ extension Evidence {
     /// `signet evidence verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check evidence against a log, without any server.",
+            commandName: "verify", abstract: "Check evidence against a log, without any server.",
             discussion: """
                 Exit status 0 only if the evidence proves a fault of the log. Some faults only show when all entries \
                 are replayed; then name a copy of the log with --log, such as an auditor's folder.

@@ -10,13 +10,13 @@ import TransparencyLog
 /// `signet gossip`
 struct Gossip: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Compare what the directory shows you with what it shows someone else.",
+        commandName: "gossip", abstract: "Compare what the directory shows you with what it shows someone else.",
         subcommands: [Show.self, Check.self])
 
     /// `signet gossip show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print your newest checkpoint of the log, as a card to hand to someone.",
+            commandName: "show", abstract: "Print your newest checkpoint of the log, as a card to hand to someone.",
             discussion: "As a code for a camera: signet gossip show | qrencode -t ansiutf8")
 
         @OptionGroup var other: DirectoryOptions
@@ -35,7 +35,7 @@ struct Gossip: AsyncParsableCommand {
     /// `signet gossip check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compare someone's card with what you have seen yourself.",
+            commandName: "check", abstract: "Compare someone's card with what you have seen yourself.",
             discussion: """
                 Exit status 0 only if both of you saw the same log. A fork is kept as evidence, which 'signet evidence \
                 verify' checks without any server.

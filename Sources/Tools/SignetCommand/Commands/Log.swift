@@ -10,14 +10,14 @@ import TransparencyLog
 /// `signet log`
 struct Log: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The directory's public log.", subcommands: [Show.self, Verify.self, Tail.self])
+        commandName: "log", abstract: "The directory's public log.", subcommands: [Show.self, Verify.self, Tail.self])
 }
 
 extension Log {
     /// `signet log show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the newest state of the log that this device has verified.")
+            commandName: "show", abstract: "Show the newest state of the log that this device has verified.")
 
         @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: HomeOptions
@@ -46,7 +46,7 @@ extension Log {
     /// `signet log verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Download the whole log and recompute everything in it.")
+            commandName: "verify", abstract: "Download the whole log and recompute everything in it.")
 
         @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: HomeOptions
@@ -78,7 +78,7 @@ extension Log {
     /// `signet log tail`
     struct Tail: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the newest entries, each proven to be in the log.")
+            commandName: "tail", abstract: "Show the newest entries, each proven to be in the log.")
 
         @Option(name: .shortAndLong, help: "How many.") var count: UInt64 = 10
         @Flag(name: .shortAndLong, help: "Keep waiting for more, until Ctrl-C.") var follow = false

@@ -10,7 +10,7 @@ import TransparencyLog
 /// `signet lookup`
 struct Lookup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look someone up, check everything, and say what was checked.",
+        commandName: "lookup", abstract: "Look someone up, check everything, and say what was checked.",
         discussion: """
             Exit status 0 only if every check passed and the devices are those that you accepted; 4 if it is proven \
             that no one has registered the handle, or that the account was closed.

@@ -8,6 +8,7 @@ import SignetClient
 /// `signet monitor`
 struct Monitor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "monitor",
         abstract: "Look at everything that was logged under your name, and raise an alarm about what you did not do.",
         discussion: """
             Needs no passphrase. Every other command that asks the directory also does this once a day has passed. \

@@ -12,6 +12,7 @@ struct PolicyCommand: ParsableCommand {
     /// `signet policy show`
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract:
                 "Explain a C2SP tlog-policy file: logs, witnesses, quorum, and what would happen if each witness "
                 + "were down."
@@ -29,7 +30,7 @@ struct PolicyCommand: ParsableCommand {
     /// `signet policy check`
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a C2SP tlog-policy file.",
+            commandName: "check", abstract: "Check a C2SP tlog-policy file.",
             discussion: """
                 Exit status 65 and the line number if the file is not a policy; 1 if it is a policy that no client \
                 should rely on: without a quorum, or with one that a single key can meet.

@@ -8,12 +8,12 @@ import TransparencyLog
 /// `signet proof`
 struct Proof: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Proofs in files.", subcommands: [Verify.self])
+        commandName: "proof", abstract: "Proofs in files.", subcommands: [Verify.self])
 
     /// `signet proof verify`
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a C2SP tlog-proof, without any network.",
+            commandName: "verify", abstract: "Check a C2SP tlog-proof, without any network.",
             discussion: "Exit status 0 only if the proof is valid.")
 
         @Argument(help: "The proof.") var file: String

@@ -11,6 +11,7 @@ import TransparencyLog
 /// `signet audit`
 struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "audit",
         abstract: "Recompute everything that a directory's log says about itself. Needs no account.",
         discussion: """
             Every entry is read, every rule is checked, every epoch's index is recomputed. What is wrong is kept as
@@ -24,6 +25,7 @@ struct Audit: AsyncParsableCommand {
     /// `signet audit key`
     struct Key: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "key",
             abstract: "Make a cosigning key for an auditor, and an empty record of what it cosigned.",
             discussion: "Never restore either file from a backup: the key would cosign a second history.")
 

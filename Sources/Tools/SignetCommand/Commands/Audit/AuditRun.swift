@@ -11,7 +11,8 @@ import TransparencyLog
 extension Audit {
     /// `signet audit [run]`
     struct Run: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Audit a log, once or as it grows.")
+        static let configuration = CommandConfiguration(
+            commandName: "run", abstract: "Audit a log, once or as it grows.")
 
         @OptionGroup var log: LogOptions
         @Flag(help: "Audit the log as it is now, and stop. This is the default.") var once = false

@@ -9,7 +9,7 @@ extension Call {
     /// `signet call start`
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start a call, without ringing anyone.",
+            commandName: "start", abstract: "Start a call, without ringing anyone.",
             discussion: """
                 First looks everyone up, verifies their keys, and compares them with those that were accepted: if \
                 someone's keys have changed, it asks at a terminal; without one there is no call. Prints the name of \
@@ -27,7 +27,7 @@ extension Call {
     /// `signet call ring`
     struct Ring: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start a call, and ring every device of these people.",
+            commandName: "ring", abstract: "Start a call, and ring every device of these people.",
             discussion: """
                 First checks everyone's keys, as 'signet call start' does: no one is rung before that. Devices that \
                 run 'signet call wait' ring, including those that start it while the call rings; later ones learn of a \
@@ -53,7 +53,8 @@ extension Call {
     /// `signet call join`
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Join a call.", discussion: "First checks everyone's keys, as 'signet call start' does.")
+            commandName: "join", abstract: "Join a call.",
+            discussion: "First checks everyone's keys, as 'signet call start' does.")
 
         @Argument(help: "The name of the call, 32 hexadecimal digits.")
         var call: String
@@ -69,7 +70,7 @@ extension Call {
     /// `signet call leave`
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave the call that is running in this account's home folder.")
+            commandName: "leave", abstract: "Leave the call that is running in this account's home folder.")
 
         @OptionGroup var home: HomeOptions
 

@@ -9,6 +9,7 @@ extension Call {
     /// `signet call simulate`
     struct Simulate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "simulate",
             abstract: "Simulate a group call in virtual time, on a bad network, while its keys rotate.",
             discussion: """
                 Simulates the call by Signet's rules, and again with a server that withholds each new key from one \

@@ -12,7 +12,7 @@ extension Call {
     /// `signet call wait`
     struct Wait: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Wait for calls, and answer them.",
+            commandName: "wait", abstract: "Wait for calls, and answer them.",
             discussion: """
                 Rings when someone whom you have added or accepted calls; nothing is shown when anyone else rings. \
                 Callers are looked up and verified first. Type 'accept' or 'decline', with the caller's handle if \

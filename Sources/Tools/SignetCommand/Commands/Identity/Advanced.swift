@@ -12,7 +12,7 @@ import SitesClient
 /// `signet advanced`
 struct Advanced: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Keys and identifiers, for those who want to see them.",
+        commandName: "advanced", abstract: "Keys and identifiers, for those who want to see them.",
         subcommands: [ShowIdentity.self, ShowSites.self])
 }
 

@@ -11,6 +11,7 @@ import SignetClient
 /// `signet identity`
 struct Identity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "identity",
         abstract: "Your digital identity: where it is kept, and the devices that speak for it.",
         subcommands: [Status.self, Join.self, LinkDevice.self, RevokeDevice.self])
 }
@@ -51,7 +52,8 @@ extension Keystore {
 extension Identity {
     /// `signet identity status`
     struct Status: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show your identity, and check it in the log.")
+        static let configuration = CommandConfiguration(
+            commandName: "status", abstract: "Show your identity, and check it in the log.")
 
         @Flag(help: "Do not ask the directory.") var offline = false
         @OptionGroup var home: HomeOptions
@@ -103,6 +105,7 @@ extension Identity {
     /// `signet identity join`
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "join",
             abstract: "On a new device: make its keys, and a card with which your other device links it.",
             discussion: """
                 Shows twelve digits. Type them on the other device: it continues only if it received this exact card. \
@@ -139,7 +142,7 @@ extension Identity {
     /// `signet identity link-device`, which became `signet devices add`
     struct LinkDevice: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replaced by 'signet devices add'.", shouldDisplay: false)
+            commandName: "link-device", abstract: "Replaced by 'signet devices add'.", shouldDisplay: false)
 
         @Argument(parsing: .allUnrecognized) var rest: [String] = []
 
@@ -153,7 +156,7 @@ extension Identity {
     /// `signet identity revoke-device`
     struct RevokeDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a device's right to speak for you.",
+            commandName: "revoke-device", abstract: "Remove a device's right to speak for you.",
             discussion: "It keeps what it could read before.")
 
         @Argument(help: "Its number in 'signet identity status'.") var number: UInt16

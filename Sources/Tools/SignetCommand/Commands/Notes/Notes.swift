@@ -11,7 +11,7 @@ import SignetClient
 /// `signet notes`
 struct Notes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Notes that only you, and the people you share them with, can read.",
+        commandName: "notes", abstract: "Notes that only you, and the people you share them with, can read.",
         discussion: """
             Notes are sealed on this device before they are sent, and opened on it. What you write is kept here, sealed, and \
             sent at once if the server can be reached, or by the next 'signet notes sync', which also fetches \

@@ -13,6 +13,7 @@ extension Notes {
     /// `signet notes export`
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write all notes that open here into one sealed file, or unsealed into a folder.",
             discussion: """
                 'signet notes import' opens the sealed file with its passphrase; it contains the notes' attached \

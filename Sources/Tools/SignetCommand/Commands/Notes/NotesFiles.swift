@@ -18,7 +18,7 @@ extension Notes {
     /// `signet notes attach`
     struct Attach: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Attach a file to a note, or remove one.",
+            commandName: "attach", abstract: "Attach a file to a note, or remove one.",
             discussion: "It is sealed piece by piece, with its name. Everyone who has the note has the file.")
 
         @Argument(help: "The note.") var note: String
@@ -57,7 +57,7 @@ extension Notes {
     /// `signet notes fetch`
     struct Fetch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Fetch a file attached to a note, and open it.")
+            commandName: "fetch", abstract: "Fetch a file attached to a note, and open it.")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "The file's name in the note.") var file: String

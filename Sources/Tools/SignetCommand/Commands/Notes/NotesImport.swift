@@ -9,6 +9,7 @@ extension Notes {
     /// `signet notes import`
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract:
                 "Import a sealed export, or the posts of the SecureNotes app of 2018, each note under a new key "
                 + "of its own.",

@@ -10,6 +10,7 @@ extension Notes {
     /// `signet notes password`
     struct Password: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "password",
             abstract: "Set or change your notes password, which opens your notes on a new device.",
             discussion: """
                 An eavesdropper learns nothing with which to check a guess. The server's operator can guess, and each \
@@ -71,6 +72,7 @@ extension Notes {
     /// `signet notes recovery`
     struct Recovery: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "recovery",
             abstract: "Make a recovery key to print and put away; an earlier one no longer opens anything.")
 
         @OptionGroup var home: HomeOptions
@@ -94,7 +96,7 @@ extension Notes {
     /// `signet notes rotate`
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give your notes new keys, after one of your devices was lost.",
+            commandName: "rotate", abstract: "Give your notes new keys, after one of your devices was lost.",
             discussion: """
                 Remove the device first, with 'signet devices revoke'. Your notes password and your recovery key end with the \
                 old key: set new ones. Ask the owners of notes that are shared with you to rekey them.
@@ -122,7 +124,7 @@ extension Notes {
     /// `signet notes unlock`
     struct Unlock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Open your notes on a new device, or a locked one.",
+            commandName: "unlock", abstract: "Open your notes on a new device, or a locked one.",
             discussion:
                 "With the notes password, and the login key if there is one, or with the recovery key in a file.")
 
@@ -167,7 +169,7 @@ extension Notes {
     /// `signet notes lock`
     struct Lock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget the key to your notes on this device, until 'signet notes unlock'.",
+            commandName: "lock", abstract: "Forget the key to your notes on this device, until 'signet notes unlock'.",
             discussion: """
                 This locks out other users of this device, not someone who takes its keys and knows its passphrase. No \
                 command leaves opened notes behind, locked or not.

@@ -32,7 +32,7 @@ extension Notes {
 
     /// `signet notes show`
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a note.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a note.")
 
         @Argument(help: "The note.") var note: String
         @Option(help: "An earlier revision, by its number in 'signet notes log'.") var revision: UInt64?
@@ -79,6 +79,7 @@ extension Notes {
     /// `signet notes search`
     struct Search: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "search",
             abstract: "Search titles, tags, texts and comments, on this device; the server is not involved.")
 
         @Argument(help: "What to look for, regardless of case.") var term: String

@@ -31,7 +31,7 @@ extension Notes {
     /// `signet notes share`
     struct Share: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Share a note with someone, to read or to write.",
+            commandName: "share", abstract: "Share a note with someone, to read or to write.",
             discussion: """
                 Its key is encrypted to their devices, as the directory's log proves them. They can read what was \
                 written since the note got its last key; with --with-history also what was written before, as far back \
@@ -62,7 +62,7 @@ extension Notes {
     /// `signet notes unshare`
     struct Unshare: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop sharing a note with someone.",
+            commandName: "unshare", abstract: "Stop sharing a note with someone.",
             discussion: """
                 The note gets a new key at once, and its last revision is sealed again. What they have read, or \
                 copied, cannot be taken back. Comments and stars by devices that you have not accepted, or that were \
@@ -89,7 +89,7 @@ extension Notes {
     /// `signet notes leave`
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave a note that someone shared with you.",
+            commandName: "leave", abstract: "Leave a note that someone shared with you.",
             discussion: """
                 You receive nothing from it after that, and everyone who has it sees that you left. What you have read \
                 stays on this device. Its owner may share it with you again.
@@ -114,7 +114,7 @@ extension Notes {
     /// `signet notes rekey`
     struct Rekey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a note another key, known to the same people.",
+            commandName: "rekey", abstract: "Give a note another key, known to the same people.",
             discussion: "Use this when one of them lost a device, or has a new one that the key has not reached.")
 
         @Argument(help: "The note.") var note: String
@@ -132,7 +132,7 @@ extension Notes {
     /// `signet notes revert`
     struct Revert: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Restore what a note said before changes that you do not accept.",
+            commandName: "revert", abstract: "Restore what a note said before changes that you do not accept.",
             discussion: """
                 Use this when a note was changed by a device that its author no longer has, or that you have not \
                 accepted: such a change is not shown here, and no one can change the note after it. What you had is \
@@ -160,7 +160,7 @@ extension Notes {
     /// `signet notes transfer`
     struct Transfer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a note to one of its members; you stay as a member who may write.")
+            commandName: "transfer", abstract: "Give a note to one of its members; you stay as a member who may write.")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "Their handle.") var handle: String
@@ -199,7 +199,7 @@ extension Notes {
     /// `signet notes members`
     struct Members: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show who has a note, as its owner signed it.")
+            commandName: "members", abstract: "Show who has a note, as its owner signed it.")
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions
@@ -227,7 +227,7 @@ extension Notes {
     /// `signet notes sync`
     struct Sync: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send what is waiting, and fetch and verify what is new.",
+            commandName: "sync", abstract: "Send what is waiting, and fetch and verify what is new.",
             discussion: """
                 Of changes that are not accepted, this device keeps 8 MiB per note and 64 MiB in all, and names the \
                 notes of which it dropped more. Once they can be accepted, because you accepted someone's devices, \

@@ -11,7 +11,7 @@ extension Notes {
     /// `signet notes new`
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write a note.",
+            commandName: "new", abstract: "Write a note.",
             discussion: "Without a text your $EDITOR opens, in memory: no readable file is left behind.")
 
         @Argument(help: "Its title.") var title: String
@@ -46,7 +46,7 @@ extension Notes {
     /// `signet notes edit`
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a note, in your $EDITOR or with text that is piped in.",
+            commandName: "edit", abstract: "Change a note, in your $EDITOR or with text that is piped in.",
             discussion: """
                 Without options your $EDITOR opens, in memory: no readable file is left behind. If others change the \
                 note in the meantime, both changes are merged, line by line; where they conflict, yours becomes a note \
@@ -95,7 +95,7 @@ extension Notes {
 
     /// `signet notes comment`
     struct Comment: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Comment on a note.")
+        static let configuration = CommandConfiguration(commandName: "comment", abstract: "Comment on a note.")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "What you say, or - to read it from standard input.") var text: String
@@ -120,7 +120,8 @@ extension Notes {
 
     /// `signet notes star`
     struct Star: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Star a note, or take your star back.")
+        static let configuration = CommandConfiguration(
+            commandName: "star", abstract: "Star a note, or take your star back.")
 
         @Argument(help: "The note.") var note: String
         @Flag(help: "Take your star back.") var off = false

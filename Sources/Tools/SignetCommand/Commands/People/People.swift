@@ -9,7 +9,7 @@ import SignetClient
 /// `signet people`
 struct People: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The people you know, and which of their devices you accepted.",
+        commandName: "people", abstract: "The people you know, and which of their devices you accepted.",
         subcommands: [
             Add.self, Requests.self, Accept.self, Block.self, Verify.self, Card.self, List.self, Show.self, Trust.self,
         ])
@@ -70,7 +70,7 @@ extension People {
     /// `signet people add`
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask someone to be a friend, and pin their devices.",
+            commandName: "add", abstract: "Ask someone to be a friend, and pin their devices.",
             discussion:
                 "With their contact card, what the directory shows is checked against it before anything is pinned.")
 
@@ -82,7 +82,7 @@ extension People {
     /// `signet people accept`
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Accept someone who asked you, and pin their devices.")
+            commandName: "accept", abstract: "Accept someone who asked you, and pin their devices.")
 
         @OptionGroup var options: BefriendOptions
 
@@ -91,7 +91,8 @@ extension People {
 
     /// `signet people list`
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List people, and requests to you.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List people, and requests to you.")
 
         @Flag(help: "Show only what this device remembers; needs no passphrase.") var offline = false
         @OptionGroup var home: HomeOptions
@@ -185,7 +186,8 @@ extension People {
 
     /// `signet people show`
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what you accepted about someone.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show what you accepted about someone.")
 
         @Argument(help: "Their handle.") var handle: String
         @OptionGroup var home: HomeOptions
@@ -234,7 +236,7 @@ extension People {
     /// `signet people trust`
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Look at a change to someone's devices, and accept it.",
+            commandName: "trust", abstract: "Look at a change to someone's devices, and accept it.",
             discussion: "Ask the person over another channel first: a new device may be theirs, or someone else's."
         )
 

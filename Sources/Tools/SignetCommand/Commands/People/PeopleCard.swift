@@ -54,6 +54,7 @@ extension People {
     /// `signet people card`
     struct Card: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "card",
             abstract: "Make your contact card: people who add you with it need not trust the directory for your keys.",
             discussion: """
                 It contains your handle, your identity key and your newest view of the log, signed; nothing secret. \

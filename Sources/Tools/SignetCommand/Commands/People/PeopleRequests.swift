@@ -9,7 +9,7 @@ extension People {
     /// `signet people requests`
     struct Requests: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show who is asking to be your friend.",
+            commandName: "requests", abstract: "Show who is asking to be your friend.",
             discussion: """
                 Anyone can ask; nothing of theirs is pinned or looked at before you accept. At most a thousand \
                 requests wait: after that, the oldest request from the network that sent the most is dropped.
@@ -35,7 +35,7 @@ extension People {
     /// `signet people block`
     struct Block: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Dismiss someone's request for good, or withdraw your acceptance of them.",
+            commandName: "block", abstract: "Dismiss someone's request for good, or withdraw your acceptance of them.",
             discussion: """
                 They are not told, and asking again changes nothing. From then on they can share no more notes with \
                 you, nor send you parts to guard; what they shared before stays: 'signet notes leave' ends that. You \

@@ -17,7 +17,7 @@ extension People {
     /// `signet people verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compare keys with someone: sixty digits, or the QR code on their screen.",
+            commandName: "verify", abstract: "Compare keys with someone: sixty digits, or the QR code on their screen.",
             discussion: """
                 Both of you see the same sixty digits if the directory gave you each other's true keys. Compare every \
                 group, with them beside you or on a call in which you recognise their voice; then type the last two \

@@ -9,7 +9,7 @@ import SignetClient
 /// `signet pins`
 struct Pins: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The keys that servers are expected to have.",
+        commandName: "pins", abstract: "The keys that servers are expected to have.",
         discussion: """
             Every signet connection is pinned by the directory file; update and accept keep it in line with the \
             directory's log. The other commands are for server operators and other kinds of clients: they make, check \

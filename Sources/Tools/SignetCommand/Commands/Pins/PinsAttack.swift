@@ -10,6 +10,7 @@ extension Pins {
     /// `signet pins attack`
     struct Attack: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "attack",
             abstract: "Run thirty servers, 13 genuine and 17 that intercept, against which any client can be tested.",
             discussion: """
                 Each listens on a port of 127.0.0.1 and is meant to be reached as localhost. The folder gets, for each \

@@ -10,6 +10,7 @@ extension Pins {
     /// `signet pins check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract:
                 "A fire drill: whether a policy locks clients out today, and after each change of a server's "
                 + "certificates.",
@@ -79,7 +80,7 @@ extension Pins {
     /// `signet pins lint`
     struct Lint: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a policy file, and warn about what will cause trouble later.")
+            commandName: "lint", abstract: "Check a policy file, and warn about what will cause trouble later.")
 
         @Argument(help: ArgumentHelp("A policy file.", valueName: "policy")) var policy: String
 

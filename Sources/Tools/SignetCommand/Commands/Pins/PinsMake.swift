@@ -9,7 +9,7 @@ extension Pins {
     /// `signet pins backup`
     struct Backup: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a reserve key: the key, a signing request for it, and its pin.",
+            commandName: "backup", abstract: "Make a reserve key: the key, a signing request for it, and its pin.",
             discussion: "Keep the key apart from the server's other key. Nothing is certified until you need it.")
 
         @Argument(help: ArgumentHelp("The server's names and addresses.", valueName: "host")) var hosts: [String]
@@ -35,7 +35,7 @@ extension Pins {
     /// `signet pins convert`
     struct Convert: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read pins in one tool's format, and write them in another's.",
+            commandName: "convert", abstract: "Read pins in one tool's format, and write them in another's.",
             discussion: """
                 Formats: signet, trustkit, pinned-domains (Apple), android, okhttp, curl, hpkp, and raw-hex, which can \
                 only be read: hashes of bare keys say less than pins, and need --chain. What the other format cannot \
@@ -105,6 +105,7 @@ extension Pins {
     /// `signet pins reports`
     struct Reports: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "reports",
             abstract: "Show the reports of connections in which no key was pinned, one JSON object per line.")
 
         @OptionGroup var home: HomeOptions

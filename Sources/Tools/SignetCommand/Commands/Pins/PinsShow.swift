@@ -9,6 +9,7 @@ extension Pins {
     /// `signet pins show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the certificates of a PEM file or a live server, and the pins of their keys.",
             discussion: """
                 A live server is asked for its certificates and nothing else is sent to it. What it presents is trust \

@@ -10,6 +10,7 @@ extension Pins {
     /// `signet pins try`
     struct Try: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "try",
             abstract: "Connect as a client with this policy would, send one request, and say why it worked or not.",
             discussion: "Exit status: 0 the server answered; 1 it was refused, and nothing was sent.")
 

@@ -9,7 +9,7 @@ extension Pins {
     /// `signet pins update`
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask which TLS keys the directory's server uses from now on.",
+            commandName: "update", abstract: "Ask which TLS keys the directory's server uses from now on.",
             discussion: """
                 Every command that asks the directory does this once a day. Accepted pins are in the directory's log, \
                 signed by the quorum, so that no one is shown pins that others are not, and are never older than those \
@@ -34,6 +34,7 @@ extension Pins {
     /// `signet pins accept`
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Take new pins from a file when the server has lost its TLS keys and cannot be reached.",
             discussion: """
                 The file must be signed by the recovery key that the directory named before, and be newer than the \

@@ -20,6 +20,7 @@ extension GuardianCommand {
     /// `signet guardian list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Take the parts that people ask you to keep, and show who is asking for their identity.")
 
         @OptionGroup var home: HomeOptions
@@ -51,7 +52,7 @@ extension GuardianCommand {
     /// `signet guardian confirm`
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Help someone who read you the right code.",
+            commandName: "confirm", abstract: "Help someone who read you the right code.",
             discussion: """
                 The first guardian whom they call is read a number: enter it without a code, and their device then \
                 shows a code. You have one try: after a wrong code you can no longer help with this request.
@@ -101,7 +102,8 @@ extension GuardianCommand {
 
     /// `signet guardian decline`
     struct Decline: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Do not help with this request.")
+        static let configuration = CommandConfiguration(
+            commandName: "decline", abstract: "Do not help with this request.")
 
         @Argument(help: "The handle of the person in whose name the request was made.") var handle: String
         @Flag(help: "Report that someone is pretending to be them.") var report = false
@@ -128,6 +130,7 @@ extension GuardianCommand {
     /// `signet guardian objection`
     struct Objection: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "objection",
             abstract: "Take an objection that the person sent you as a file: \"this was not me\".",
             discussion:
                 "It counts even if the directory does not show it. The person makes it: signet recover stop --out FILE")

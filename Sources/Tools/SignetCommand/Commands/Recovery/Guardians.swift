@@ -12,7 +12,7 @@ import SocialRecovery
 /// `signet guardians`
 struct Guardians: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The people who can together give you your identity back.",
+        commandName: "guardians", abstract: "The people who can together give you your identity back.",
         discussion: """
             Each of them keeps one part, which is useless alone, and none is told who the others are. If you lose \
             every device, any three of five (or as you choose) can restore your identity on a new one: 'signet \
@@ -117,7 +117,8 @@ extension Guardians {
 
     /// `signet guardians add`
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Choose your guardians, and ask them.")
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Choose your guardians, and ask them.")
 
         @OptionGroup var choice: GuardianChoice
         @OptionGroup var home: HomeOptions
@@ -129,7 +130,7 @@ extension Guardians {
     /// `signet guardians replace`
     struct Replace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replace your guardians with others.",
+            commandName: "replace", abstract: "Replace your guardians with others.",
             discussion: "The previous ones stay in force until enough of the new ones keep their part.")
 
         @OptionGroup var choice: GuardianChoice
@@ -142,6 +143,7 @@ extension Guardians {
     /// `signet guardians refresh`
     struct Refresh: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "refresh",
             abstract: "Give your guardians new parts; the old parts do not open what you write afterwards.",
             discussion: """
                 Use this whenever someone may have seen what a guardian keeps. The old parts stay in force until \
@@ -165,6 +167,7 @@ extension Guardians {
     /// `signet guardians list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Show who your guardians are, which of them keep their part, and what they protect.",
             discussion: "Also hands over what is new to protect, without asking any of them.")
 
@@ -292,7 +295,7 @@ extension Guardians {
     /// `signet guardians check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask all of them whether they still keep their part.")
+            commandName: "check", abstract: "Ask all of them whether they still keep their part.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -311,6 +314,7 @@ extension Guardians {
     /// `signet guardians rehearse`
     struct Rehearse: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rehearse",
             abstract:
                 "Find out whether those who answered the last check could recover your identity, without doing it.")
 
@@ -345,7 +349,7 @@ extension Guardians {
     /// `signet guardians remind`
     struct Remind: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask again those who have not answered since you chose them.")
+            commandName: "remind", abstract: "Ask again those who have not answered since you chose them.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -367,7 +371,7 @@ extension Guardians {
     /// `signet guardians withdraw`
     struct Withdraw: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give up those whom you are asking, if too few of them answer.",
+            commandName: "withdraw", abstract: "Give up those whom you are asking, if too few of them answer.",
             discussion:
                 "Guardians who are in force stay. The parts that those whom you asked already keep open nothing.")
 

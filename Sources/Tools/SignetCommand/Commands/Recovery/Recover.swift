@@ -12,7 +12,7 @@ import SocialRecovery
 /// `signet recover`
 struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Get your identity back on a new device, with the help of your guardians.",
+        commandName: "recover", abstract: "Get your identity back on a new device, with the help of your guardians.",
         subcommands: [Status.self, Start.self, Finish.self, Stop.self], defaultSubcommand: Status.self)
 }
 
@@ -24,7 +24,7 @@ extension Recover {
     /// `signet recover start`
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Begin, on a device that is not yours yet.",
+            commandName: "start", abstract: "Begin, on a device that is not yours yet.",
             discussion: """
                 Call your guardians yourself: no one else tells them. Read the first of them the number that is shown; \
                 when they have confirmed, the log shows everyone that a recovery began, and your other devices can \
@@ -80,7 +80,7 @@ extension Recover {
     /// `signet recover status`
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what to read to each guardian, and who has helped.")
+            commandName: "status", abstract: "Show what to read to each guardian, and who has helped.")
 
         @Option(help: Recover.guardianHelp) var guardian: [String] = []
         @OptionGroup var home: HomeOptions
@@ -99,6 +99,7 @@ extension Recover {
     /// `signet recover finish`
     struct Finish: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "finish",
             abstract: "Make the identity yours again, once enough guardians have helped and the wait is over.",
             discussion: "Every device from before is removed from the account.")
 
@@ -160,7 +161,7 @@ extension Recover {
     /// `signet recover stop`
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop a recovery that was not you. Any of your devices can.",
+            commandName: "stop", abstract: "Stop a recovery that was not you. Any of your devices can.",
             discussion: """
                 Nothing new can begin for a day. The guardians whom this device knows are also told by letter; with \
                 --out you can give them the objection in any other way. Then ask them who called them.

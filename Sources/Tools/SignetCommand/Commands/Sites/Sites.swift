@@ -11,7 +11,7 @@ import SitesClient
 /// `signet sites`
 struct Sites: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The sites that know you, each by a separate identity.",
+        commandName: "sites", abstract: "The sites that know you, each by a separate identity.",
         discussion: """
             Every site gets keys of its own, chosen by the name that its certificate proves. No site learns anything \
             that another one also has, and none ever sees your account.
@@ -62,7 +62,7 @@ extension Sites {
     /// `signet sites register`
     struct Register: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Register at a site, as someone whom no other site knows.",
+            commandName: "register", abstract: "Register at a site, as someone whom no other site knows.",
             discussion: "If it is interrupted or offline, run the same command again: it continues with the same keys.")
 
         @Argument(help: ArgumentHelp("The site, such as shop.example.", valueName: "host")) var host: String
@@ -124,7 +124,7 @@ extension Sites {
     /// `signet sites object`
     struct Object: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Object to new keys that someone asked a site for in your name.")
+            commandName: "object", abstract: "Object to new keys that someone asked a site for in your name.")
 
         @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
         @OptionGroup var site: SiteOptions
@@ -146,7 +146,7 @@ extension Sites {
 
     /// `signet sites list`
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the sites that know you.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the sites that know you.")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -176,7 +176,7 @@ extension Sites {
     /// `signet sites forget`
     struct Forget: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget a site, and erase the only keys to what you have there.")
+            commandName: "forget", abstract: "Forget a site, and erase the only keys to what you have there.")
 
         @Argument(help: ArgumentHelp("The site, as 'signet sites list' shows it.", valueName: "host"))
         var host: String

@@ -10,6 +10,7 @@ extension Sites {
     /// `signet sites re-register`
     struct ReRegister: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "re-register",
             abstract: "Give sites new keys, each authorised by the recovery key for that site alone.",
             discussion: """
                 After a recovery, this is how the sites learn about your new device, one at a time and without \
