@@ -106,6 +106,66 @@ import VerifiableMap
                 == .log(.breaksRule(.indexRoot(found: record, expected: MapHash.emptyTrie))))
     }
 
+    /// The root that was signed last vouches for the record of an epoch before, so the index of that epoch is not made again.
+    @Test func anOlderEpochsIndexIsNotMadeAgain() async throws {
+        let lie = try #require(MapHash([UInt8](repeating: 1, count: 32)))
+        let last = try await logEpochs([(2, lie, 0), (3, .emptyTrie, 0)])
+        let directory = try await place.open()
+        #expect(directory.epochs.lastRecord == last)
+        await directory.close()
+    }
+
+    @Test func anOlderEpochsFieldsAreChecked() async throws {
+        try await logEpochs([(2, .emptyTrie, 5), (3, .emptyTrie, 0)])
+        guard case .log(.breaksRule(.epochFields(let found, let expected))) = await place.openingRefusal() else {
+            Issue.record("the directory opened, or was refused for something else")
+            return
+        }
+        #expect(found.labelCount == 5 && expected.labelCount == 0)
+    }
+
+    /// Creates a directory, and writes epoch records that no sealer checks.
+    @discardableResult private func logEpochs(
+        _ epochs: [(number: UInt64, root: MapHash, labelCount: UInt64)]
+    ) async throws -> EpochRecord? {
+        await (try place.create()).close()
+        let bare = try await DurableLog.open(
+            at: DirectoryPaths(root: place.path).log,
+            LogConfiguration(signer: place.keys.log, cosigners: place.keys.cosigners, clock: place.time))
+        let records = epochs.map {
+            EpochRecord(
+                number: $0.number, time: place.clock.now * 1000, start: $0.number - 1, labelCount: $0.labelCount,
+                milestone: 0, root: $0.root)
+        }
+        for record in records { _ = try await bare.append([record.entry]) }
+        await bare.close()
+        return records.last
+    }
+
+    @Test func aReopenedDirectoryHasTheSameIndexAndMilestones() async throws {
+        let directory = try await place.create()
+        var labels: [LabelIndex] = []
+        for number in 0..<6 {
+            if number == 3 { place.clock.advance(86_400) }
+            var person = try Person("person-\(number)@example.org", deviceCount: 2)
+            try await person.register(at: directory, time: place.clock.now)
+            labels.append(LabelIndex(try directory.label(of: person.handle).0))
+        }
+        let size = try await directory.log.awaitPublished(size: directory.log.statistics.durableSize).head.size
+        let (epoch, milestone) = (directory.epochs.epoch(size: size), directory.epochs.milestone(size: size))
+        let proofs = labels.map { epoch?.index.proof(of: $0.key) }
+        let ends = labels.map { directory.epochs.end(after: directory.epochs.history(of: $0, size: size).indexes[0]) }
+        await directory.close()
+        let again = try await place.open()
+        #expect(again.epochs.epoch(size: size)?.record == epoch?.record && epoch != nil)
+        #expect(labels.map { again.epochs.epoch(size: size)?.index.proof(of: $0.key) } == proofs)
+        #expect(again.epochs.milestone(size: size)?.record == milestone?.record && milestone?.size != epoch?.size)
+        #expect(again.epochs.milestone(size: 1)?.size == 1)
+        #expect(
+            labels.map { again.epochs.end(after: again.epochs.history(of: $0, size: size).indexes[0]) } == ends)
+        await again.close()
+    }
+
     @Test func anIdleDayEndsInAMilestone() async throws {
         let directory = try await place.create()
         let first = try #require(directory.epochs.milestone(size: 1))

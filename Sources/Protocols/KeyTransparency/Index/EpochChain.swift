@@ -44,8 +44,11 @@ public struct EpochChain: Hashable, Sendable {
         first = first ?? record
         last = record
         lastIndex = index
-        if milestone.map({ $0.day < record.day }) ?? true { milestone = (index, record.day) }
+        if beginsDay(record) { milestone = (index, record.day) }
     }
+
+    /// Whether the next record would be the first of its day.
+    package func beginsDay(_ record: EpochRecord) -> Bool { milestone.map { $0.day < record.day } ?? true }
 
     /// Whether the last epoch is the first of its day.
     public var endsInMilestone: Bool { milestone?.index == lastIndex && last != nil }

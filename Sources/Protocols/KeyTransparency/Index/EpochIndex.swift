@@ -41,6 +41,17 @@ public struct EpochIndex: ~Copyable, Sendable {
         try take(record, predict(changes), at: index)
     }
 
+    /// Ends an epoch with the root that its record names, for which a signed root of the log vouches. What the epoch changed goes
+    /// into the index with the next one that is closed.
+    ///
+    /// - Parameter labelCount: how many labels have entries.
+    /// - Throws: ``IndexFault``: another field of the record is wrong. Nothing has changed then.
+    package mutating func pass(
+        _ record: EpochRecord, labelCount: UInt64, index: UInt64
+    ) throws(IndexFault) {
+        try epochs.append(record, at: index, labelCount: labelCount, root: record.root)
+    }
+
     private mutating func predict(_ changes: [MapEntry]) throws(IndexFault) -> MapPrediction {
         do { return try trie.predict(changes) } catch { throw .tooLarge }
     }

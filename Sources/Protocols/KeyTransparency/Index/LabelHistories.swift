@@ -126,11 +126,21 @@ public struct LabelHistories: Sendable {
     /// Ends the epoch: what the index is to hold for each label that it touched.
     ///
     /// - Throws: ``IndexFault/unsettled(label:)``: rule S, second half: a label's last entry must be a state record.
-    public mutating func settle() throws(IndexFault) -> [MapEntry] {
+    public mutating func settle() throws(IndexFault) -> [MapEntry] { heads(of: try endEpoch()) }
+
+    /// Ends the epoch: the labels that it touched.
+    ///
+    /// - Throws: ``IndexFault/unsettled(label:)``.
+    package mutating func endEpoch() throws(IndexFault) -> [MapKey] {
         if let key = touched.filter({ !$0.value.endsInRecord }).keys.min() { throw .unsettled(label: key) }
-        let batch = touched.keys.map { MapEntry(key: $0, value: head(of: $0, size: size).value) }
+        let labels = Array(touched.keys)
         touched.removeAll(keepingCapacity: touched.count < 4096)
-        return batch
+        return labels
+    }
+
+    /// What the index is to hold for labels after the entries so far.
+    package func heads(of labels: some Sequence<MapKey>) -> [MapEntry] {
+        labels.map { MapEntry(key: $0, value: head(of: $0, size: size).value) }
     }
 }
 

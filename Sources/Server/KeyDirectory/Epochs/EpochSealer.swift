@@ -17,6 +17,8 @@ final class EpochSealer: LogSealing {
     private let index = Mutex(EpochIndex())
     /// Where every epoch record stands, in rising order: 4 bytes each.
     private let ends = Mutex<[UInt32]>([])
+    /// What epochs touched whose index was not made when the log was opened.
+    private let passed = Mutex<Set<MapKey>>([])
     private let clock: @Sendable () -> UInt64
 
     /// A sealer for a log that has not been read yet.
@@ -31,7 +33,10 @@ final class EpochSealer: LogSealing {
             let position = histories.withLock { $0.size }
             let content: LogEntry
             do { content = try LogEntry(decoding: entry) } catch { throw .unknownEntry(at: position) }
-            if case .epoch(let record) = content { try close(with: record, at: position) }
+            if case .epoch(let record) = content {
+                let isShown = position + 1 >= shown || index.withLock { $0.epochs.beginsDay(record) }
+                if isShown { try close(with: record, at: position) } else { try pass(record, at: position) }
+            }
             try add([content], [leaf])
         }
         let size = histories.withLock { $0.size }
@@ -41,8 +46,26 @@ final class EpochSealer: LogSealing {
         recent.withLock { $0.keepLast(and: shown) }
     }
 
+    /// Takes an epoch without making its index, which nobody will be shown.
+    private func pass(_ record: EpochRecord, at position: UInt64) throws(IndexFault) {
+        let (labels, count) = try histories.withLock { (histories) throws(IndexFault) in
+            (try histories.endEpoch(), histories.labelCount)
+        }
+        passed.withLock { $0.formUnion(labels) }
+        try index.withLock { (index) throws(IndexFault) in
+            try index.pass(record, labelCount: count, index: position)
+        }
+        ends.withLock { $0.append(UInt32(truncatingIfNeeded: position)) }
+    }
+
     private func close(with record: EpochRecord, at position: UInt64) throws(IndexFault) {
-        let changes = try settle()
+        let earlier = passed.withLock { passed in
+            defer { passed = [] }
+            return passed
+        }
+        let changes = try histories.withLock { (histories) throws(IndexFault) in
+            histories.heads(of: earlier.union(try histories.endEpoch()))
+        }
         try index.withLock { (index) throws(IndexFault) in
             try index.close(changes, with: record, index: position)
             remember(record, index, size: position + 1)

@@ -100,10 +100,11 @@ struct LogOpening: Sendable {
 
     // MARK: The tree
 
-    /// The size of the checkpoint that will be shown first: that of the whole log, or less while witnesses are away.
+    /// The size of the checkpoint that will be shown first, or less: that was signed last, or less while witnesses are away.
     private func shownSize(_ lockRecord: LockRecordFile) -> UInt64 {
-        guard configuration.witnessing != nil else { return .max }
-        return PublishedFile(fileSystem: fileSystem).claimedSize ?? lockRecord.current.head.size
+        let signed = lockRecord.current.head.size
+        guard configuration.witnessing != nil else { return signed }
+        return min(signed, PublishedFile(fileSystem: fileSystem).claimedSize ?? signed)
     }
 
     private func replay(shown: UInt64) throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {

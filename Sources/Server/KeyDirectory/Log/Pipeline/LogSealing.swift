@@ -9,8 +9,9 @@ import TransparencyLog
 protocol LogSealing: Sendable {
     /// Takes a frame that is in the write-ahead log already.
     ///
-    /// - Parameter shown: the size of the checkpoint that the log will show when it is open, or more: what belongs to
-    ///   smaller ones need not be kept.
+    /// - Parameter shown: at most the size of the checkpoint that the log will show when it is open, and of the one signed last.
+    ///   What belongs to smaller ones need not be kept. The signed root is compared when all has been replayed: it vouches for what
+    ///   the entries say.
     /// - Throws: ``KeyTransparency/IndexFault``: it cannot have been written by this sealer.
     func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault)
 
