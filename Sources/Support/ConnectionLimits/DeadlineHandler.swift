@@ -17,6 +17,8 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     private let report: (Limit) -> Void
     private var progress: ConnectionProgress?
     private var timer: Scheduled<Void>?
+    /// When the timer fires: at the connection's deadline, or before it.
+    private var alarm: UInt64 = 0
 
     package init(_ times: ConnectionProgress.Times, socket: SocketHandler, report: @escaping (Limit) -> Void) {
         self.times = times
@@ -78,15 +80,16 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     package static let farewell = TimeAmount.milliseconds(500)
 
     private func note(_ event: ConnectionProgress.Event, _ context: ChannelHandlerContext) {
-        guard let before = progress?.deadline else { return }
         progress?.note(event, at: Self.now)
-        guard let after = progress?.deadline, after < before, timer != nil else { return }
+        guard let deadline = progress?.deadline, deadline < alarm, timer != nil else { return }
         timer?.cancel()
-        schedule(after, context)
+        schedule(deadline, context)
     }
 
-    /// A timer is only moved when the deadline came nearer; one that fires early is set anew.
+    /// A timer is moved only if it would fire after the deadline; one that fires early is set again. So requests that follow each
+    /// other at once share one timer.
     private func schedule(_ deadline: UInt64, _ context: ChannelHandlerContext) {
+        alarm = deadline
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         timer = context.eventLoop.scheduleTask(deadline: .uptimeNanoseconds(deadline)) {
             let (handler, context) = bound.value

@@ -67,10 +67,7 @@ struct HTTPExchange: Sendable {
         _ request: HTTPRequest, _ body: inout BodyReader, to destination: Destination, from client: ClientAddress,
         upgrading channel: (any Channel)?
     ) async throws -> Answer {
-        if let wait = addressRate.take(destination.cost, of: client, at: clock.uptime()) {
-            metrics.refused(.addressRate)
-            return .tooManyRequests(after: wait)
-        }
+        if let refusal = charge(client, for: destination) { return refusal }
         let byteCount = body.maximumByteCount
         let signature = Self.signatureHeader.flatMap { request.headerFields[$0] }
         do throws(Refusal) {
@@ -103,6 +100,15 @@ struct HTTPExchange: Sendable {
             onLogStopped()
             return .refusal(.unavailable)
         }
+    }
+
+    /// Lets an address pay for a request.
+    ///
+    /// - Returns: what it is told if it has asked for too much; otherwise nil.
+    func charge(_ client: ClientAddress, for destination: Destination) -> Answer? {
+        guard let wait = addressRate.take(destination.cost, of: client, at: clock.uptime()) else { return nil }
+        metrics.refused(.addressRate)
+        return .tooManyRequests(after: wait)
     }
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)

@@ -49,10 +49,7 @@ struct ReadyAnswers: Sendable {
     private func answer(
         _ ready: () throws(Refusal) -> Answer, _ destination: Destination, from client: ClientAddress
     ) -> Answer {
-        if let wait = exchange.addressRate.take(destination.cost, of: client, at: now) {
-            exchange.metrics.refused(.addressRate)
-            return .tooManyRequests(after: wait)
-        }
+        if let refusal = exchange.charge(client, for: destination) { return refusal }
         do throws(Refusal) { return try ready() } catch {
             if error.isLogStopped { exchange.onLogStopped() }
             return error.answer
