@@ -729,7 +729,8 @@ let benchmarkTargets: [Target] = [
     benchmark(
         "directory-bench",
         [
-            "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", crypto, logging,
+            "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP",
+            "SignetClient", "SignetTesting", crypto, logging,
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdTLS", package: "hummingbird"),

@@ -45,6 +45,9 @@ struct BenchDirectory {
         let directory = try await open()
         var configuration = HTTPSServer.Configuration()
         configuration.port = port
+        configuration.limits.connectionsPerAddress = configuration.limits.connections
+        configuration.limits.idle = .seconds(3600)
+        configuration.limits.firstHead = .seconds(3600)
         configuration.limits.addressRate = .unlimited
         configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited

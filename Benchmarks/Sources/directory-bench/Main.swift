@@ -6,6 +6,7 @@ import Foundation
 ///
 ///     directory-bench make FOLDER ACCOUNTS     a new data directory with that many accounts, user0@example.org ...
 ///     directory-bench serve FOLDER PORT        the server of Signet, without rate limits
+///     directory-bench register FOLDER PORT     40 clients of it that register one account after the other
 ///     directory-bench baseline FOLDER PORT     one bare JSON route of Hummingbird, under the same certificate
 @main struct DirectoryBench {
     static func main() async throws {
@@ -15,6 +16,7 @@ import Foundation
         switch arguments[0] {
         case "make": try await bench.make(accounts: number)
         case "serve": try await bench.serve(port: number)
+        case "register": try await Registrations(of: bench.data, port: number).run()
         case "baseline": try await Baseline(identity: bench.data).serve(port: number)
         default: throw Usage()
         }
