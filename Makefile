@@ -1,9 +1,10 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo test test-quick check documentation release vectors keystores interop pins acme stomp network fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo drill test test-quick check documentation release vectors keystores interop pins acme stomp network fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
+	@echo 'make drill    a dead disk, an old backup and a lost witness, with real processes'
 	@echo 'make test     build, then every test'
 	@echo 'make test-quick  the tests of Formats and Protocols alone'
 	@echo 'make check    imports, names, documents and format; no build'
@@ -35,6 +36,10 @@ setup:
 demo: setup
 	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/demo
+
+drill: setup
+	$(building) 'Building' .build/demo-build.log swift build
+	@Scripts/drill
 
 build: setup
 	$(building) 'Building with tests' .build/test-build.log swift build --build-tests $(BUILD_FLAGS)

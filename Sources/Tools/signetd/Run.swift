@@ -76,6 +76,8 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
     var witnessRoots: String?
 
+    @OptionGroup var newest: NewestOptions
+
     @Option(
         help: ArgumentHelp("The UDP port for call frames. Default: the number of the TCP port.", valueName: "port"))
     var relayPort: UInt16?
@@ -99,7 +101,8 @@ struct Run: AsyncParsableCommand {
         do {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
-                heartbeat: UInt64(heartbeat), witnessRoots: try roots(), logger: logger)
+                heartbeat: UInt64(heartbeat), witnessRoots: try roots(), guarding: try newest.guarding(),
+                logger: logger)
             try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         let parts: [any PartAnswering]

@@ -12,14 +12,14 @@ import SignetAPI
             Start with `signetd init`, then `signetd run`. Give the file directory.signet to the people who \
             should trust this server; never let them fetch it from the server itself.
 
-            Exit codes: 0 done; 64 wrong arguments; 65 a file is damaged or does not match; 66 there is no data \
-            directory; 69 the address cannot be used; 73 the data directory was not made; 74 the disk failed, \
+            Exit codes: 0 done; 64 wrong arguments; 65 a file is damaged, does not match or is older than what others have seen; 66 there is no data \
+            directory; 69 the address cannot be used; 73 the data directory or backup was not made; 74 the disk failed, \
             nothing acknowledged is lost; 75 busy or ended by force, try again.
             """,
         version: Release.version,
         subcommands: [
-            Initialize.self, Run.self, Erase.self, Rotate.self, RecoveryKeyCommand.self, Succeed.self, ShowProfile.self,
-            WitnessCommand.self,
+            Initialize.self, Run.self, Backup.self, Check.self, Restore.self, Erase.self, Rotate.self,
+            RecoveryKeyCommand.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
         ])
 
     static func main() async {

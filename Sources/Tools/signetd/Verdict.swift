@@ -49,6 +49,8 @@ struct Verdict {
             case let error as WitnessServerStop: Self.of(error)
             case let error as SignalStoreError: Self.of(error)
             case let error as StoredNotesError: Self.of(error)
+            case let error as BackupError: Self.of(error)
+            case let error as RestoreError: Self.of(error)
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,
@@ -143,6 +145,7 @@ struct Verdict {
         case .keys(let error): of(error)
         case .identity(let error): of(error)
         case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
+        case .rollback(let error): of(error)
         case .rotationInterrupted:
             Verdict(
                 .damaged,
@@ -249,7 +252,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: DirectoryOpenError) -> Verdict {
+    static func of(_ error: DirectoryOpenError) -> Verdict {
         switch error {
         case .log(let error): of(error)
         case .file(let code): Verdict(.damaged, "the data directory: \(text(code))")
@@ -279,7 +282,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: LogOpenError) -> Verdict {
+    static func of(_ error: LogOpenError) -> Verdict {
         switch error.remedy {
         case .provideDirectory: Verdict(.damaged, "the log's directory is missing; check the mount")
         case .allowWriting: Verdict(.damaged, "the log's directory cannot be written to")

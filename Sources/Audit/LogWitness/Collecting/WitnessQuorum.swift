@@ -89,7 +89,7 @@ public final class WitnessQuorum: Sendable {
         return tally.round
     }
 
-    private static func context(_ roots: [UInt8]) throws(WitnessRootsError) -> NIOSSLContext {
+    static func context(_ roots: [UInt8]) throws(WitnessRootsError) -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]

@@ -30,17 +30,20 @@ public struct StoredDirectory: Sendable {
     ///   - epochInterval: the least time between two epochs, unless a full batch of changes waits.
     ///   - heartbeat: after so many seconds without one, an epoch ends that nobody wrote to.
     ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
+    ///   - guarding: whom to ask first whether the data went back.
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
         _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero,
-        heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [], logger: Logger
+        heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [],
+        guarding: RollbackGuard = RollbackGuard(), logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
+        try await requireNewest(data, profile, guarding, witnessRoots, logger)
         let directory: Directory
         let clock = ServerClock.system.time
         let witnessing: WitnessedPublishing?
@@ -51,9 +54,31 @@ public struct StoredDirectory: Sendable {
         do {
             directory = try await Directory.open(
                 at: data.records, keys: keys, clock: clock, logger: logger, epochInterval: epochInterval,
-                heartbeat: heartbeat, witnessing: witnessing)
+                heartbeat: heartbeat,
+                witnessing: guarding.memory.map {
+                    RememberedPublishing(memory: $0, witnesses: witnessing, logger: logger)
+                } ?? witnessing)
         } catch { throw .directory(error) }
         return StoredDirectory(profile: profile, directory: directory, identity: identity)
+    }
+
+    /// Refuses data that is older than what others have seen, before anything is signed.
+    private static func requireNewest(
+        _ data: DataDirectory, _ profile: DirectoryProfile, _ guarding: RollbackGuard, _ roots: [UInt8],
+        _ logger: Logger
+    ) async throws(StoredDirectoryError) {
+        guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
+        do {
+            try await guarding.check(data, profile.trust.policy, origin: origin, roots: roots, logger: logger)
+        } catch {
+            switch error {
+            // Opening it says more.
+            case .log(.noLog): return
+            case .log(let error): throw .directory(.log(error))
+            case .witnessRoots: throw .witnessRoots
+            default: throw .rollback(error)
+            }
+        }
     }
 
     /// Refuses a directory whose log has handed over: nothing can be logged any more, and what was served and kept under
@@ -126,6 +151,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case rotationInterrupted
     /// The root certificates for witnesses are not PEM certificates.
     case witnessRoots
+    /// The data may be older than what others have seen. Nothing was signed.
+    case rollback(RollbackError)
     /// The log or the database was not opened.
     case directory(DirectoryOpenError)
     /// The log has ended, and one of these keys goes on; none: its end was not cosigned yet, so that the handover is to be

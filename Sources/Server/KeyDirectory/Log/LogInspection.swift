@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyTransparency
+package import TransparencyLog
+
+/// What is wrong with the files of a log that another program does not have open.
+public enum LogFault: Hashable, Sendable {
+    /// The log cannot be opened like this.
+    case refused(LogOpenError)
+    /// The checkpoint that was signed last does not verify under the log's key.
+    case signatureInvalid
+    /// The checkpoint that was published last is damaged, unsigned, or of a tree that this one does not extend.
+    case publishedInvalid
+    /// A tile or bundle differs from the tree: its path. Opening the log writes it anew.
+    case tileDiffers(path: String)
+}
+
+/// What reading a whole log gave. Nothing was written.
+package struct LogReport: Sendable {
+    /// What was signed last.
+    package var signed: TreeHead?
+    /// How many entries are in the write-ahead log.
+    package var size: UInt64 = 0
+    /// How many full tiles and bundles are not there. Opening the log makes them.
+    package var missingTiles = 0
+    /// What is wrong.
+    package var faults: [LogFault] = []
+}
+
+/// Reads a whole log and compares each of its files with the others.
+struct LogInspection: Sendable {
+    let files: any LogFileSystem
+    /// The log's name.
+    let origin: KeyName
+    /// The log's keys: one now, and two while one takes the place of the other.
+    let keys: [VerifierKey]
+
+    /// - Parameters:
+    ///   - sealing: fresh; checks the root of the index in every epoch. nil for a log without an index.
+    ///   - visit: gets every entry with its leaf hash.
+    func run(
+        sealing: (any LogSealing)?, visit: (ArraySlice<UInt8>, TreeHash) -> Void = { _, _ in }
+    ) throws(LogOpenError) -> LogReport {
+        var report = LogReport()
+        let signed = try LogCopy(in: files).signedHead()
+        report.signed = signed.head
+        if !isSigned(signed.note) { report.faults.append(.signatureInvalid) }
+        let tree = try replay(sealing, visit)
+        report.size = tree.size
+        guard let root = try? tree.root(size: signed.head.size) else {
+            throw .lockRecordAhead(locked: signed.head, replayed: tree.size)
+        }
+        guard root == signed.head.root else { throw .rootMismatch(locked: signed.head, computed: root) }
+        try comparePublished(with: tree, upTo: signed.head.size, in: &report)
+        compareTiles(with: tree, in: &report)
+        return report
+    }
+
+    private func isSigned(_ note: SignedNote) -> Bool {
+        guard let checkpoint = try? Checkpoint(decoding: note.text), checkpoint.origin == origin else { return false }
+        return note.signatures.contains { signature in
+            keys.contains {
+                signature.isClaimed(by: $0) && (try? $0.verifyLogSignature(signature, of: note.text)) != nil
+            }
+        }
+    }
+
+    private func replay(
+        _ sealing: (any LogSealing)?, _ visit: (ArraySlice<UInt8>, TreeHash) -> Void
+    ) throws(LogOpenError) -> MerkleTree {
+        var tree = MerkleTree()
+        _ = try WriteAheadLogReplay(fileSystem: files).run { (frame) throws(LogOpenError) in
+            var entries: [[UInt8]] = []
+            var leaves: [TreeHash] = []
+            frame.forEachEntry { entry in
+                let leaf = TreeHash.leaf(entry.span)
+                visit(entry, leaf)
+                tree.append(leaf)
+                entries.append([UInt8](entry))
+                leaves.append(leaf)
+            }
+            // As if every epoch were shown: each one's index is made and compared.
+            do throws(IndexFault) { try sealing?.replay(entries, leaves: leaves, shown: 0) } catch {
+                throw .breaksRule(error)
+            }
+        }
+        return tree
+    }
+
+    private func comparePublished(
+        with tree: MerkleTree, upTo size: UInt64, in report: inout LogReport
+    ) throws(LogOpenError) {
+        let published: PublishedCheckpoint?
+        do { published = try PublishedFile(fileSystem: files).read(origin: origin, tree: tree) } catch {
+            guard error == .publishedCheckpointDamaged else { throw error }
+            report.faults.append(.publishedInvalid)
+            return
+        }
+        guard let published else { return }
+        if published.head.size > size || !isSigned(published.note) { report.faults.append(.publishedInvalid) }
+    }
+
+    private func compareTiles(with tree: MerkleTree, in report: inout LogReport) {
+        let tiles = TileFiles(fileSystem: files)
+        for tile in Tile.added(from: 0, to: tree.size) where tile.isFull && !tiles.holds(tile, in: tree) {
+            if (try? tiles.read(tile)) == nil {
+                report.missingTiles += 1
+            } else {
+                report.faults.append(.tileDiffers(path: LogPath.tile(tile)))
+            }
+        }
+    }
+}

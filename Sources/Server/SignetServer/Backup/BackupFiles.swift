@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+
+/// The files of a data directory as a backup has them.
+enum BackupFiles {
+    /// The list of a backup's files with their SHA-256, as sha256sum(1) writes and reads it.
+    static let list = "backup.sha256"
+
+    /// What a server cannot do without and what nobody else may have.
+    static func isSecret(_ path: String) -> Bool {
+        path.hasPrefix("keys/") || path == "notes/login.key" || path == "tls/server.key"
+    }
+
+    /// Private keys that the server never reads and that are to be kept elsewhere: a copy of them beside all others would be one theft
+    /// less.
+    static func staysBehind(_ path: String) -> Bool { path == "tls/backup.key" || path == "tls/ca.key" }
+
+    /// What is copied as SQLite wants it.
+    static func isDatabase(_ path: String) -> Bool { path.hasSuffix(".sqlite") }
+
+    /// What is copied by the log's own rules, or not at all: SQLite's side files, drafts, and the mark of a restored copy.
+    static func isCopiedOtherwise(_ path: String) -> Bool {
+        path.hasPrefix("records/log/") || isDatabase(path) || path.hasSuffix("-wal") || path.hasSuffix("-shm")
+            || path.hasSuffix(".new") || path == "restored" || path == list
+    }
+
+    /// Every file below a folder, by its path from there, in order.
+    static func paths(in folder: String) throws(FileFailure) -> [String] {
+        let names: [String]
+        do { names = try FileManager.default.subpathsOfDirectory(atPath: folder) } catch {
+            throw FileFailure(folder, code: access(folder, R_OK | X_OK) == 0 ? EIO : errno)
+        }
+        return names.filter { name in
+            var status = stat()
+            return lstat("\(folder)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }.sorted()
+    }
+
+    /// Makes the folders above a file, for their owner alone.
+    static func makeFolders(above path: String, in root: String) throws(FileFailure) {
+        let parts = path.split(separator: "/").dropLast()
+        for end in parts.indices {
+            let folder = "\(root)/\(parts[...end].joined(separator: "/"))"
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw FileFailure(folder) }
+        }
+    }
+
+    /// Takes everybody's rights but the owner's from everything below a folder.
+    static func makePrivate(_ folder: String) throws(FileFailure) {
+        for name in (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? [] {
+            var status = stat()
+            let path = "\(folder)/\(name)"
+            guard lstat(path, &status) == 0, chmod(path, status.st_mode & 0o700) == 0 else { throw FileFailure(path) }
+        }
+    }
+
+    /// SHA-256 of a file, in hexadecimal digits.
+    static func digest(of path: String) throws(FileFailure) -> String {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure(path) }
+        defer { close(descriptor) }
+        var hash = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { throw FileFailure(path) }
+            if count == 0 { break }
+            if count > 0 { hash.update(data: buffer[..<count]) }
+        }
+        return hash.finalize().map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    /// Writes the list of a folder's files into it, and makes every folder's names durable.
+    static func seal(_ folder: String) throws(FileFailure) {
+        var text = ""
+        for path in try paths(in: folder) { text += "\(try digest(of: "\(folder)/\(path)"))  \(path)\n" }
+        try PrivateFile.write(text.utf8, to: "\(folder)/\(list)")
+        try synchronizeFolders(folder)
+    }
+
+    /// Makes the names in a folder and in those below it durable.
+    static func synchronizeFolders(_ folder: String) throws(FileFailure) {
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+        for name in names {
+            var isFolder: ObjCBool = false
+            let path = "\(folder)/\(name)"
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+                continue
+            }
+            try PrivateFile.synchronize(folder: path)
+        }
+        try PrivateFile.synchronize(folder: folder)
+    }
+
+    /// The digests that the list of a folder names, by path; nil if it has none.
+    static func listed(in folder: String) throws(FileFailure) -> [String: String]? {
+        let path = "\(folder)/\(list)"
+        guard access(path, F_OK) == 0 else { return nil }
+        let text = String(decoding: try PrivateFile.read(path, maximumByteCount: 64 << 20), as: UTF8.self)
+        var digests: [String: String] = [:]
+        for line in text.split(separator: "\n") where line.count > 66 {
+            digests[String(line.dropFirst(66))] = String(line.prefix(64))
+        }
+        return digests
+    }
+
+    /// How the files of a folder differ from the list in a backup; nil if that has no list.
+    ///
+    /// - Parameter copy: where the files are that are read; those that the list should name are the backup's.
+    static func faults(of backup: String, in copy: String) throws(FileFailure) -> [DataFault]? {
+        guard let listed = try listed(in: backup) else { return nil }
+        let present = try paths(in: backup).filter { $0 != list }
+        var faults: [DataFault] = []
+        for (path, digest) in listed.sorted(by: { $0.key < $1.key }) {
+            if !present.contains(path) {
+                faults.append(.lost(path: path))
+            } else if try self.digest(of: "\(copy)/\(path)") != digest {
+                faults.append(.changed(path: path))
+            }
+        }
+        return faults + present.filter { listed[$0] == nil }.map { .added(path: $0) }
+    }
+
+    /// Gives a finished folder its name, durably.
+    static func rename(_ draft: String, to path: String) throws(FileFailure) {
+        guard access(path, F_OK) != 0 else { throw FileFailure(path, code: EEXIST) }
+        guard systemRename(draft, path) == 0 else { throw FileFailure(path) }
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        try PrivateFile.synchronize(folder: parent)
+    }
+}
+
+private func systemRename(_ old: String, _ new: String) -> Int32 { rename(old, new) }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import DurableStorage
+import Foundation
+public import KeyDirectory
+import KeyTransparency
+import SignetAPI
+public import TransparencyLog
+import VRF
+
+/// Something that is wrong with a data directory or a backup.
+public enum DataFault: Error, Sendable {
+    /// The directory cannot be read as one.
+    case stored(StoredDirectoryError)
+    /// A file or folder is missing or cannot be read.
+    case file(FileFailure)
+    /// Others than its owner can use what is secret.
+    case othersMayUse(path: String)
+    /// Log and accounts.
+    case records(DirectoryFault)
+    /// A database cannot be read.
+    case database(path: String, DurableOpenError)
+    /// SQLite finds a database damaged.
+    case databaseUnsound(path: String)
+    /// A backup's file has changed since it was made.
+    case changed(path: String)
+    /// A backup's file is gone.
+    case lost(path: String)
+    /// A file was not in the backup when it was made.
+    case added(path: String)
+}
+
+/// Reads a data directory or a backup whole, changes nothing, and says what is wrong.
+///
+/// Security: this finds damage and what does not belong together. It does not know whether the data is the newest, which
+/// ``RollbackGuard`` asks others; and whoever can write the directory can write one in which nothing is wrong.
+public struct DirectoryCheck: Sendable {
+    /// What was found.
+    public struct Report: Sendable {
+        /// The log's name; nil if not even that could be read.
+        public fileprivate(set) var origin: KeyName?
+        /// What the log signed last.
+        public fileprivate(set) var signed: TreeHead?
+        /// How many entries the log has.
+        public fileprivate(set) var size: UInt64 = 0
+        /// How many people have an account.
+        public fileprivate(set) var accounts = 0
+        /// How many states of accounts the next start will log.
+        public fileprivate(set) var pendingStates = 0
+        /// How many tiles the next start will make.
+        public fileprivate(set) var missingTiles = 0
+        /// Whether it is a backup whose keys are kept apart.
+        public fileprivate(set) var isWithoutSecrets = false
+        /// Whether the data was restored, and nobody has confirmed since that it is the newest.
+        public fileprivate(set) var isRestored = false
+        /// What is wrong.
+        public fileprivate(set) var faults: [DataFault] = []
+    }
+
+    private let data: DataDirectory
+
+    /// A check of a data directory, or of a backup.
+    public init(of data: DataDirectory) { self.data = data }
+
+    /// Reads everything. Takes as long as starting the server, and once more for the databases.
+    public func run() -> Report {
+        var report = Report()
+        report.isRestored = access(data.restoredMark, F_OK) == 0
+        let profile: DirectoryProfile
+        do { profile = try StoredDirectory.readProfile(data) } catch {
+            report.faults.append(.stored(error))
+            return report
+        }
+        let hold: any LogDirectoryLock
+        do { hold = try LogCopy(of: data.log).hold() } catch {
+            report.faults.append(.records(.log(.refused(error))))
+            return report
+        }
+        return withExtendedLifetime(hold) {
+            checkList(&report)
+            checkModes(&report)
+            checkKeys(profile, &report)
+            checkRecords(profile, &report)
+            checkDatabases(&report)
+            return report
+        }
+    }
+
+    /// A backup has a list of its files.
+    private func checkList(_ report: inout Report) {
+        do throws(FileFailure) {
+            guard let faults = try BackupFiles.faults(of: data.path, in: data.path) else { return }
+            report.faults += faults
+            report.isWithoutSecrets =
+                try BackupFiles.listed(in: data.path)?.keys.contains(
+                    where: BackupFiles.isSecret) == false
+        } catch { report.faults.append(.file(error)) }
+    }
+
+    private func checkModes(_ report: inout Report) {
+        do throws(FileFailure) {
+            let secret = try BackupFiles.paths(in: data.path).filter {
+                BackupFiles.isSecret($0) || BackupFiles.staysBehind($0) || BackupFiles.isDatabase($0)
+            }
+            let folders: [String] = [data.path, data.keys, data.records, data.notes]
+            for path in folders.filter({ access($0, F_OK) == 0 }) + secret.map({ "\(data.path)/\($0)" }) {
+                var status = stat()
+                guard stat(path, &status) == 0 else { throw FileFailure(path) }
+                if status.st_mode & 0o077 != 0 { report.faults.append(.othersMayUse(path: path)) }
+            }
+        } catch { report.faults.append(.file(error)) }
+    }
+
+    private func checkKeys(_ profile: DirectoryProfile, _ report: inout Report) {
+        guard !report.isWithoutSecrets else { return }
+        do throws(StoredDirectoryError) {
+            let keys = try StoredDirectory.readKeys(data, profile)
+            guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+            _ = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
+        } catch { report.faults.append(.stored(error)) }
+    }
+
+    private func checkRecords(_ profile: DirectoryProfile, _ report: inout Report) {
+        guard let key = profile.trust.policy.logs.first else { return report.faults.append(.stored(.noLog)) }
+        report.origin = key.name
+        let found = DirectoryInspection(
+            at: data.records, origin: key.name, keys: profile.trust.policy.logs, vrfKey: profile.trust.vrfKey.bytes
+        ).run()
+        (report.signed, report.size, report.missingTiles) = (found.log.signed, found.log.size, found.log.missingTiles)
+        (report.accounts, report.pendingStates) = (found.accounts, found.pendingStates)
+        report.faults += found.faults.map { .records($0) }
+    }
+
+    private func checkDatabases(_ report: inout Report) {
+        let paths = (try? BackupFiles.paths(in: data.path))?.filter(BackupFiles.isDatabase) ?? []
+        for path in paths {
+            do throws(DurableOpenError) {
+                guard try DurableDatabase.isSound("\(data.path)/\(path)") else {
+                    report.faults.append(.databaseUnsound(path: path))
+                    continue
+                }
+            } catch { report.faults.append(.database(path: path, error)) }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeyDirectory
+import LogWitness
+import Logging
+public import TransparencyLog
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Keeps a server whose data went back from signing a second tree of a size that clients have seen.
+///
+/// Before anything is written or signed, the witnesses of the clients' policy are asked what they cosigned last, and so is the second
+/// memory if there is one. A server that is behind any of them does not start.
+///
+/// Security: without witnesses at addresses and without a second memory nobody can say that an older copy is old. A witness that is
+/// not reached says nothing either; see ``Rule``.
+public struct RollbackGuard: Sendable {
+    /// What it takes to start when nobody says that the data went back.
+    public enum Rule: Hashable, Sendable {
+        /// Nothing more: witnesses that do not answer are remarked upon.
+        case standard
+        /// That somebody confirms that no later checkpoint was published: the second memory, or so many witnesses that the others
+        /// are no quorum without them.
+        case confirmed
+    }
+
+    /// What it takes.
+    public var rule = Rule.standard
+    /// The second memory; nil for none.
+    public var memory: NewestMemory?
+    /// Witnesses whose word does not count, by their names in the policy: one that lies could keep the server from starting.
+    public var disregarded: Set<Policy.Name> = []
+    /// Whether the operator vouches that a restored copy is the newest state there is.
+    public var acceptsRestored = false
+
+    /// Asks witnesses, demands nothing more, and has no second memory.
+    public init() {}
+
+    /// Looks, and asks.
+    ///
+    /// - Parameters:
+    ///   - policy: the clients'.
+    ///   - roots: certificates to trust beside the system's when asking witnesses, PEM.
+    /// - Throws: ``RollbackError``. Nothing was written.
+    func check(
+        _ data: DataDirectory, _ policy: Policy, origin: KeyName, roots: [UInt8], logger: Logger
+    ) async throws(RollbackError) {
+        let isRestored = access(data.restoredMark, F_OK) == 0
+        let signed: SignedHead
+        do throws(LogOpenError) {
+            let log = LogCopy(of: data.log)
+            let hold = try log.hold()
+            signed = try withExtendedLifetime(hold) { () throws(LogOpenError) in try log.signedHead() }
+        } catch { throw .log(error) }
+        let isRemembered = try compareMemory(with: signed.head, origin)
+        let answers = try await ask(policy, signed, roots, logger)
+        try compare(answers, with: signed.head)
+        let isConfirmed = isRemembered || confirms(answers, policy)
+        guard isConfirmed || rule == .standard else { throw .unconfirmed(signed.head) }
+        guard isConfirmed || acceptsRestored || !isRestored else { throw .restoredAndUnconfirmed(signed.head) }
+        if isRestored { forgetRestoring(data) }
+    }
+
+    private func compareMemory(with head: TreeHead, _ origin: KeyName) throws(RollbackError) -> Bool {
+        guard let memory else { return false }
+        let remembered: TreeHead?
+        do { remembered = try memory.head(of: origin) } catch { throw .memory(error) }
+        guard let remembered else { return false }
+        guard remembered.size <= head.size else { throw .behindMemory(remembered, own: head) }
+        guard remembered.size < head.size || remembered.root == head.root else { throw .otherTreeInMemory(head) }
+        return true
+    }
+
+    private func ask(
+        _ policy: Policy, _ signed: SignedHead, _ roots: [UInt8], _ logger: Logger
+    ) async throws(RollbackError) -> [Policy.Name: WitnessMemory] {
+        guard policy.witnesses.contains(where: { $0.url != nil }) else { return [:] }
+        var configuration = WitnessQuorum.Configuration()
+        configuration.additionalRoots = roots
+        let answers: [Policy.Name: WitnessMemory]
+        do {
+            answers = try await WitnessMemory.all(
+                of: policy, on: signed.note, head: signed.head, configuration: configuration)
+        } catch { throw .witnessRoots }
+        for (name, answer) in answers {
+            guard case .unknown(let outcome) = answer else { continue }
+            logger.warning(
+                "a witness did not say what it cosigned last",
+                metadata: ["witness": "\(name.text)", "why": "\(outcome.label)"])
+        }
+        return answers.filter { !disregarded.contains($0.key) }
+    }
+
+    private func compare(_ answers: [Policy.Name: WitnessMemory], with head: TreeHead) throws(RollbackError) {
+        for (name, answer) in answers.sorted(by: { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }) {
+            switch answer {
+            case .ahead(let size): throw .behindWitness(name, size: size, own: head)
+            case .otherTree: throw .otherTreeWitnessed(name, head)
+            case .notAhead, .unknown: break
+            }
+        }
+    }
+
+    /// Whoever published something later had the cosignatures of a quorum. If those who did not answer are none, it includes one of
+    /// those who did.
+    private func confirms(_ answers: [Policy.Name: WitnessMemory], _ policy: Policy) -> Bool {
+        let silent = policy.witnesses.map(\.name).filter { name in
+            guard case .notAhead = answers[name] else { return true }
+            return false
+        }
+        return !policy.isQuorumMet(by: Set(silent))
+    }
+
+    /// From now on the server is as any other. If this fails, it is asked for the same again.
+    private func forgetRestoring(_ data: DataDirectory) {
+        unlink(data.restoredMark)
+        try? PrivateFile.synchronize(folder: data.path)
+    }
+}
+
+/// Why a server does not start: its data may be older than what others have seen. Nothing was written.
+public enum RollbackError: Error, Hashable, Sendable {
+    /// The log cannot be read.
+    case log(LogOpenError)
+    /// The second memory cannot be used.
+    case memory(NewestMemoryError)
+    /// The root certificates for witnesses are not PEM certificates.
+    case witnessRoots
+    /// The second memory knows a later checkpoint.
+    case behindMemory(TreeHead, own: TreeHead)
+    /// The second memory knows another tree of the same size.
+    case otherTreeInMemory(TreeHead)
+    /// A witness cosigned a later checkpoint.
+    case behindWitness(Policy.Name, size: UInt64, own: TreeHead)
+    /// A witness cosigned another tree of the same size.
+    case otherTreeWitnessed(Policy.Name, TreeHead)
+    /// Neither the second memory nor enough witnesses confirm that this is the newest state, and that is demanded.
+    case unconfirmed(TreeHead)
+    /// The data was restored from a backup, and nobody confirms that it is the newest state.
+    case restoredAndUnconfirmed(TreeHead)
+}
+
+extension Policy.Name {
+    /// The name, for people.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension DataDirectory {
+    /// Says that the data was restored from a backup, until somebody has confirmed that it is the newest state.
+    public var restoredMark: String { path + "/restored" }
+    /// The log.
+    var log: String { records + "/log" }
+}

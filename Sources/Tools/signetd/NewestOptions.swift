@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import SignetServer
+import TransparencyLog
+
+/// Whom a server asks, before it signs anything, whether its data is the newest.
+struct NewestOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A file on another disk that holds the newest checkpoint, written before anybody sees it; a server whose "
+                + "data is older does not start. Make an empty file there to begin.",
+            valueName: "file"))
+    var secondMemory: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Do not start unless the second memory, or enough witnesses, confirm that nothing later was published. "
+                + "Without this, witnesses that do not answer are remarked upon."))
+    var requireConfirmation = false
+
+    @Option(
+        name: .customLong("disregard-witness"),
+        help: ArgumentHelp(
+            "A witness whose word does not count at the start, by its name in the policy; may be repeated.",
+            valueName: "name"))
+    var disregardedWitnesses: [String] = []
+
+    @Flag(
+        help: ArgumentHelp(
+            "Start a restored copy although nobody can confirm that it is the newest. If it is not, people who have seen "
+                + "more will refuse this directory for ever."))
+    var acceptRestored = false
+
+    func guarding() throws -> RollbackGuard {
+        var guarding = RollbackGuard()
+        guarding.rule = requireConfirmation ? .confirmed : .standard
+        guarding.memory = secondMemory.map { NewestMemory(path: $0) }
+        guarding.acceptsRestored = acceptRestored
+        for name in disregardedWitnesses {
+            guard let name = Policy.Name(Array(name.utf8)) else {
+                throw ValidationError("--disregard-witness: not the name of a witness")
+            }
+            guarding.disregarded.insert(name)
+        }
+        return guarding
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DurableStorage
+import KeyDirectory
+import SignetServer
+import TransparencyLog
+
+extension Verdict {
+    private static let wayOut = """
+        Nothing was signed. Restore a newer backup; if there is none, this log is at its end: begin a new one under a new \
+        --origin (see "Disasters" in Documentation/operations.md)
+        """
+
+    static func of(_ error: RollbackError) -> Verdict {
+        switch error {
+        case .behindWitness(let name, let size, let own):
+            Verdict(
+                .damaged,
+                "the witness \(name.text) has cosigned \(size) entries of this log, and here are \(own.size): the data is "
+                    + "older than what people have seen. \(wayOut)")
+        case .otherTreeWitnessed(let name, let own):
+            Verdict(
+                .damaged,
+                "the witness \(name.text) has cosigned another tree of \(own.size) entries under this log's name: the data "
+                    + "went another way than what people have seen. \(wayOut)")
+        case .behindMemory(let newest, let own):
+            Verdict(
+                .damaged,
+                "the second memory knows a checkpoint of \(newest.size) entries, and here are \(own.size): the data is "
+                    + "older than what people may have seen. \(wayOut)")
+        case .otherTreeInMemory(let own):
+            Verdict(
+                .damaged,
+                "the second memory knows another tree of \(own.size) entries: the data went another way. \(wayOut)")
+        case .unconfirmed(let own):
+            Verdict(
+                .tryAgain,
+                "--require-confirmation: neither the second memory nor enough witnesses say that \(own.size) entries are "
+                    + "the newest. Nothing was signed. Try again when the witnesses can be reached")
+        case .restoredAndUnconfirmed(let own):
+            Verdict(
+                .tryAgain,
+                "this data was restored, and neither the second memory nor enough witnesses say that its \(own.size) "
+                    + "entries are the newest. Nothing was signed. Try again when the witnesses can be reached; if you know "
+                    + "that nothing was published after the backup, start once with --accept-restored")
+        case .memory(let error): of(error)
+        case .log(let error): of(error)
+        case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
+        }
+    }
+
+    private static func of(_ error: NewestMemoryError) -> Verdict {
+        switch error {
+        case .file(let failure):
+            Verdict(
+                .damaged,
+                "--second-memory: \(sentence(failure)). Is its disk mounted? To begin a memory, make an empty file there"
+            )
+        case .damaged(let path): Verdict(.damaged, "--second-memory: \(path) is not a checkpoint; restore it")
+        case .ofOtherLog(let path): Verdict(.damaged, "--second-memory: \(path) is of a log of another name")
+        case .contradicted(let head):
+            Verdict(.damaged, "the log does not extend the \(head.size) entries of the second memory. \(wayOut)")
+        }
+    }
+
+    static func of(_ error: BackupError) -> Verdict {
+        switch error {
+        case .exists(let path): Verdict(.notMade, "\(path) already exists; nothing was changed")
+        case .stored(let error): of(error)
+        case .log(let error): of(error)
+        case .database(let path, let error): of(error, path, "nothing was made")
+        case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
+        case .copyHasFaults(let faults):
+            Verdict(.damaged, "nothing was made, since the copy has faults: \(sentences(faults))")
+        }
+    }
+
+    static func of(_ error: RestoreError) -> Verdict {
+        switch error {
+        case .exists: Verdict(.notMade, "that name already exists; nothing was changed")
+        case .noBackup: Verdict(.notSetUp, "there is no backup: a whole one has a file backup.sha256")
+        case .faults(let faults):
+            Verdict(.damaged, "nothing was made, since the backup has faults: \(sentences(faults))")
+        case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
+        }
+    }
+
+    private static func sentences(_ faults: [DataFault]) -> String {
+        faults.map { of($0).sentence }.joined(separator: ". ")
+    }
+
+    static func of(_ fault: DataFault) -> Verdict {
+        switch fault {
+        case .stored(let error): of(error)
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .othersMayUse(let path): Verdict(.damaged, "\(path) can be used by others; chmod go= it")
+        case .records(let fault): of(fault)
+        case .database(let path, let error): of(error, path, "restore the newest backup")
+        case .databaseUnsound(let path):
+            Verdict(.damaged, "\(path): SQLite finds it damaged; restore the newest backup")
+        case .changed(let path): Verdict(.damaged, "\(path) is not what was backed up")
+        case .lost(let path): Verdict(.damaged, "\(path) was backed up and is gone")
+        case .added(let path): Verdict(.damaged, "\(path) was not in the backup when it was made")
+        }
+    }
+
+    private static func of(_ fault: DirectoryFault) -> Verdict {
+        switch fault {
+        case .log(let fault): of(fault)
+        case .database(let error): of(DirectoryOpenError.database(error))
+        case .databaseOfOtherDirectory: of(DirectoryOpenError.databaseOfOtherVRFKey)
+        case .databaseBehindLog(let count, let index):
+            Verdict(
+                .damaged,
+                "the log has \(count) entries of accounts that the database does not know, the first at \(index); restore "
+                    + "the newest copy of both together")
+        case .logBehindDatabase(let count):
+            Verdict(
+                .damaged,
+                "the database has \(count) states of accounts that the log should have; restore the newest copy of both "
+                    + "together")
+        }
+    }
+
+    private static func of(_ fault: LogFault) -> Verdict {
+        switch fault {
+        case .refused(let error): of(error)
+        case .signatureInvalid: Verdict(.damaged, "the checkpoint signed last does not verify under the log's key")
+        case .publishedInvalid:
+            Verdict(.damaged, "the checkpoint published last is damaged, or not of this log; restore the newest backup")
+        case .tileDiffers(let path):
+            Verdict(.damaged, "records/log/\(path) differs from the tree; the next start writes it anew")
+        }
+    }
+}
+
+extension DirectoryCheck.Report {
+    /// What there is to say beside what is wrong.
+    var lines: [String] {
+        guard let origin, let signed else { return [] }
+        var lines = [
+            "log: \(String(decoding: origin.bytes, as: UTF8.self)), \(size) entries, signed \(signed.size)",
+            "accounts: \(accounts)",
+        ]
+        if pendingStates > 0 { lines.append("to be logged by the next start: \(pendingStates) states") }
+        if missingTiles > 0 { lines.append("to be made by the next start: \(missingTiles) tiles") }
+        if isWithoutSecrets { lines.append("without keys: they are kept apart") }
+        if isRestored { lines.append("restored: the next start asks whether it is the newest") }
+        return lines
+    }
+
+    /// The exit status of the first fault; nil when nothing is wrong.
+    var verdict: ExitStatus? { faults.first.map { Verdict.of($0).status } }
+}

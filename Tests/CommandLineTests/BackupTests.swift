@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Backing up, checking and restoring, and what keeps a restored server from signing a second history.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct BackupTests {
+    private static let answers = ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
+
+    private func copy(_ town: Town, _ source: String, to target: String) async throws {
+        let exit = try await Exit.of(URL(filePath: "/bin/cp"), ["-a", source, target], in: town.folder)
+        try #require(exit.status == 0, "\(exit.errors)")
+    }
+
+    /// Starts a server that is to refuse, and demands that it wrote nothing.
+    private func refused(_ town: Town, _ data: String, _ options: [String] = []) async throws -> Exit {
+        let before = try town.contents(data)
+        let exit = try await Program.signetd.run(["run", "--data", data] + Self.answers + options, in: town.folder)
+        #expect(try town.contents(data) == before, "a server that refuses to run writes nothing")
+        #expect(exit.output.isEmpty)
+        return exit
+    }
+
+    // MARK: backup
+
+    @Test func aBackupOfARunningServerIsWholeAndPrivate() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in
+                let made = try await town.signetd("backup", "--data", "server", "--to", "backup")
+                expect(0, made)
+                #expect(made.output.contains("accounts: 3"))
+                expect(73, try await town.signetd("backup", "--data", "server", "--to", "backup"), "never over another")
+                expect(75, try await town.signetd("check", "--data", "server"), "it is running")
+                expect(0, try await town.signet("alice", "lookup", Town.bob), "the server goes on")
+            }
+            let checked = try await town.signetd("check", "--data", "backup")
+            expect(0, checked)
+            #expect(checked.output.contains("nothing is wrong"))
+            for path in ["backup", "backup/keys", "backup/records", "backup/notes"] {
+                #expect(try mode(town, path) == 0o700, "\(path)")
+            }
+            for path in try town.contents("backup").keys {
+                #expect(try mode(town, "backup/\(path)") & 0o077 == 0, "\(path)")
+            }
+            #expect(!town.exists("backup/tls/backup.key") && !town.exists("backup/tls/ca.key"))
+            #expect(try !town.hasFile(startingWith: "backup.part"))
+        }
+    }
+
+    private func mode(_ town: Town, _ path: String) throws -> UInt16 {
+        let attributes = try FileManager.default.attributesOfItem(atPath: town[path].path())
+        return try #require(attributes[.posixPermissions] as? NSNumber).uint16Value
+    }
+
+    @Test func backupsMadeWhilePeopleRegisterHoldTogether() async throws {
+        try await Town.with { town in
+            for number in 0..<6 { try town.prepareHome("p\(number)", "p\(number)@example.org", withIdentity: true) }
+            try await town.serving { _ in
+                async let registered: Void = register(6, in: town)
+                for number in 0..<4 {
+                    expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup\(number)"))
+                }
+                try await registered
+                expect(0, try await town.signetd("backup", "--data", "server", "--to", "last"))
+            }
+            for number in 0..<4 { expect(0, try await town.signetd("check", "--data", "backup\(number)")) }
+            expect(0, try await town.signetd("restore", "--from", "last", "--data", "restored"))
+            try await town.serving(options: ["--accept-restored"], data: "restored") {
+                expect(0, try await town.signet("alice", "log", "verify"))
+                for number in 0..<6 {
+                    let found = try await town.signet("alice", "lookup", "p\(number)@example.org", "--json")
+                    #expect([0, 2].contains(found.status), "p\(number) was acknowledged: \(found.errors.prefix(200))")
+                }
+            }
+        }
+    }
+
+    private func register(_ count: Int, in town: Town) async throws {
+        for number in 0..<count { try await register("p\(number)", in: town) }
+    }
+
+    @Test func secretsCanBeKeptApart() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in
+                let made = try await town.signetd(
+                    "backup", "--data", "server", "--to", "backup", "--secrets", "secrets")
+                expect(0, made)
+            }
+            #expect(!town.exists("backup/keys/log.key") && !town.exists("backup/notes/login.key"))
+            #expect(
+                Set(try town.contents("secrets").keys) == [
+                    "backup.sha256", "keys/clock.key", "keys/log.key", "keys/vrf.key", "notes/login.key",
+                    "tls/server.key",
+                ])
+            let checked = try await town.signetd("check", "--data", "backup")
+            expect(0, checked)
+            #expect(checked.output.contains("without keys"))
+            let without = try await town.signetd("restore", "--from", "backup", "--data", "restored")
+            expect(65, without)
+            #expect(without.complaint.contains("keys/log.key is missing"))
+            #expect(try !town.hasFile(startingWith: "restored"))
+            let with = try await town.signetd(
+                "restore", "--from", "backup", "--secrets", "secrets", "--data", "restored")
+            expect(0, with)
+            expect(0, try await town.signetd("check", "--data", "restored"))
+        }
+    }
+
+    @Test func aBackupOfDamagedDataIsNotMade() async throws {
+        try await Town.with { town in
+            var wal = try town.bytes("server/records/log/wal/00000000000000000000")
+            wal[400] ^= 1
+            try town.write(wal, to: "server/records/log/wal/00000000000000000000")
+            expect(65, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            #expect(try !town.hasFile(startingWith: "backup"))
+            expect(66, try await town.signetd("backup", "--data", "nowhere", "--to", "backup"))
+        }
+    }
+
+    /// What only the check of the copy sees.
+    @Test func aBackupThatDoesNotHoldTogetherGetsNoName() async throws {
+        try await Town.with { town in
+            try await copy(town, "server", to: "old")
+            try await town.serving { _ in expect(0, try await town.signet("bob", "devices", "revoke", "2")) }
+            try FileManager.default.removeItem(at: town["server/records/directory.sqlite"])
+            try await copy(town, "old/records/directory.sqlite", to: "server/records/directory.sqlite")
+            let exit = try await town.signetd("backup", "--data", "server", "--to", "backup")
+            expect(65, exit)
+            #expect(exit.complaint.contains("that the database does not know"))
+            #expect(try !town.hasFile(startingWith: "backup"))
+        }
+    }
+
+    // MARK: check
+
+    @Test func whatIsWrongIsNamed() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("check", "--data", "server"))
+            let before = try town.contents("server")
+            for (name, words, damage) in Self.damages {
+                try await copy(town, "server", to: name)
+                try damage(town, name)
+                let exit = try await town.signetd("check", "--data", name)
+                expect(65, exit, name)
+                #expect(exit.output.contains(words), "\(name): \(exit.output)")
+            }
+            #expect(try town.contents("server") == before, "reading changes nothing")
+            expect(66, try await town.signetd("check", "--data", "nowhere"))
+        }
+    }
+
+    private typealias Damage = (String, String, @Sendable (Town, String) throws -> Void)
+
+    private static let damages: [Damage] = [
+        (
+            "entry", "does not match what was signed",
+            { town, data in
+                try flip(400, of: "\(data)/records/log/wal/00000000000000000000", in: town)
+            }
+        ),
+        (
+            "open", "can be used by others",
+            { town, data in try town.chmod("\(data)/records/directory.sqlite", 0o644) }
+        ),
+        (
+            "key", "keys/vrf.key is missing",
+            { town, data in try FileManager.default.removeItem(at: town["\(data)/keys/vrf.key"]) }
+        ),
+        (
+            "pages", "notes.sqlite",
+            { town, data in
+                for offset in stride(from: 4200, to: 40_000, by: 512) {
+                    try flip(offset, of: "\(data)/notes/notes.sqlite", in: town)
+                }
+            }
+        ),
+    ]
+
+    private static func flip(_ offset: Int, of path: String, in town: Town) throws {
+        var bytes = try town.bytes(path)
+        bytes[min(offset, bytes.count - 1)] ^= 0x55
+        try town.write(bytes, to: path)
+    }
+
+    @Test func anOlderDatabaseOrAnOlderLogIsNamed() async throws {
+        try await Town.with { town in
+            try await copy(town, "server", to: "old")
+            try await town.serving { _ in expect(0, try await town.signet("bob", "devices", "revoke", "2")) }
+            for (name, part, words) in [
+                ("database", "records/directory.sqlite", "that the database does not know"),
+                ("log", "records/log", "states of accounts"),
+            ] {
+                try await copy(town, "server", to: name)
+                try FileManager.default.removeItem(at: town["\(name)/\(part)"])
+                try await copy(town, "old/\(part)", to: "\(name)/\(part)")
+                let exit = try await town.signetd("check", "--data", name)
+                if name == "log" {
+                    // What only the database has is what a crash leaves: the next start would log it.
+                    expect(0, exit)
+                    #expect(exit.output.contains("to be logged by the next start: 1"))
+                } else {
+                    expect(65, exit)
+                    #expect(exit.output.contains(words))
+                }
+            }
+        }
+    }
+
+    @Test func aBackupsFilesAreAsTheyWere() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            for (name, words, damage) in Self.changes {
+                try await copy(town, "backup", to: name)
+                try damage(town, name)
+                let checked = try await town.signetd("check", "--data", name)
+                expect(65, checked, name)
+                #expect(checked.output.contains(words), "\(name)")
+                let restored = try await town.signetd("restore", "--from", name, "--data", "restored")
+                expect(65, restored, name)
+                #expect(restored.complaint.contains(words), "\(name)")
+                #expect(try !town.hasFile(startingWith: "restored"), "nothing is left")
+            }
+        }
+    }
+
+    private static let changes: [Damage] = [
+        (
+            "changed", "directory.signet is not what was backed up",
+            { town, data in try town.edit("\(data)/directory.signet") { $0 + "\n" } }
+        ),
+        (
+            "lost", "recovery.sqlite was backed up and is gone",
+            { town, data in try FileManager.default.removeItem(at: town["\(data)/recovery.sqlite"]) }
+        ),
+        ("added", "tls/more was not in the backup", { town, data in try town.write([1], to: "\(data)/tls/more") }),
+    ]
+
+    // MARK: restore
+
+    @Test func whatIsThereIsNeverRestoredOver() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            let before = try town.contents("server")
+            let over = try await town.signetd("restore", "--from", "backup", "--data", "server")
+            expect(73, over)
+            #expect(over.complaint.contains("nothing was changed"))
+            #expect(try town.contents("server") == before)
+            expect(66, try await town.signetd("restore", "--from", "server", "--data", "new"), "that is no backup")
+            #expect(!town.exists("new"))
+        }
+    }
+
+    /// The attack: an operator restores a backup, people have seen more, and nobody is told.
+    @Test func withoutWitnessesARestoredCopyWantsTheOperatorsWord() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            expect(0, try await town.signetd("restore", "--from", "backup", "--data", "restored"))
+            let exit = try await refused(town, "restored")
+            expect(75, exit)
+            #expect(exit.complaint.contains("--accept-restored"))
+            try await town.serving(options: ["--accept-restored"], data: "restored") {
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+            }
+            try await town.serving(data: "restored") { expect(0, try await town.signet("alice", "lookup", Town.bob)) }
+        }
+    }
+
+    // MARK: The second memory
+
+    @Test func aServerOlderThanItsSecondMemoryDoesNotStart() async throws {
+        try await Town.with { town in
+            let memory = ["--second-memory", "elsewhere/newest"]
+            try FileManager.default.createDirectory(at: town["elsewhere"], withIntermediateDirectories: true)
+            let missing = try await refused(town, "server", memory)
+            expect(65, missing, "a disk that is not mounted is no memory that begins")
+            #expect(missing.complaint.contains("make an empty file there"))
+
+            try town.write([], to: "elsewhere/newest")
+            try await copy(town, "server", to: "old")
+            try await town.serving(options: memory) {
+                expect(0, try await town.signet("bob", "devices", "revoke", "2"))
+            }
+            let older = try await refused(town, "old", memory)
+            expect(65, older, "the attack: an older copy of the data directory is put back")
+            #expect(older.complaint.contains("the second memory knows a checkpoint of"))
+            #expect(older.complaint.contains("Restore a newer backup"))
+
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            expect(0, try await town.signetd("restore", "--from", "backup", "--data", "restored"))
+            try await town.serving(options: memory + ["--require-confirmation"], data: "restored") {
+                expect(0, try await town.signet("alice", "log", "verify"))
+            }
+            #expect(!town.exists("restored/restored"), "the memory has confirmed it")
+        }
+    }
+
+    /// The attack: an older copy runs on without its memory until it is as long, and longer, and then comes back.
+    @Test func anotherHistoryIsNeverRemembered() async throws {
+        try await Town.with { town in
+            let memory = ["--second-memory", "newest"]
+            try town.write([], to: "newest")
+            for home in ["x", "y", "z"] { try town.prepareHome(home, "\(home)@example.org", withIdentity: true) }
+            try await copy(town, "server", to: "other")
+            try await town.serving(options: memory) { try await register("x", in: town) }
+            let remembered = try town.bytes("newest")
+
+            try await town.serving(data: "other") { try await register("y", in: town) }
+            let same = try await refused(town, "other", memory)
+            expect(65, same)
+            #expect(same.complaint.contains("the second memory knows another tree of"))
+
+            try await town.serving(data: "other") { try await register("z", in: town) }
+            let server = try await RunningServer.start(
+                .signetd, ["run", "--data", "other"] + Self.answers + memory, in: town.folder)
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try !server.errors.contains("the log does not extend it"), ContinuousClock.now < deadline {
+                await Task.yield()
+            }
+            let end = try await server.stop()
+            #expect(end.errors.contains("the log does not extend it"))
+            #expect(try town.bytes("newest") == remembered)
+        }
+    }
+
+    private func register(_ home: String, in town: Town) async throws {
+        let exit = try await town.signet(
+            home, "account", "create", "\(home)@example.org", "--directory", town.profile.path())
+        expect(0, exit)
+    }
+
+    // MARK: Witnesses
+
+    @Test func aServerOlderThanItsWitnessesDoesNotStart() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "older"))
+            expect(0, try await federation.register("bob"))
+            try await federation.stop("server")
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "newest"))
+            try await copy(town, "server", to: "dead")
+            try FileManager.default.removeItem(at: town["server"])
+
+            expect(0, try await town.signetd("restore", "--from", "older", "--data", "server"))
+            let older = try await refused(town, "server")
+            expect(65, older, "the attack: a backup is restored after which people saw more")
+            #expect(older.complaint.contains("has cosigned"))
+            #expect(older.complaint.contains("Restore a newer backup"))
+            expect(65, try await refused(town, "server", ["--accept-restored"]), "the operator's word is not enough")
+            try FileManager.default.removeItem(at: town["server/restored"])
+            expect(65, try await refused(town, "server"), "a copy made by hand is told the same")
+            try FileManager.default.removeItem(at: town["server"])
+
+            expect(0, try await town.signetd("restore", "--from", "newest", "--data", "server"))
+            for name in ["w1", "w2"] { try await federation.stop(name) }
+            expect(75, try await refused(town, "server"), "one of three cannot confirm it: the other two are a quorum")
+            for name in ["w1", "w2"] { try await federation.start(name) }
+            try await federation.start("server")
+            #expect(!town.exists("server/restored"), "the witnesses have confirmed it")
+            expect(0, try await federation.register("carol"))
+            expect(0, try await town.signet("alice", "log", "verify"))
+            for name in ["bob", "carol"] {
+                let found = try await town.signet("alice", "lookup", "\(name)@example.org", "--json")
+                #expect([0, 2].contains(found.status), "\(name) was acknowledged: \(found.errors.prefix(200))")
+            }
+        }
+    }
+
+    @Test func aWitnessThatIsDownIsRemarkedUponOrRequired() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            try await federation.stop("server")
+            for name in ["w0", "w1"] { try await federation.stop(name) }
+            expect(75, try await refused(town, "server", ["--require-confirmation"]))
+            try await federation.start("server")
+            expect(0, try await town.signet("alice", "log", "verify"), "what was published is still shown")
+            let end = try await federation.stop("server")
+            #expect(end?.errors.contains("a witness did not say what it cosigned last") == true)
+        }
+    }
+
+    /// The attack: an older copy runs on until it is as long as what people have seen. One witness is enough to tell.
+    @Test func anotherTreeOfTheSameSizeIsRefused() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            try await federation.stop("server")
+            try await copy(town, "server", to: "old")
+            try await federation.start("server")
+            expect(0, try await federation.register("bob"))
+            try await federation.stop("server")
+
+            let disregarding = Federation.witnesses.flatMap { ["--disregard-witness", $0] }
+            let server = try await RunningServer.start(
+                .signetd, ["run", "--data", "old", "--bind", federation.address, "--epoch", "0"] + disregarding,
+                in: town.folder)
+            expect(3, try await federation.registerOnce("carol"), "no witness cosigns it")
+            try await server.stop()
+            let other = try await refused(town, "old", Array(disregarding.prefix(2)))
+            expect(65, other)
+            #expect(other.complaint.contains("has cosigned another tree of"))
+        }
+    }
+}
+
+extension Town {
+    /// Runs an honest server with further options.
+    fileprivate func serving(
+        options: [String] = [], data: String = "server", _ body: () async throws -> Void
+    ) async throws {
+        let answers = ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
+        try await serving(.signetd, answers + options, data: data) { _ in try await body() }
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SignetTesting
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+/// Reading a whole log without opening it, and copying one that is open.
+@Suite struct LogCopyTests {
+    private func fill(_ fixture: LogFixture, _ disk: SimulatedDisk, entries: Int = 800) async throws {
+        let log = try await fixture.newLog(on: disk)
+        for start in stride(from: 0, to: entries, by: 100) {
+            _ = try await log.append(LogFixture.entries(start..<start + 100))
+        }
+        await log.close()
+    }
+
+    private func report(_ disk: SimulatedDisk, seed: UInt8 = 7) throws -> LogReport {
+        let key = try LogFixture.signer(seed: seed).verifierKey
+        return try LogInspection(files: disk, origin: key.name, keys: [key]).run(sealing: nil)
+    }
+
+    @Test func nothingIsWrongWithALogThatWasClosed() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk)
+        let report = try report(disk)
+        #expect(report.faults == [])
+        #expect((report.size, report.signed?.size, report.missingTiles) == (800, 800, 0))
+    }
+
+    @Test func eachTileThatDiffersIsNamedAndThoseMissingAreCounted() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk)
+        let tiles = disk.paths.filter { $0.hasPrefix("tile/") }
+        #expect(tiles.count == 6)
+        for path in tiles {
+            let original = try #require(disk[path])
+            for damage in [original.map { $0 ^ 1 }, Array(original.dropLast()), []] {
+                disk[path] = damage
+                #expect(try report(disk).faults == [.tileDiffers(path: path)])
+            }
+            disk[path] = nil
+            #expect(try report(disk).missingTiles == 1)
+            disk[path] = original
+        }
+    }
+
+    @Test func aCheckpointOfAnotherKeyIsNamed() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 100)
+        #expect(try report(disk, seed: 8).faults == [.signatureInvalid])
+    }
+
+    @Test func aSignedTreeThatTheEntriesDoNotGiveIsNamed() async throws {
+        let (fixture, disk, other) = (LogFixture(), SimulatedDisk(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 100)
+        let second = try await fixture.newLog(on: other)
+        _ = try await second.append(LogFixture.entries(500..<600))
+        await second.close()
+        let lock = try #require(disk[LogPath.lockRecord])
+        disk[LogPath.lockRecord] = other[LogPath.lockRecord]
+        #expect(throws: LogOpenError.self) { try report(disk) }
+        disk[LogPath.lockRecord] = lock
+        disk[LogPath.published] = try LockRecordFile(in: other).current.note
+        #expect(try report(disk).faults == [.publishedInvalid])
+        disk[LogPath.published] = try LockRecordFile(in: disk).current.note
+        #expect(try report(disk).faults == [])
+    }
+
+    @Test func aPublishedCheckpointBeyondTheSignedOneIsNamed() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 100)
+        let lock = try #require(disk[LogPath.lockRecord])
+        let log = try await fixture.log(on: disk)
+        _ = try await log.append(LogFixture.entries(100..<200))
+        await log.close()
+        disk[LogPath.published] = try LockRecordFile(in: disk).current.note
+        #expect(try report(disk).faults == [])
+        disk[LogPath.lockRecord] = lock
+        #expect(try report(disk).faults == [.publishedInvalid])
+    }
+
+    /// A backup beside a writer: whatever moment it catches, the copy opens and has what was signed by then.
+    @Test func aCopyOfALogThatGrowsCanBeOpened() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        let log = try await fixture.newLog(on: disk)
+        async let appended: Void = append(to: log)
+        for _ in 0..<20 {
+            let signed = try LogCopy(in: disk).signedHead().head
+            let copy = SimulatedDisk()
+            try LogCopy(in: disk).copy(to: copy)
+            #expect(try report(copy).faults == [])
+            let opened = try await LogFixture().log(on: copy)
+            #expect(try opened.root(size: signed.size) == signed.root)
+            await opened.close()
+            await Task.yield()
+        }
+        try await appended
+        await log.close()
+    }
+
+    private func append(to log: DurableLog) async throws {
+        for start in stride(from: 0, to: 2_000, by: 50) {
+            _ = try await log.append(LogFixture.entries(start..<start + 50))
+        }
+    }
+
+    @Test func whatIsSignedIsInTheCopyOrThereIsNone() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 200)
+        let segment = disk.newestSegment
+        let bytes = try #require(disk[segment])
+        disk[segment] = Array(bytes.prefix(SegmentHeader.byteCount))
+        let target = SimulatedDisk()
+        let error = #expect(throws: LogOpenError.self) { try LogCopy(in: disk).copy(to: target) }
+        if case .lockRecordAhead = error {} else { Issue.record("\(String(describing: error))") }
+        #expect(target[LogPath.lockRecord] == nil, "what was copied is no log")
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TransparencyLog
+
+@testable import LogWitness
+
+/// What witnesses that do anything at all say of a log that asks what they know.
+struct WitnessedSizeTests {
+    let log: TestLog
+
+    init() throws { log = try TestLog() }
+
+    private func memory(_ answer: WitnessAnswer, size: UInt64 = 9) throws -> WitnessMemory {
+        WitnessMemory(answer, to: try log.head(size), try log.note(size), try witnessSigner(0).verifierKey)
+    }
+
+    @Test func aLargerSizeIsAheadAndASmallerOneIsNot() throws {
+        #expect(try memory(.otherSize(latest: 10)) == .ahead(size: 10))
+        #expect(try memory(.otherSize(latest: .max)) == .ahead(size: .max))
+        #expect(try memory(.otherSize(latest: 8)) == .notAhead(size: 8))
+        #expect(try memory(.otherSize(latest: 0)) == .notAhead(size: 0))
+    }
+
+    @Test func anotherTreeOfTheSameSizeIsNamed() throws {
+        #expect(try memory(.inconsistent) == .otherTree)
+    }
+
+    @Test func onlyTheWitnesssOwnCosignatureSaysThatItKnowsTheSame() throws {
+        let note = try log.note(9)
+        let own = try witnessSigner(0).cosign(note.text, time: currentTime())
+        let others = try witnessSigner(1).cosign(note.text, time: currentTime())
+        let ofOtherText = try witnessSigner(0).cosign(try log.note(8).text, time: currentTime())
+        #expect(try memory(.cosignatures([own])) == .notAhead(size: 9))
+        for line in [others, ofOtherText] {
+            #expect(try memory(.cosignatures([line])) == .unknown(.unknownKey))
+        }
+    }
+
+    @Test(arguments: [
+        WitnessAnswer.unknownLog, .signatureRefused, .tooManyRequests, .unavailable(status: 503), .malformed,
+        .unexpectedStatus(302), .otherSize(latest: 9),
+    ])
+    func otherAnswersSayNothing(answer: WitnessAnswer) throws {
+        #expect(try memory(answer) == .unknown(.refused(answer)))
+    }
+}

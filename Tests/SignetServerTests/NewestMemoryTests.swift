@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logging
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+@testable import SignetServer
+
+/// The second memory of a log's newest checkpoint.
+struct NewestMemoryTests {
+    /// The first entries of a log, of which there are two kinds.
+    private struct Log {
+        let name: KeyName
+        let signer: NoteSigner
+        var tree = MerkleTree()
+
+        init(_ kind: String, name: String = "example.org/log") throws {
+            self.name = try KeyName(Array(name.utf8))
+            signer = try NoteSigner(name: self.name, algorithm: .ed25519, seed: [UInt8](repeating: 7, count: 32))
+            for number in 0..<20 { tree.append(TreeHash.leaf(Array("\(kind) \(number)".utf8))) }
+        }
+
+        func head(_ size: UInt64) throws -> TreeHead { TreeHead(size: size, root: try tree.root(size: size)) }
+
+        func note(_ size: UInt64) throws -> SignedNote {
+            let text = try Checkpoint(origin: name, head: try head(size)).text
+            return try SignedNote(text: text, signatures: [signer.sign(text)])
+        }
+
+        func remember(_ size: UInt64, in memory: NewestMemory) throws {
+            try memory.remember(note(size), head(size)) { try? tree.consistencyProof(from: $0, to: size) }
+        }
+    }
+
+    private func with(_ body: (NewestMemory) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "memory-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(component: "newest").path()
+        try Data().write(to: URL(filePath: path))
+        try body(NewestMemory(path: path))
+    }
+
+    @Test func itHoldsTheNewestCheckpointOfOneHistory() throws {
+        try with { memory in
+            let log = try Log("a")
+            #expect(try memory.head(of: log.name) == nil)
+            for size: UInt64 in [0, 3, 3, 11, 20] {
+                try log.remember(size, in: memory)
+                #expect(try memory.head(of: log.name) == log.head(size))
+            }
+        }
+    }
+
+    @Test(
+        arguments: [(11, "a", 10), (11, "a", 0), (11, "b", 11), (11, "b", 12), (3, "b", 20)]
+            as [(UInt64, String, UInt64)])
+    func whatDoesNotExtendItIsRefusedAndForgotten(old: UInt64, kind: String, new: UInt64) throws {
+        try with { memory in
+            let log = try Log("a")
+            try log.remember(old, in: memory)
+            let other = try Log(kind)
+            let error = NewestMemoryError.contradicted(remembered: try log.head(old))
+            #expect(throws: error) { try other.remember(new, in: memory) }
+            #expect(try memory.head(of: log.name) == log.head(old))
+        }
+    }
+
+    @Test func aMissingFileADamagedOneAndAnotherLogsAreNamed() throws {
+        try with { memory in
+            let log = try Log("a")
+            try Log("a", name: "example.org/other").remember(3, in: memory)
+            #expect(throws: NewestMemoryError.ofOtherLog(path: memory.path)) { try log.remember(4, in: memory) }
+            try Data("x".utf8).write(to: URL(filePath: memory.path))
+            #expect(throws: NewestMemoryError.damaged(path: memory.path)) { try log.remember(4, in: memory) }
+            try FileManager.default.removeItem(atPath: memory.path)
+            #expect(throws: NewestMemoryError.file(FileFailure(memory.path, code: ENOENT))) {
+                try log.remember(4, in: memory)
+            }
+            #expect(
+                !FileManager.default.fileExists(atPath: memory.path), "a disk that is not mounted is not written to")
+        }
+    }
+
+    /// Nobody sees a checkpoint that could not be remembered.
+    @Test func withoutTheMemoryNothingIsPublished() async throws {
+        let log = try Log("a")
+        let publishing = RememberedPublishing(
+            memory: NewestMemory(path: "/nowhere/newest"), witnesses: nil, logger: Logger(label: "test"))
+        await #expect(throws: WitnessShortfall(missing: [])) {
+            try await publishing.cosignatures(on: log.note(3), head: log.head(3)) { _ in nil }
+        }
+    }
+}
