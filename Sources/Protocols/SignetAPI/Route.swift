@@ -34,13 +34,15 @@ public enum Route: Hashable, Sendable, CaseIterable {
     case signedFriendRequest
     /// Is the process up and the log writable.
     case health
+    /// Whether the server will go on as it should: 200, or 503 and a line for each thing that is to be done.
+    case ready
     /// Counters in the Prometheus text format.
     case metrics
 
     /// The HTTP method.
     public var method: String {
         switch self {
-        case .listFriends, .succession, .health, .metrics: "GET"
+        case .listFriends, .succession, .health, .ready, .metrics: "GET"
         default: "POST"
         }
     }
@@ -63,6 +65,7 @@ public enum Route: Hashable, Sendable, CaseIterable {
         case .listFriendsAfter: "/v1/friends/after"
         case .signedFriendRequest: "/v1/friends/signed"
         case .health: "/health"
+        case .ready: "/ready"
         case .metrics: "/metrics"
         }
     }

@@ -170,6 +170,7 @@ struct Run: AsyncParsableCommand {
         configuration.host = address.host
         configuration.port = address.port
         configuration.showsMetricsToAll = openMetrics
+        configuration.watchedFolder = data.data
         configuration.republishInterval = republish == 0 ? nil : .seconds(min(republish, max(heartbeat, 1)))
         configuration.limits.addressRate = Self.rate(rate)
         configuration.limits.connectionRate = Self.rate(rate)

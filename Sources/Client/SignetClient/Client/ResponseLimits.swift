@@ -31,7 +31,7 @@ extension ResponseLimit {
             self.init(maximumByteCount: SignedFriendRequest.maximumByteCount, mediaType: Route.nativeMediaType)
         case .eCallKeys:
             self.init(maximumByteCount: 16_777_216, mediaType: "application/json")
-        case .health, .metrics:
+        case .health, .ready, .metrics:
             self.init(maximumByteCount: 1_048_576, mediaType: nil)
         }
     }

@@ -21,7 +21,7 @@ enum Destination {
         case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", blockFriend = "block_friend", friends
         case signedFriendRequest = "signed_friend_request"
-        case health, metrics, checkpoint, tile, part, signals, other
+        case health, ready, metrics, checkpoint, tile, part, signals, other
     }
 
     init(method: String, path: String, parts: PartTable) {
@@ -56,7 +56,7 @@ enum Destination {
     /// Whether a path is answered by a directory that is mounted in another server: health, metrics and signals are not.
     static func isMounted(_ path: String, parts: PartTable) -> Bool {
         switch routes[path] {
-        case .health, .metrics: false
+        case .health, .ready, .metrics: false
         case .some: true
         case nil: parts[path] != nil || path.utf8.starts(with: logPrefix)
         }
@@ -122,6 +122,7 @@ enum Destination {
         case .listFriends, .listFriendsAfter: .friends
         case .signedFriendRequest: .signedFriendRequest
         case .health: .health
+        case .ready: .ready
         case .metrics: .metrics
         }
     }

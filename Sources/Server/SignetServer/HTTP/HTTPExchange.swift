@@ -118,7 +118,8 @@ extension HTTPExchange {
     /// With the limits of a configuration, counted from now on.
     init(
         answering directory: any DirectoryAnswering, _ parts: PartTable, signals: SignalHub?,
-        configuration: HTTPSServer.Configuration, metrics: ServerMetrics, reporting logWatch: LogWatch
+        configuration: HTTPSServer.Configuration, metrics: ServerMetrics, reporting logWatch: LogWatch,
+        readiness: Readiness = Readiness()
     ) {
         let (limits, clock) = (configuration.limits, configuration.clock)
         let addressRate = RateLimiter<ClientAddress>(limits.addressRate, remembering: limits.rememberedClients)
@@ -128,7 +129,8 @@ extension HTTPExchange {
                 accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
                 metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
                 addressRate: addressRate,
-                registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients)),
+                registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients),
+                readiness: readiness),
             addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
             date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })

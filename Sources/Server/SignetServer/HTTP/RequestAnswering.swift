@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectionLimits
+import HTTPTypes
 import KeyDirectory
 import KeyTransparency
 import SignetAPI
@@ -28,6 +29,8 @@ struct RequestAnswering: Sendable {
     var addressRate: RateLimiter<ClientAddress>?
     /// New accounts of a site's network; nil where a test asks without addresses.
     var registrations: AttemptLimiter<[UInt8]>?
+    /// What `/ready` looks at.
+    var readiness = Readiness()
 
     /// Judges what can be judged before the body is there: whether a request that has to be signed says it is, of now,
     /// and, if its body is long, by a device that there is.
@@ -79,6 +82,7 @@ struct RequestAnswering: Sendable {
         case .listFriendsAfter: try await friends(request, after: JSONBody.handle(request.body))
         case .signedFriendRequest: try await signedFriendRequest(request)
         case .health: await health()
+        case .ready: await ready()
         case .metrics: try await printMetrics(request)
         }
     }
@@ -253,6 +257,14 @@ struct RequestAnswering: Sendable {
 
     private func health() async -> Answer {
         await directory.condition().isAlive ? .text("ok\n") : .refusal(.unavailable)
+    }
+
+    private func ready() async -> Answer {
+        let faults = readiness.faults(of: await directory.condition(), at: clock.time())
+        guard !faults.isEmpty else { return .text("ready\n") }
+        var answer = Answer.text(faults.map { $0.text + "\n" }.joined())
+        answer.status = .serviceUnavailable
+        return answer
     }
 
     private func printMetrics(_ request: ReceivedRequest) async throws(Refusal) -> Answer {

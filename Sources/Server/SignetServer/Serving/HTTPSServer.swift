@@ -27,6 +27,8 @@ public struct HTTPSServer: Sendable {
         public var republishInterval: Duration? = .seconds(60)
         /// Whether `/metrics` answers anyone; if not, it answers on the loopback interface only.
         public var showsMetricsToAll = false
+        /// A folder on the disk whose reserve `/ready` looks at, its data directory's; nil for none.
+        public var watchedFolder: String?
         package var clock = ServerClock.system
 
         /// The configuration that `signetd` starts with.
@@ -116,7 +118,7 @@ public struct HTTPSServer: Sendable {
         let metrics = ServerMetrics()
         let exchange = HTTPExchange(
             answering: directory, parts, signals: signals, configuration: configuration, metrics: metrics,
-            reporting: logWatch)
+            reporting: logWatch, readiness: Readiness(configuration, tls))
         let limits = configuration.limits
         let channel = SecureChannel(
             tls: tls, limits: limits,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import NIOSSL
+import NIOSSL
 import Synchronization
 
 /// The certificate and key that new connections get; both can change while the server runs.
@@ -21,6 +21,9 @@ package final class ServerTLS: Sendable {
 
     /// What a connection that begins now gets.
     var context: NIOSSLContext { current.withLock { $0.context } }
+
+    /// When the certificate of new connections ends, in seconds since 1970; nil if it cannot be read.
+    var certificateEnd: UInt64? { current.withLock { $0.identity }.end }
 
     /// Gives connections that begin from now on another identity. Those that stand keep theirs.
     ///

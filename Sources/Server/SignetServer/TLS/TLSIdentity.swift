@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeyPinning
 public import NIOSSL
+import SwiftASN1
+import X509
 
 /// The server's private key and its certificates, PEM, the server's own certificate first.
 public struct TLSIdentity: Hashable, Sendable {
@@ -40,6 +43,14 @@ public struct TLSIdentity: Hashable, Sendable {
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
         return configuration
+    }
+
+    /// When the server's own certificate ends, in seconds since 1970; nil if it cannot be read.
+    var end: UInt64? {
+        guard let leaf = try? PEMBlock.certificates(in: certificateChain).first,
+            let certificate = try? Certificate(derEncoded: leaf)
+        else { return nil }
+        return UInt64(max(0, certificate.notValidAfter.timeIntervalSince1970))
     }
 
     /// The pin of the server's own certificate.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DurableStorage
+
+/// Whether a server will go on as it should, or somebody has to do something.
+struct Readiness: Sendable {
+    /// What somebody has to see to.
+    enum Fault: Hashable, Sendable {
+        /// The log has failed.
+        case logStopped
+        /// No checkpoint was published for so many seconds: too few witnesses cosign, or the second memory is away.
+        case nothingPublished(seconds: UInt64)
+        /// The disk has no more room than the directory's reserve.
+        case diskReserve
+        /// The certificate ends, or has ended, in less than ``Readiness/certificateDays`` days; this many are left.
+        case certificateEnds(days: UInt64)
+
+        /// A line for people.
+        var text: String {
+            switch self {
+            case .logStopped: "the log has stopped"
+            case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
+            case .diskReserve: "the disk has no more room than the reserve"
+            case .certificateEnds(let days): "the certificate ends in \(days) days"
+            }
+        }
+    }
+
+    /// So long before its end a certificate is to be renewed.
+    static let certificateDays: UInt64 = 14
+    /// Three checkpoints in a row that are not there are no hiccup.
+    static let missedCheckpoints: UInt64 = 3
+
+    /// How often a checkpoint is published, in seconds; nil: nobody knows.
+    var interval: UInt64?
+    /// Whether the disk's reserve is reached.
+    var isDiskFull: @Sendable () -> Bool = { false }
+    /// When the certificate ends, in seconds since 1970; nil: nobody knows.
+    var certificateEnd: @Sendable () -> UInt64? = { nil }
+
+    /// What somebody has to see to now, in seconds since 1970.
+    func faults(of log: LogCondition, at now: UInt64) -> [Fault] {
+        var faults: [Fault] = log.isAlive ? [] : [.logStopped]
+        let age = now > log.checkpointTime ? now - log.checkpointTime : 0
+        if let interval, log.checkpointTime > 0, age > Self.missedCheckpoints * interval {
+            faults.append(.nothingPublished(seconds: age))
+        }
+        if isDiskFull() { faults.append(.diskReserve) }
+        if let end = certificateEnd() {
+            let days = (end > now ? end - now : 0) / 86_400
+            if days < Self.certificateDays { faults.append(.certificateEnds(days: days)) }
+        }
+        return faults
+    }
+}
+
+extension Readiness {
+    /// That of a server with this configuration and identity.
+    init(_ configuration: HTTPSServer.Configuration, _ tls: ServerTLS) {
+        self.init()
+        interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
+        if let folder = configuration.watchedFolder {
+            let reserve = DiskReserve(besideFileAt: folder + "/")
+            isDiskFull = { reserve.isReached }
+        }
+        certificateEnd = { tls.certificateEnd }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import SignetServer
+
+/// What an operator's watch is told before clients notice.
+struct ReadinessTests {
+    private static let now: UInt64 = 1_800_000_000
+
+    private func faults(
+        alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100
+    ) -> [Readiness.Fault] {
+        let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
+        var readiness = Readiness()
+        readiness.interval = interval
+        readiness.isDiskFull = { isDiskFull }
+        readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
+        return readiness.faults(of: condition, at: Self.now)
+    }
+
+    @Test func aServerThatPublishesHasRoomAndACertificateIsReady() {
+        #expect(faults() == [])
+        #expect(faults(age: 180, days: 14) == [])
+        #expect(faults(age: 9_999, interval: nil, days: nil) == [], "nobody knows")
+    }
+
+    @Test func whatSomebodyHasToSeeToIsNamed() {
+        #expect(faults(alive: false) == [.logStopped])
+        #expect(faults(age: 181) == [.nothingPublished(seconds: 181)])
+        #expect(faults(isDiskFull: true) == [.diskReserve])
+        #expect(faults(days: 13) == [.certificateEnds(days: 13)])
+        #expect(faults(days: 0) == [.certificateEnds(days: 0)])
+        #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
+    }
+
+    @Test func anIdentitysEndIsItsCertificates() throws {
+        let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: Self.now)
+        let identity = TLSIdentity(
+            certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
+        let end = try #require(identity.end)
+        #expect(end > Self.now + 390 * 86_400 && end < Self.now + 398 * 86_400)
+        #expect(TLSIdentity(certificateChain: [1], privateKey: []).end == nil)
+    }
+}
+
+/// The same over HTTP.
+struct ReadinessRouteTests {
+    @Test func readyIsRefusedWithALineForEachThingToSeeTo() async throws {
+        try await withServer(answering: MadeUpDirectory(), { $0.republishInterval = .seconds(60) }) { client in
+            let answer = try #require(try await client.get("/ready"))
+            #expect(answer.status == 503)
+            #expect(String(decoding: answer.body, as: UTF8.self).hasPrefix("no checkpoint was published for "))
+        }
+        try await withServer(answering: MadeUpDirectory()) { client in
+            let answer = try #require(try await client.get("/ready"))
+            #expect(answer.status == 200)
+            #expect(String(decoding: answer.body, as: UTF8.self) == "ready\n")
+        }
+    }
+}
