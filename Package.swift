@@ -119,7 +119,7 @@ let coreTargets: [Target] = [
     .target(
         name: "SignetAPI",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", "NoteLog", crypto,
+            "CanonicalCoding", "TransparencyLog", "VRF", "KeyTransparency", "KeyPinning", crypto,
         ],
         path: "Sources/Protocols/SignetAPI", swiftSettings: strict),
     .target(
@@ -137,6 +137,9 @@ let coreTargets: [Target] = [
     .target(
         name: "NoteLog", dependencies: ["CanonicalCoding", "VerifiableMap", "KeyTransparency", crypto],
         path: "Sources/Protocols/NoteLog", swiftSettings: strict),
+    .target(
+        name: "NotesAPI", dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", crypto],
+        path: "Sources/Protocols/NotesAPI", swiftSettings: strict),
     .target(
         name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
         path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
@@ -171,7 +174,7 @@ let coreTargets: [Target] = [
 
     // MARK: Testing: pushes of notes in which nothing is sealed; imported by no library
     .target(
-        name: "NoteDrafting", dependencies: ["KeyTransparency", "NoteLog", "SignetAPI", crypto],
+        name: "NoteDrafting", dependencies: ["KeyTransparency", "NoteLog", "NotesAPI", crypto],
         path: "Sources/Testing/NoteDrafting", swiftSettings: strict),
 
     // MARK: Testing: a log whose owner breaks the rules; imported by no library
@@ -272,7 +275,13 @@ let coreTargets: [Target] = [
         name: "SignetAPITests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
-            "KeyPinning", "NoteLog", "SignetAPI", crypto,
+            "KeyPinning", "SignetAPI", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "NotesAPITests",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", crypto,
         ],
         swiftSettings: strict),
 ]
@@ -323,7 +332,7 @@ let runtimeTargets: [Target] = [
         name: "NotesClient",
         dependencies: [
             "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "VerifiableMap", "KeyTransparency", "NoteLog",
-            "SealedNotes", "SocialRecovery", "SignetAPI", "PinnedHTTP", "SignetClient", "DurableStorage", crypto,
+            "SealedNotes", "SocialRecovery", "NotesAPI", "PinnedHTTP", "SignetClient", "DurableStorage", crypto,
             sqlite,
         ],
         path: "Sources/Client/NotesClient", swiftSettings: strict),
@@ -331,10 +340,8 @@ let runtimeTargets: [Target] = [
         name: "Signet",
         dependencies: [
             "KeyTransparency", "TransparencyLog", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes",
-            "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "PinnedHTTP", "SignetClient",
-            "DeviceKeystores",
-            "NotesClient", "SitesClient",
-            "RecoveryClient",
+            "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
+            "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient",
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
     .target(
@@ -436,7 +443,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NoteStore",
         dependencies: [
-            "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", crypto,
+            "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", crypto,
             logging, sqlite,
         ],
         path: "Sources/Server/NoteStore", swiftSettings: strict),
@@ -447,9 +454,9 @@ let runtimeTargets: [Target] = [
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "NoteLog", "SignetAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "CallSignalling",
-            "SignalBroker",
-            "FrameRelay", "ConnectionLimits", "DurableStorage", crypto, logging,
+            "NoteLog", "SignetAPI", "NotesAPI", "KeyDirectory", "NoteStore", "RecoveryStore",
+            "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits", "DurableStorage", crypto,
+            logging,
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
@@ -467,9 +474,8 @@ let runtimeTargets: [Target] = [
         name: "SignetTesting",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI",
-            "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery", "RecoveryStore",
-            "RecoveryClient", crypto,
-            logging,
+            "NotesAPI", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery",
+            "RecoveryStore", "RecoveryClient", crypto, logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
 
@@ -479,10 +485,9 @@ let runtimeTargets: [Target] = [
         name: "SignetCommand",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "PinnedHTTP", "SignetClient",
-            "NotesClient",
-            "Signet", "SignetCalls",
-            "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "SignalClient", "CallClient", "AudioCodec",
+            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
+            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
+            "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
             arguments,
@@ -491,8 +496,9 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory", "NoteStore", "LogWitness",
-            "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments, logging,
+            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory", "NoteStore",
+            "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments,
+            logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
@@ -526,14 +532,13 @@ let runtimeTargets: [Target] = [
         name: "KeyDirectoryTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
-            "KeyDirectory", "DurableStorage",
-            "SignetTesting", crypto, logging, sqlite,
+            "KeyDirectory", "DurableStorage", "SignetTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
-            "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI", "DurableStorage", "NoteStore", "NoteDrafting",
+            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "NoteStore", "NoteDrafting",
             crypto, logging, sqlite,
         ],
         swiftSettings: strict),
@@ -542,8 +547,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
-            "DeviceKeystores",
-            "SignetTesting", "KeyTransparencyTesting",
+            "DeviceKeystores", "SignetTesting", "KeyTransparencyTesting",
             "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
             "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
@@ -611,7 +615,8 @@ let runtimeTargets: [Target] = [
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
-            "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd", "NoteDrafting", "KeyPinning",
+            "NotesAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
+            "NoteDrafting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
@@ -645,15 +650,15 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetTestingTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory",
-            "SignetServer", "PinnedHTTP", "SignetClient", "SignetTesting", logging,
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI",
+            "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SignetTesting", logging,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
-            "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
+            "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
             "PinnedHTTP", "SignetClient",
             "LogForging",
             "SignetTesting",
@@ -674,19 +679,21 @@ let coreProducts: [Product] = [
     .library(
         name: "SignetProtocols",
         targets: [
-            "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "SealedNotes",
+            "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
             "SealedMessages", "CallSignalling", "CallKeys",
         ]),
 ]
 
 let runtimeProducts: [Product] = [
     .library(name: "Signet", targets: ["Signet"]),
-    .library(name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "KeyTransparency"]),
+    .library(
+        name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "NotesAPI", "KeyTransparency"]),
     .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
     .library(
         name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
-    .library(name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
+    .library(
+        name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
     .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),

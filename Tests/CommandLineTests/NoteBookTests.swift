@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import SealedNotes
 import SignetAPI
 import SignetClient

@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import SealedNotes
-import SignetAPI
 import SignetClient
 import SignetTesting
 import Synchronization

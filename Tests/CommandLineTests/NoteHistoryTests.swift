@@ -3,8 +3,8 @@
 import Foundation
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import SealedNotes
-import SignetAPI
 import SignetClient
 import SignetTesting
 import Testing

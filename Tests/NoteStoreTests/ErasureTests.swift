@@ -3,7 +3,7 @@
 import Foundation
 import NoteDrafting
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Testing
 
 @testable import NoteStore

@@ -2,7 +2,7 @@
 
 import NoteDrafting
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Testing
 
 @testable import NoteStore

@@ -3,7 +3,7 @@
 import KeyTransparency
 import NoteDrafting
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Testing
 import VerifiableMap
 

@@ -4,7 +4,7 @@ import KeyTransparency
 import Logging
 import NoteDrafting
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Testing
 
 @testable import NoteStore

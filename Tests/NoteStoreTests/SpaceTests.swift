@@ -6,7 +6,7 @@ import GRDB
 import Logging
 import NoteDrafting
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Synchronization
 import Testing
 

@@ -126,14 +126,14 @@ import VerifiableMap
             let bytes = answer.encoded
             #expect(try PinsAnswer(decoding: bytes) == answer)
             for count in 0..<bytes.count {
-                #expect(throws: NoteBodyError.self, "cut to \(count)") {
+                #expect(throws: PinsMessageError.self, "cut to \(count)") {
                     try PinsAnswer(decoding: Array(bytes.prefix(count)))
                 }
             }
-            #expect(throws: NoteBodyError.self) { try PinsAnswer(decoding: bytes + [0]) }
+            #expect(throws: PinsMessageError.self) { try PinsAnswer(decoding: bytes + [0]) }
         }
         let long = [1] + ByteWriter.block(of: DirectoryPins.maximumByteCount + 1)
-        #expect(throws: NoteBodyError.invalidField) { try PinsAnswer(decoding: long) }
+        #expect(throws: PinsMessageError.invalidField) { try PinsAnswer(decoding: long) }
     }
 
     @Test func everyTruncationIsRefused() throws {

@@ -6,6 +6,7 @@ import KeyPinning
 import KeyTransparency
 import NoteDrafting
 import NoteStore
+import NotesAPI
 import RecoveryStore
 import SignetAPI
 import Synchronization

@@ -3,6 +3,7 @@
 import Foundation
 import KeyTransparency
 import NoteDrafting
+import NotesAPI
 import OPAQUE
 import SignetAPI
 import SignetServer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import NotesAPI
 import SignetAPI
 import TransparencyLog
 
@@ -70,7 +71,9 @@ import TransparencyLog
 
 @Sendable func noteBodyParsers() -> [Parser] {
     [
-        body(PinsRequest.self), body(PinsAnswer.self), body(AccountHeadChange.self), body(AccountHeadOutcome.self),
+        .canonical("PinsRequest", PinsRequest.init(decoding:), \.encoded),
+        .canonical("PinsAnswer", PinsAnswer.init(decoding:), \.encoded),
+        body(AccountHeadChange.self), body(AccountHeadOutcome.self),
         body(AccountHeadsRequest.self), body(AccountHeadsAnswer.self), body(NotesErasure.self),
         body(LoggedHeadsRequest.self), body(LoggedHeadsAnswer.self), body(ChildListRequest.self),
         body(ChildListAnswer.self), body(NotePushOutcome.self), body(NotePushOutcomes.self), body(FeedItem.self),

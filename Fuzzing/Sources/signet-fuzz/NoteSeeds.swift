@@ -3,7 +3,7 @@
 import Crypto
 import KeyTransparency
 import NoteLog
-import SignetAPI
+import NotesAPI
 import TransparencyLog
 import VerifiableMap
 

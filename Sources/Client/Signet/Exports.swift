@@ -5,6 +5,7 @@
 @_exported public import DeviceKeystores
 @_exported public import KeyTransparency
 @_exported public import NoteLog
+@_exported public import NotesAPI
 @_exported public import NotesClient
 @_exported public import PinnedHTTP
 @_exported public import RecoveryClient

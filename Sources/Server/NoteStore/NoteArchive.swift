@@ -4,7 +4,7 @@ public import DurableStorage
 import GRDB
 public import Logging
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Synchronization
 
 /// What the server holds of people's notes, in one SQLite file: sealed records in order, and who may have which.

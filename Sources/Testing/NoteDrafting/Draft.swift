@@ -3,7 +3,7 @@
 package import Crypto
 package import KeyTransparency
 package import NoteLog
-package import SignetAPI
+package import NotesAPI
 
 /// What a test expected to be there is not.
 package struct Missing: Error {

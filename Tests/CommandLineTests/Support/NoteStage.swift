@@ -3,6 +3,7 @@
 import Foundation
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import NotesClient
 import PinnedHTTP
 import SignetAPI

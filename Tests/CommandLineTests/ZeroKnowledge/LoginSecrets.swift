@@ -5,8 +5,8 @@ import Crypto
 import Foundation
 import GRDB
 import KeyTransparency
+import NotesAPI
 import OPAQUE
-import SignetAPI
 import Testing
 
 @testable import SealedNotes

@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 import KeyTransparency
-import SignetAPI
+import NotesAPI
 import Testing
 
 /// A real server with a note of Alice's that Bob has on two devices, and somebody who changes its database while it

@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import KeyTransparency
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Testing
 
 @testable import NotesClient

@@ -7,7 +7,7 @@ import KeyTransparency
 import Logging
 import NoteDrafting
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Synchronization
 
 @testable import NoteStore

@@ -5,6 +5,7 @@ import KeyTransparency
 import NoteDrafting
 import NoteLog
 import NoteStore
+import NotesAPI
 import SignetAPI
 import Synchronization
 import Testing

@@ -5,8 +5,8 @@ import Foundation
 import KeyTransparency
 import NoteDrafting
 import NoteStore
+import NotesAPI
 import OPAQUE
-import SignetAPI
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@
 import Foundation
 import NoteDrafting
 import NoteLog
+import NotesAPI
 import SignetAPI
 import SignetServer
 import Synchronization

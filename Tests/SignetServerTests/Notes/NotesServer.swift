@@ -3,6 +3,7 @@
 import KeyTransparency
 import NoteDrafting
 import NoteLog
+import NotesAPI
 import SignetAPI
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import KeyTransparency
 import NoteDrafting
 import NoteLog
+import NotesAPI
 import SignetAPI
 import Testing
 

@@ -4,7 +4,7 @@ import Foundation
 import KeyTransparency
 import NoteDrafting
 import NoteStore
-import SignetAPI
+import NotesAPI
 import Testing
 import TransparencyLog
 

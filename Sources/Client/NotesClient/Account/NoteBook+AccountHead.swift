@@ -2,7 +2,7 @@
 
 import KeyTransparency
 import NoteLog
-import SignetAPI
+import NotesAPI
 import SignetClient
 
 /// Each device signs where all notes stand, and compares what the server shows it with what the other devices signed.

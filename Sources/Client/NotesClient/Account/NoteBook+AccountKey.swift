@@ -2,8 +2,8 @@
 
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import SealedNotes
-import SignetAPI
 import SignetClient
 
 /// The account master key on this device: made once by the first device, handed from device to device, and kept here

@@ -3,9 +3,9 @@
 import Crypto
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import OPAQUE
 public import SealedNotes
-import SignetAPI
 public import SignetClient
 
 /// How much work a guess at a password costs whoever has the server's database and its secrets: its operator, offline. The

@@ -2,8 +2,8 @@
 
 import KeyTransparency
 public import NoteLog
+import NotesAPI
 public import SealedNotes
-import SignetAPI
 public import SignetClient
 
 /// A person's notes on one device: written and read without a network, sent and fetched by ``sync()``.

@@ -2,9 +2,9 @@
 
 public import KeyTransparency
 public import NoteLog
+public import NotesAPI
 public import PinnedHTTP
 public import SealedNotes
-public import SignetAPI
 public import SignetClient
 
 /// Why something was not done with notes. The four families are ``family``.

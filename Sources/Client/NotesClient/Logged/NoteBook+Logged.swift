@@ -2,8 +2,8 @@
 
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import PinnedHTTP
-import SignetAPI
 import SignetClient
 import VerifiableMap
 

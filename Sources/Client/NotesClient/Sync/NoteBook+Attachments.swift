@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NoteLog
+import NotesAPI
 public import SealedNotes
-import SignetAPI
 import SignetClient
 
 /// Files of a note, sealed and opened piece by piece. They are sent before the revision that names them, and fetched when

@@ -2,8 +2,8 @@
 
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import SealedNotes
-import SignetAPI
 import SignetClient
 
 extension NoteBook {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NoteLog
+public import NotesAPI
 import SealedNotes
-public import SignetAPI
 import SignetClient
 
 extension NoteBook {

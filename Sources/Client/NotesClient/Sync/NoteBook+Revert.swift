@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NoteLog
-import SignetAPI
+import NotesAPI
 
 /// Revisions that this device does not believe stand in the way of every later one: the server demands that they be built upon. So a
 /// writer may put what was there before behind them.

@@ -2,8 +2,8 @@
 
 public import KeyTransparency
 public import NoteLog
+import NotesAPI
 import SealedNotes
-import SignetAPI
 import SignetClient
 
 /// Steps of the control log. Each is one push, applied whole or not at all; nothing of it is kept here before the server has

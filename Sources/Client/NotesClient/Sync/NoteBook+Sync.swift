@@ -2,9 +2,9 @@
 
 public import KeyTransparency
 public import NoteLog
+import NotesAPI
 import PinnedHTTP
 import SealedNotes
-import SignetAPI
 public import SignetClient
 
 /// What a sync came to.

@@ -2,8 +2,8 @@
 
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import PinnedHTTP
-import SignetAPI
 import SignetClient
 
 /// The routes of the notes as functions. Answers are read, not believed.

@@ -21,18 +21,26 @@ public enum PinsRoute: PartRoute {
 }
 
 /// Asks for the newest pins in an epoch. Wire form: u64 size of the log that the epoch ends.
-public struct PinsRequest: NoteBody {
+public struct PinsRequest: Hashable, Sendable {
     /// The size of the log that the asker has verified.
     public let size: UInt64
 
     /// A question.
     public init(size: UInt64) { self.size = size }
 
-    /// Appends the wire form.
-    public func write(to writer: inout ByteWriter) { writer.write(size) }
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(size)
+        return writer.bytes
+    }
 
-    /// Reads the wire form where it stands in a longer one.
-    public init(from reader: inout ByteReader) throws { size = try reader.uint64() }
+    /// Reads the wire form, all of it.
+    ///
+    /// - Throws: ``PinsMessageError``.
+    public init(decoding bytes: [UInt8]) throws(PinsMessageError) {
+        size = try PinsMessageError.reading(bytes) { try $0.uint64() }
+    }
 }
 
 /// Pins and their place in the log. Wire form: block of the note, `NewestRecordProof`.
@@ -49,34 +57,63 @@ public struct LoggedPins: Hashable, Sendable {
     }
 }
 
-/// The newest pins. Wire form: u8 1 and a ``LoggedPins``, or u8 2.
-public enum PinsAnswer: NoteBody {
+/// The newest pins. Wire form: u8 1 and a ``LoggedPins``, or u8 2. A *block* is u32 length and bytes.
+public enum PinsAnswer: Hashable, Sendable {
     /// These.
     case pins(LoggedPins)
     /// There are none for that epoch: look somebody up again, for a newer one, and ask again.
     case anotherEpoch
 
-    /// Appends the wire form.
-    public func write(to writer: inout ByteWriter) {
+    /// The wire form.
+    public var encoded: [UInt8] {
+        var writer = ByteWriter()
         switch self {
         case .pins(let pins):
             writer.write(UInt8(1))
-            writer.write(block: pins.note)
+            writer.write(UInt32(truncatingIfNeeded: pins.note.count))
+            writer.write(pins.note)
             pins.place.write(to: &writer)
         case .anotherEpoch: writer.write(UInt8(2))
         }
+        return writer.bytes
     }
 
-    /// Reads the wire form where it stands in a longer one.
-    public init(from reader: inout ByteReader) throws {
+    /// Reads the wire form, all of it. The note's signature is not checked.
+    ///
+    /// - Throws: ``PinsMessageError``.
+    public init(decoding bytes: [UInt8]) throws(PinsMessageError) {
+        self = try PinsMessageError.reading(bytes) { try Self(from: &$0) }
+    }
+
+    private init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1:
             let count = Int(try reader.uint32())
-            guard count <= DirectoryPins.maximumByteCount else { throw NoteBodyError.invalidField }
+            guard count <= DirectoryPins.maximumByteCount else { throw PinsMessageError.invalidField }
             let note = Array(try reader.bytes(count))
             self = .pins(LoggedPins(note: note, place: try NewestRecordProof(from: &reader)))
         case 2: self = .anotherEpoch
-        default: throw NoteBodyError.invalidField
+        default: throw PinsMessageError.invalidField
         }
+    }
+}
+
+/// Why bytes are neither a ``PinsRequest`` nor a ``PinsAnswer``. Nothing but other bytes helps.
+public enum PinsMessageError: Error, Hashable, Sendable {
+    /// Cut short, or bytes are left over.
+    case malformed(CanonicalCodingError)
+    /// A number, choice or length that the form does not have.
+    case invalidField
+
+    /// Reads all of the bytes.
+    fileprivate static func reading<Value>(
+        _ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value
+    ) throws(PinsMessageError) -> Value {
+        var reader = ByteReader(bytes)
+        do {
+            let value = try body(&reader)
+            try reader.end()
+            return value
+        } catch let error as CanonicalCodingError { throw .malformed(error) } catch { throw .invalidField }
     }
 }

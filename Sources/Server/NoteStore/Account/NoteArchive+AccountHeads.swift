@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 public import KeyTransparency
 public import NoteLog
-public import SignetAPI
+public import NotesAPI
 
 extension NoteArchive {
     /// Puts the next head behind the last one.

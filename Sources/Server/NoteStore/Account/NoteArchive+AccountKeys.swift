@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 public import KeyTransparency
-public import SignetAPI
+public import NotesAPI
 
 extension NoteArchive {
     /// The wraps of an account's master key.

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 public import KeyTransparency
 import NoteLog
-public import SignetAPI
+public import NotesAPI
 
 extension NoteArchive {
     /// Puts keys of notes for the own devices in the place of others, each for itself, all in one transaction.

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 public import KeyTransparency
 import NoteLog
-public import SignetAPI
+public import NotesAPI
 
 extension NoteArchive {
     /// Stores pieces of a file, all or none.

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 public import KeyTransparency
 import NoteLog
-public import SignetAPI
+public import NotesAPI
 
 extension NoteArchive {
     /// What comes after a cursor, as the body of a `FeedAnswer`.

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import KeyTransparency
 import NoteLog
-import SignetAPI
+import NotesAPI
 
 /// A step of a control log on its way into the database, with all that goes with it.
 struct ControlWriting {

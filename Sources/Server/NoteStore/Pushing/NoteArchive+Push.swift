@@ -4,7 +4,7 @@ import DurableStorage
 import Foundation
 import GRDB
 public import NoteLog
-public import SignetAPI
+public import NotesAPI
 
 extension NoteArchive {
     /// Applies changes one after the other, each in a transaction of its own.

@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 import NoteLog
-import SignetAPI
+import NotesAPI
 
 /// A note, as far as who may do what with it goes.
 struct NoteRow {

@@ -5,6 +5,7 @@ import KeyTransparency
 import Logging
 import NoteLog
 import NoteStore
+import NotesAPI
 import SignetAPI
 import VerifiableMap
 

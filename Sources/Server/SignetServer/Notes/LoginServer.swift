@@ -3,6 +3,7 @@
 import ConnectionLimits
 import KeyTransparency
 package import NoteStore
+import NotesAPI
 import SignetAPI
 
 #if canImport(CSodium)

@@ -4,6 +4,7 @@ import KeyDirectory
 package import KeyTransparency
 import NoteLog
 package import NoteStore
+import NotesAPI
 import ServiceLifecycle
 package import SignetAPI
 

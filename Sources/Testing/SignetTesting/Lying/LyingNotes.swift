@@ -3,6 +3,7 @@
 import KeyDirectory
 package import KeyTransparency
 import NoteLog
+package import NotesAPI
 package import SignetAPI
 package import SignetServer
 

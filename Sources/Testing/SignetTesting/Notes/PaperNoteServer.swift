@@ -2,6 +2,7 @@
 
 public import KeyTransparency
 public import NoteLog
+public import NotesAPI
 public import PinnedHTTP
 public import SignetAPI
 import SignetClient

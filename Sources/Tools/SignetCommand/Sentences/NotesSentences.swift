@@ -2,10 +2,10 @@
 
 import KeyTransparency
 import NoteLog
+import NotesAPI
 import NotesClient
 import SealedNotes
 import Signet
-import SignetAPI
 import SignetClient
 
 extension CommandFailure {

@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 import KeyTransparency
 import NoteLog
-import SignetAPI
+import NotesAPI
 import Testing
 
 /// Bodies of the notes routes: each has one spelling, and nothing else is read.

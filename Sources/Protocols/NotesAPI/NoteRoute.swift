@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SignetAPI
+
 /// What the notes part of `signetd` answers. An outcome that is a rule of the notes is a value in the answer.
 public enum NoteRoute: String, PartRoute {
     /// Changes of notes: ``NotePushes``, answer ``NotePushOutcomes``.
