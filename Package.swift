@@ -412,9 +412,12 @@ let runtimeTargets: [Target] = [
 
     // MARK: Server: what signetd and a site run
     .target(
+        name: "LogEngine", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", crypto],
+        path: "Sources/Server/LogEngine", swiftSettings: strict),
+    .target(
         name: "KeyDirectory",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "LogEngine",
             "DurableStorage", crypto, logging, sqlite,
         ],
         path: "Sources/Server/KeyDirectory", swiftSettings: strict),
@@ -454,7 +457,7 @@ let runtimeTargets: [Target] = [
         name: "SignetServer",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "NoteLog", "SignetAPI", "NotesAPI", "KeyDirectory", "NoteStore", "RecoveryStore",
+            "NoteLog", "SignetAPI", "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore",
             "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits", "DurableStorage", crypto,
             logging,
             .product(name: "Metrics", package: "swift-metrics", condition: server),
@@ -474,7 +477,7 @@ let runtimeTargets: [Target] = [
         name: "SignetTesting",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI",
-            "NotesAPI", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery",
+            "NotesAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery",
             "RecoveryStore", "RecoveryClient", crypto, logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
@@ -496,7 +499,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "KeyDirectory", "NoteStore",
+            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine", "KeyDirectory", "NoteStore",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments,
             logging,
         ],
@@ -529,9 +532,12 @@ let runtimeTargets: [Target] = [
     // MARK: Tests: one target a module
     .testTarget(name: "DurableStorageTests", dependencies: ["DurableStorage", sqlite], swiftSettings: strict),
     .testTarget(
+        name: "LogEngineTests", dependencies: ["TransparencyLog", "LogEngine", "SignetTesting", crypto],
+        swiftSettings: strict),
+    .testTarget(
         name: "KeyDirectoryTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "LogEngine",
             "KeyDirectory", "DurableStorage", "SignetTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
@@ -546,7 +552,7 @@ let runtimeTargets: [Target] = [
         name: "SignetClientTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
+            "PinnedChains", "SignetAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "SignetTesting", "KeyTransparencyTesting",
             "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
             "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
@@ -615,7 +621,7 @@ let runtimeTargets: [Target] = [
         name: "SignetServerTests",
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
-            "NotesAPI", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
+            "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
             "NoteDrafting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
@@ -650,7 +656,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetTestingTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI",
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine",
             "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SignetTesting", logging,
         ],
         swiftSettings: strict),
@@ -693,7 +699,7 @@ let runtimeProducts: [Product] = [
         name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
-        name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "SignalBroker", "LogWitness"]),
+        name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
     .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),
@@ -732,7 +738,7 @@ let benchmarkTargets: [Target] = [
         "pin-bench", ["KeyPinning", "PinnedChains", "PinnedHTTP", "SignetClient", "PinScenarios", crypto] + nio),
     benchmark(
         "book-bench", ["TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP", "SignetClient", "NotesClient"]),
-    benchmark("append-bench", ["CSyncs", "TransparencyLog", "KeyDirectory"]),
+    benchmark("append-bench", ["CSyncs", "TransparencyLog", "LogEngine"]),
     benchmark(
         "directory-bench",
         [

@@ -3,6 +3,7 @@
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import Logging
 import PinnedHTTP
 import SignetAPI

@@ -3,6 +3,7 @@
 import KeyDirectory
 import KeyTransparency
 import KeyTransparencyTesting
+import LogEngine
 import PinnedHTTP
 import SignetAPI
 import SignetClient

@@ -6,6 +6,7 @@ import Testing
 import TransparencyLog
 
 @testable import KeyDirectory
+@testable import LogEngine
 @testable import SignetServer
 
 /// The second memory of a log's newest checkpoint.

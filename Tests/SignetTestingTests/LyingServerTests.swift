@@ -2,6 +2,7 @@
 
 import Foundation
 import KeyTransparency
+import LogEngine
 import Logging
 import PinnedHTTP
 import SignetAPI

@@ -2,7 +2,7 @@
 
 import CSyncs
 import Foundation
-import KeyDirectory
+import LogEngine
 import Measuring
 import TransparencyLog
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeyDirectory
+import LogEngine
 
 /// What durable appends cost beside the disk's own sync points.
 ///

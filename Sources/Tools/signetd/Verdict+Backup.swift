@@ -2,6 +2,7 @@
 
 import DurableStorage
 import KeyDirectory
+import LogEngine
 import SignetServer
 import TransparencyLog
 

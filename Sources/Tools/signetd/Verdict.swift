@@ -3,6 +3,7 @@
 import DurableStorage
 import FrameRelay
 import KeyDirectory
+import LogEngine
 import LogWitness
 import NoteStore
 import RecoveryStore

@@ -4,6 +4,7 @@ import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import SignetTesting
 import Testing

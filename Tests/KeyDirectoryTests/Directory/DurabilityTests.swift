@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import SignetTesting
 import Synchronization

@@ -3,7 +3,9 @@
 import Crypto
 import GRDB
 import KeyTransparency
+import LogEngine
 import SignetAPI
+import SignetTesting
 import Testing
 import TransparencyLog
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import Testing
 import TransparencyLog

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import LogEngine
 import SignetAPI
+import SignetTesting
 import Testing
 import TransparencyLog
 import VRF

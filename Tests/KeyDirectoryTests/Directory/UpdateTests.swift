@@ -3,6 +3,7 @@
 import Crypto
 import GRDB
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import Testing
 import TransparencyLog

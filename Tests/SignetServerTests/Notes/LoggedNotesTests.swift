@@ -2,6 +2,7 @@
 
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import NoteDrafting
 import NoteLog
 import NoteStore

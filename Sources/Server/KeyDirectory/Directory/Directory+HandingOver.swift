@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import GRDB
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import TransparencyLog
 import VRF

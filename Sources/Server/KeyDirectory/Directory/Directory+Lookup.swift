@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 public import KeyTransparency
+import LogEngine
 public import SignetAPI
 import TransparencyLog
 package import VRF

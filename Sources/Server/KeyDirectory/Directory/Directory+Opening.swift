@@ -3,6 +3,7 @@
 import DurableStorage
 import Foundation
 import KeyTransparency
+public import LogEngine
 public import Logging
 import TransparencyLog
 import VRF

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import KeyTransparency
+import LogEngine
 public import SignetAPI
 import TransparencyLog
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyTransparency
+import LogEngine
 import SignetAPI
 import TransparencyLog
 import VerifiableMap

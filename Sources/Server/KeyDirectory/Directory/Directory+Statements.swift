@@ -2,6 +2,7 @@
 
 import GRDB
 public import KeyTransparency
+import LogEngine
 public import SignetAPI
 import TransparencyLog
 import VRF

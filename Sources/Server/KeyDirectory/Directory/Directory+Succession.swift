@@ -2,6 +2,7 @@
 
 import Foundation
 public import KeyTransparency
+import LogEngine
 import SignetAPI
 import TransparencyLog
 

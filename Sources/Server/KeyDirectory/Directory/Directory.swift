@@ -2,6 +2,7 @@
 
 import Crypto
 import KeyTransparency
+public import LogEngine
 import Logging
 import SignetAPI
 import TransparencyLog

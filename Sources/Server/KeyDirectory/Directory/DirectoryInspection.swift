@@ -4,6 +4,7 @@ public import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
+public import LogEngine
 package import TransparencyLog
 
 /// What does not fit together in a directory's records. Nothing was written.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DurableStorage
+public import LogEngine
 
 /// Why a directory was not opened or created. The operator has to act; no retry helps.
 public enum DirectoryOpenError: Error, Hashable, Sendable {

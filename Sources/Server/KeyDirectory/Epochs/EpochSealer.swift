@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import LogEngine
 import Synchronization
 import TransparencyLog
 import VerifiableMap
@@ -72,17 +73,17 @@ final class EpochSealer: LogSealing {
         }
     }
 
-    func read(_ entries: [[UInt8]]) throws(IndexFault) -> LogStep { try LogStep(entries) }
+    func read(_ entries: [[UInt8]]) throws(IndexFault) -> any ReadGroup { try LogStep(entries) }
 
     func check(_ group: PendingGroup) throws(IndexFault) {
-        guard let step = group.step else { throw .noStateRecord }
+        guard let step = group.logStep else { throw .noStateRecord }
         try histories.withLock { (histories) throws(IndexFault) in try histories.demand(step.last) }
     }
 
     func fitting(_ groups: [PendingGroup]) -> Int {
         var labels: Set<LabelIndex> = []
         let count = groups.prefix { group in
-            guard let label = group.step?.label else { return false }
+            guard let label = group.logStep?.label else { return false }
             return labels.insert(label).inserted
         }.count
         // What is no step of an account goes alone.
@@ -90,7 +91,7 @@ final class EpochSealer: LogSealing {
     }
 
     func seal(_ groups: [PendingGroup]) throws(IndexFault) -> [UInt8] {
-        for group in groups { try add(group.step?.contents ?? [], group.leaves) }
+        for group in groups { try add(group.logStep?.contents ?? [], group.leaves) }
         let changes = try settle()
         let position = histories.withLock { $0.size }
         let record = try index.withLock { (index) throws(IndexFault) in

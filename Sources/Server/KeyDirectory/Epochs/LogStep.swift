@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import LogEngine
 
 /// A group of entries, read once: a step of one account, or an entry about the log itself.
-struct LogStep: Sendable {
+struct LogStep: ReadGroup {
     let contents: [LogEntry]
     /// The entry on which it depends whether the step may be the next one.
     let last: LogEntry
@@ -38,4 +39,9 @@ struct LogStep: Sendable {
         default: throw .noStateRecord
         }
     }
+}
+
+extension PendingGroup {
+    /// The group as ``EpochSealer`` read it.
+    var logStep: LogStep? { step as? LogStep }
 }

@@ -2,6 +2,7 @@
 
 package import KeyDirectory
 package import KeyTransparency
+import LogEngine
 package import SignetAPI
 package import TransparencyLog
 

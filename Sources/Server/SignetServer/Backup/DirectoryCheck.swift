@@ -4,6 +4,7 @@ public import DurableStorage
 import Foundation
 public import KeyDirectory
 import KeyTransparency
+import LogEngine
 import SignetAPI
 public import TransparencyLog
 import VRF

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyDirectory
+import LogEngine
 import Logging
 public import TransparencyLog
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyDirectory
+public import LogEngine
 import LogWitness
 import Logging
 public import TransparencyLog

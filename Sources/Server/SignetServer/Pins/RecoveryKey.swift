@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SignetAPI
+import SignetAPI
 package import TransparencyLog
 
 /// The key, kept away from the server, by which clients are brought new pins when no TLS key they know is left.

@@ -3,6 +3,7 @@
 public import KeyDirectory
 import KeyPinning
 import KeyTransparency
+import LogEngine
 import LogWitness
 public import Logging
 public import SignetAPI

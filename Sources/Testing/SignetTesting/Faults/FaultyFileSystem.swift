@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyDirectory
+package import LogEngine
 import Synchronization
 
 /// One call that a log made to its storage.

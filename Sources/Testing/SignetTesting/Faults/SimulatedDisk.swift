@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyDirectory
+package import LogEngine
 import Synchronization
 
 /// A disk in memory that models what a power cut would leave of it.

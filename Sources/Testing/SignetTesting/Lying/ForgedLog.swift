@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeyDirectory
 import KeyTransparency
+import LogEngine
 import TransparencyLog
 import VRF
 import VerifiableMap

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import GRDB
 import KeyTransparency
+import LogEngine
 import TransparencyLog
 import VRF
 

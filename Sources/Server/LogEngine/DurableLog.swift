@@ -106,7 +106,7 @@ extension DurableLog {
     /// Ends a frame, and with it an epoch, even if nothing waits to be written. It is published a little later.
     ///
     /// - Throws: ``LogAppendError``.
-    func seal() throws(LogAppendError) { try parts.commit.seal() }
+    package func seal() throws(LogAppendError) { try parts.commit.seal() }
 
     /// The checkpoint published last.
     public var published: PublishedCheckpoint { parts.publications.published }

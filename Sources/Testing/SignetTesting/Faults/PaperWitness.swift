@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeyDirectory
+package import LogEngine
 import Synchronization
-import TransparencyLog
+package import TransparencyLog
 
 /// A witness on paper: cosigns what extends the last thing it cosigned, remembers for ever, and can be sent away.
-final class PaperWitness: CheckpointWitnessing {
+package final class PaperWitness: CheckpointWitnessing {
     private struct State {
         var head = TreeHead.empty
         var isAway = false
@@ -16,22 +16,29 @@ final class PaperWitness: CheckpointWitnessing {
     }
 
     private let state = Mutex(State())
-    let signer: NoteSigner
+    /// Its key.
+    package let signer: NoteSigner
 
-    init() throws { signer = try LogFixture.signer(Array("paper.example/witness".utf8), .cosignatureV1, seed: 44) }
+    /// A witness that has seen nothing yet.
+    package init() throws {
+        signer = try NoteSigner(
+            name: KeyName(Array("paper.example/witness".utf8)), algorithm: .cosignatureV1,
+            seed: [UInt8](repeating: 44, count: 32))
+    }
 
     /// The last head it cosigned.
-    var head: TreeHead { state.withLock { $0.head } }
+    package var head: TreeHead { state.withLock { $0.head } }
     /// What it was shown that does not extend the last thing it cosigned: a fork, if there is any.
-    var refusals: [ConsistencyProofError] { state.withLock { $0.refusals } }
+    package var refusals: [ConsistencyProofError] { state.withLock { $0.refusals } }
 
-    func goAway(_ isAway: Bool = true) { state.withLock { $0.isAway = isAway } }
+    /// Answers nobody with a cosignature, or does so again.
+    package func goAway(_ isAway: Bool = true) { state.withLock { $0.isAway = isAway } }
 
     /// Answers nobody until ``release()``.
-    func hold() { state.withLock { $0.isHolding = true } }
+    package func hold() { state.withLock { $0.isHolding = true } }
 
     /// Answers everybody.
-    func release() {
+    package func release() {
         let held = state.withLock { state in
             state.isHolding = false
             defer { state.held = [] }
@@ -41,7 +48,7 @@ final class PaperWitness: CheckpointWitnessing {
     }
 
     /// Returns when a checkpoint is being held.
-    func awaitArrival() async {
+    package func awaitArrival() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.held.isEmpty { state.arrivals.append(continuation) }
@@ -51,7 +58,8 @@ final class PaperWitness: CheckpointWitnessing {
         }
     }
 
-    func cosignatures(
+    /// Cosigns what extends the last thing it cosigned.
+    package func cosignatures(
         on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
     ) async throws(WitnessShortfall) -> [NoteSignature] {
         await wait()

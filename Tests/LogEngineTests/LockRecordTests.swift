@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TransparencyLog
 
-@testable import KeyDirectory
+@testable import LogEngine
 
 @Suite struct LockRecordTests {
     private let one = TreeHead(size: 1, root: .leaf([1]))

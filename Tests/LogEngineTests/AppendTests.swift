@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import KeyDirectory
+import LogEngine
 import SignetTesting
 import Synchronization
 import Testing

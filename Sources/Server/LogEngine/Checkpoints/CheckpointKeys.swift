@@ -11,7 +11,8 @@ public struct PublishedCheckpoint: Hashable, Sendable {
     /// The same note as it is served (`<prefix>/checkpoint`).
     public let bytes: [UInt8]
 
-    init(head: TreeHead, note: SignedNote) {
+    /// A checkpoint from anywhere.
+    package init(head: TreeHead, note: SignedNote) {
         self.head = head
         self.note = note
         bytes = note.encoded

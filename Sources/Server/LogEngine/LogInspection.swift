@@ -26,20 +26,30 @@ package struct LogReport: Sendable {
     package var missingTiles = 0
     /// What is wrong.
     package var faults: [LogFault] = []
+
+    /// Nothing read yet.
+    package init() {}
 }
 
 /// Reads a whole log and compares each of its files with the others.
-struct LogInspection: Sendable {
-    let files: any LogFileSystem
-    /// The log's name.
-    let origin: KeyName
-    /// The log's keys: one now, and two while one takes the place of the other.
-    let keys: [VerifierKey]
+package struct LogInspection: Sendable {
+    private let files: any LogFileSystem
+    private let origin: KeyName
+    private let keys: [VerifierKey]
+
+    /// The log in some storage.
+    ///
+    /// - Parameters:
+    ///   - origin: the log's name.
+    ///   - keys: the log's keys: one now, and two while one takes the place of the other.
+    package init(files: any LogFileSystem, origin: KeyName, keys: [VerifierKey]) {
+        (self.files, self.origin, self.keys) = (files, origin, keys)
+    }
 
     /// - Parameters:
     ///   - sealing: fresh; checks the root of the index in every epoch. nil for a log without an index.
     ///   - visit: gets every entry with its leaf hash.
-    func run(
+    package func run(
         sealing: (any LogSealing)?, visit: (ArraySlice<UInt8>, TreeHash) -> Void = { _, _ in }
     ) throws(LogOpenError) -> LogReport {
         var report = LogReport()

@@ -2,7 +2,7 @@
 
 import Crypto
 import Foundation
-import KeyDirectory
+import LogEngine
 import SignetTesting
 import Testing
 import TransparencyLog

@@ -4,7 +4,7 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-@testable import KeyDirectory
+@testable import LogEngine
 
 /// Reading a whole log without opening it, and copying one that is open.
 @Suite struct LogCopyTests {

@@ -39,7 +39,7 @@ public struct LogConfiguration: Sendable {
     /// idle for as long commits at once.
     public var frameInterval = Duration.zero
     /// What ends every frame; nil for a log whose frames end in what was appended.
-    var sealing: (any LogSealing)?
+    package var sealing: (any LogSealing)?
     var walSizes = WriteAheadLog.Sizes()
 
     /// A configuration with the usual limits.

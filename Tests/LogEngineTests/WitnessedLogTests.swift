@@ -4,7 +4,7 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-@testable import KeyDirectory
+@testable import LogEngine
 
 /// A log that publishes nothing that its witnesses have not cosigned.
 @Suite struct WitnessedLogTests {

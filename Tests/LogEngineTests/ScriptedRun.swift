@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeyDirectory
+import LogEngine
 import SignetTesting
 import TransparencyLog
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeyTransparency
-import TransparencyLog
+package import KeyTransparency
+package import TransparencyLog
+
+/// What a sealer read in a group. The log hands it back with the group, and looks at nothing of it.
+package protocol ReadGroup: Sendable {}
 
 /// Ends every frame of a log with an entry of its own, so that every checkpoint that is ever signed does.
 ///
 /// But for ``read(_:)``, called on the thread of the group commit, or while the log is being opened, never from two threads at once.
-protocol LogSealing: Sendable {
+package protocol LogSealing: Sendable {
     /// Takes a frame that is in the write-ahead log already.
     ///
     /// - Parameter shown: at most the size of the checkpoint that the log will show when it is open, and of the one signed last.
@@ -18,7 +21,7 @@ protocol LogSealing: Sendable {
     /// Reads a group, on the time of whoever brings it.
     ///
     /// - Throws: ``KeyTransparency/IndexFault``: it has not the form of a step.
-    func read(_ entries: [[UInt8]]) throws(IndexFault) -> LogStep
+    func read(_ entries: [[UInt8]]) throws(IndexFault) -> any ReadGroup
 
     /// Whether a group may be the next one, alone.
     ///

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import TransparencyLog
+package import TransparencyLog
 
 /// Entries that somebody waits for, on their way through the pipeline.
-struct PendingGroup: Sendable {
+package struct PendingGroup: Sendable {
     typealias Outcome = Result<Range<UInt64>, LogAppendError>
 
     /// From 1 entry, each of 1 to 65,535 bytes.
     let entries: [[UInt8]]
-    let leaves: [TreeHash]
-    /// What the entries say; nil in a log without a sealer.
-    let step: LogStep?
+    package let leaves: [TreeHash]
+    /// What the log's sealer read in the entries; nil in a log without one.
+    package let step: (any ReadGroup)?
     /// How many bytes of payload the entries take.
     let byteCount: Int
     let waiter: CheckedContinuation<Outcome, Never>
@@ -38,7 +38,7 @@ struct DurableEntries: Sendable {
 struct PreparedGroup: Sendable {
     let entries: [[UInt8]]
     let leaves: [TreeHash]
-    let step: LogStep?
+    let step: (any ReadGroup)?
     let byteCount: Int
 
     /// Checks `entries` against the format's limits, and has the log's sealer read them.

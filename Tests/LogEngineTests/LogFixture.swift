@@ -4,7 +4,7 @@ import SignetTesting
 import Synchronization
 import TransparencyLog
 
-@testable import KeyDirectory
+@testable import LogEngine
 
 /// The keys, the clock and the memory of one log under test.
 final class LogFixture: Sendable {
