@@ -21,7 +21,7 @@ extension Account {
     }
 
     /// The same, without a key to write with where there is none yet.
-    func storedNotes<Value: Sendable>(
+    package func storedNotes<Value: Sendable>(
         _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
     ) async throws(SignetError) -> Value {
         notesUseCount += 1
@@ -75,9 +75,9 @@ extension Account {
 
     private func openAgain() -> Task<Result<OpenNotes, NotesError>, Never> {
         let before = openNotes
-        let opening = Task { [client = home.client, secrets, surroundings, path = home.folder.notesPath] in
+        let opening = Task { [home, secrets, opensLockedNotes] in
             await before?.value.close()
-            return await OpenNotes.open(at: path, client, secrets, in: surroundings)
+            return await OpenNotes.open(in: home, secrets, isUnlocking: opensLockedNotes)
         }
         (openNotes, profileOfNotes, notesBeginning) = (opening, home.profile, nil)
         return opening
@@ -104,12 +104,13 @@ struct OpenNotes: Sendable {
     let store: NotesStore
 
     static func open(
-        at path: String, _ client: Client<SQLiteStore>, _ secrets: DeviceSecrets, in surroundings: Surroundings
+        in home: OpenHome, _ secrets: DeviceSecrets, isUnlocking: Bool
     ) async -> Result<OpenNotes, NotesError> {
         let store: NotesStore
-        do { store = try NotesStore.open(at: path) } catch { return .failure(.store(error)) }
+        do { store = try NotesStore.open(at: home.folder.notesPath) } catch { return .failure(.store(error)) }
         do throws(NotesError) {
-            let book = try await NoteBook(client, secrets: secrets, store: store, in: surroundings)
+            let book = try await NoteBook(
+                home.client, secrets: secrets, store: store, in: home.surroundings, isUnlocking: isUnlocking)
             return .success(OpenNotes(book: book, store: store))
         } catch {
             try? store.close()

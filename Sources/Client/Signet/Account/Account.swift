@@ -23,6 +23,8 @@ public actor Account {
     package nonisolated let secrets: DeviceSecrets
     let device: DeviceAgreementKeys
     let surroundings: Surroundings
+    /// Whether locked notes are opened too, which can only be unlocked.
+    let opensLockedNotes: Bool
     /// People whose keys were verified recently.
     var known: [Handle: (contact: Contact, time: UInt64)] = [:]
     /// The notes, open or being opened.
@@ -81,10 +83,15 @@ public actor Account {
         } catch let error as SignetError { throw error } catch { throw .client(.keystore(.keysDoNotFit)) }
     }
 
-    /// - Parameter isWatching: whether the log is checked while the account is open; otherwise the caller calls ``look()``.
-    package init(_ home: OpenHome, _ secrets: DeviceSecrets, isWatching: Bool = true) async throws(SignetError) {
+    /// - Parameters:
+    ///   - isWatching: whether the log is checked while the account is open; otherwise the caller calls ``look()``.
+    ///   - opensLockedNotes: whether locked notes are opened too, which can only be unlocked.
+    package init(
+        _ home: OpenHome, _ secrets: DeviceSecrets, isWatching: Bool = true, opensLockedNotes: Bool = false
+    ) async throws(SignetError) {
         self.home = home
         self.secrets = secrets
+        self.opensLockedNotes = opensLockedNotes
         surroundings = home.surroundings
         handle = secrets.handle
         do { device = try DeviceAgreementKeys(secrets) } catch { throw .notes(error) }

@@ -57,8 +57,13 @@ extension Session {
         return try await finish(account, result)
     }
 
-    private func account(_ secrets: DeviceSecrets) async throws -> Account {
-        do { return try await Account(open, secrets, isWatching: false) } catch {
+    /// The account, with keys that are open.
+    ///
+    /// - Parameter opensLockedNotes: whether locked notes are wanted, which can only be unlocked.
+    func account(_ secrets: DeviceSecrets, opensLockedNotes: Bool = false) async throws -> Account {
+        do {
+            return try await Account(open, secrets, isWatching: false, opensLockedNotes: opensLockedNotes)
+        } catch {
             throw CommandFailure(error, session: self)
         }
     }

@@ -26,13 +26,11 @@ struct Notes: AsyncParsableCommand {
         ])
 }
 
-/// An open book of notes, and the session it was opened in.
+/// An account's open book of notes, and the session that it was opened in.
 struct NotesSession {
     private(set) var session: Session
     private(set) var book: NoteBook<SQLiteStore>
-    private var store: NotesStore
-    private let secrets: DeviceSecrets
-    private let isUnlocking: Bool
+    private let account: Account
 
     /// Opens the keystore and the notes.
     ///
@@ -45,50 +43,25 @@ struct NotesSession {
     /// Opens the notes with keys that are open.
     init(_ session: Session, _ secrets: DeviceSecrets, isUnlocking: Bool = false) async throws {
         self.session = session
-        self.secrets = secrets
-        self.isUnlocking = isUnlocking
-        (book, store) = try await Self.open(session, secrets, isUnlocking)
-    }
-
-    private static func open(
-        _ session: Session, _ secrets: DeviceSecrets, _ isUnlocking: Bool
-    ) async throws -> (NoteBook<SQLiteStore>, NotesStore) {
-        let path = session.home.notesPath
-        let store: NotesStore
-        do { store = try NotesStore.open(at: path) } catch {
-            throw CommandFailure(NotesError.store(error), session: session)
-        }
-        do {
-            let book = try await NoteBook(
-                session.client, secrets: secrets, store: store, isUnlocking: isUnlocking)
-            return (book, store)
-        } catch { throw CommandFailure(error, session: session) }
+        account = try await session.account(secrets, opensLockedNotes: isUnlocking)
+        do { book = try await account.storedNotes { $0 } } catch { throw CommandFailure(error, session: session) }
     }
 
     /// Runs something of the book's and says what went wrong. Changes of the directory's keys are followed on the way.
-    mutating func run<Value>(
-        isWatching: Bool = true, _ body: (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
+    mutating func run<Value: Sendable>(
+        isWatching: Bool = true, _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
     ) async throws -> Value {
-        var attempt = await attempt(body)
-        if case .failure(.client(let error)) = attempt, let caughtUp = try await session.caughtUp(after: error) {
-            session = caughtUp
-            // One book at a time has the file.
-            do { try store.close() } catch { throw CommandFailure(error, path: session.home.notesPath) }
-            (book, store) = try await Self.open(session, secrets, isUnlocking)
-            attempt = await self.attempt(body)
-        }
-        switch attempt {
-        case .success(let value):
+        let result: Result<(Value, NoteBook<SQLiteStore>), SignetError>
+        do throws(SignetError) {
+            result = .success(try await account.storedNotes { book throws(NotesError) in (try await body(book), book) })
+        } catch { result = .failure(error) }
+        session = session.moved(to: await account.home)
+        do throws(SignetError) {
+            let value: Value
+            (value, book) = try result.get()
             if isWatching { OwnAccountWatch.arm(session) }
             return value
-        case .failure(let error): throw CommandFailure(error, session: session)
-        }
-    }
-
-    private func attempt<Value>(
-        _ body: (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
-    ) async -> Result<Value, NotesError> {
-        do throws(NotesError) { return .success(try await body(book)) } catch { return .failure(error) }
+        } catch { throw CommandFailure(error, session: session) }
     }
 
     /// The one note that a person named.

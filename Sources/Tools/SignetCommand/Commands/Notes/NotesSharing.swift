@@ -5,13 +5,14 @@ import KeyTransparency
 import NoteLog
 import NotesClient
 import SignetClient
+import Synchronization
 
 extension Notes {
     /// One step of a note's log, and what is said of it.
     fileprivate static func step(
         _ note: String, _ home: HomeOptions, _ output: OutputOptions, _ words: (NoteFacts) -> String,
         with person: Handle? = nil, isSyncing: Bool = true,
-        _ body: (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
+        _ body: @Sendable (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
     ) async throws {
         var notes = try await NotesSession(home)
         let found = try await notes.note(note)
@@ -145,14 +146,16 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            var reverted: [Author] = []
+            let result = Mutex<[Author]>([])
             let words = { (note: NoteFacts) in
+                let reverted = result.withLock { $0 }
                 let authors = Set(reverted.map(\.handle.description)).sorted().joined(separator: ", ")
                 let count = Moment.count(UInt64(reverted.count), "change")
                 return "\(note.heading) says again what you had: \(count) by \(authors) reverted."
             }
             try await step(note, home, output, words) { book, note throws(NotesError) in
-                reverted = try await book.revert(note)
+                let reverted = try await book.revert(note)
+                result.withLock { $0 = reverted }
             }
         }
     }
