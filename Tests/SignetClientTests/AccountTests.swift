@@ -54,6 +54,51 @@ import Testing
         }
     }
 
+    @Test func meetingAsksWhoDidNotAskAndAcceptsWhoDid() async throws {
+        try await TestDirectory.run { directory in
+            try await withTemporaryFolder { folder in
+                let alice = try await Self.create("alice@example.org", directory, in: folder)
+                let bob = try await Self.create("bob@example.org", directory, in: folder)
+                #expect(try await alice.meet(bob.handle).handle == bob.handle)
+                #expect(try await bob.requests() == [alice.handle], "alice has asked")
+                let met = try await bob.meet(alice.handle)
+                #expect(met.handle == alice.handle && met.isFirstContact)
+                #expect(try await bob.requests().isEmpty, "bob has accepted, and did not ask in turn")
+                #expect(try await !alice.meet(bob.handle).isFirstContact, "meeting again changes nothing")
+                let statuses = try await alice.home.client.friends(of: alice.secrets).map(\.1)
+                #expect(statuses == [.accepted])
+                await alice.close()
+                await bob.close()
+            }
+        }
+    }
+
+    /// Whom nobody registered is waited for if the app wants to wait, and only then.
+    @Test func meetingWaitsForAnAccount() async throws {
+        try await TestDirectory.run { directory in
+            try await withTemporaryFolder { folder in
+                let bob = Mutex<Account?>(nil)
+                let waits = Surroundings(
+                    now: Surroundings.system.now,
+                    wait: { pause in
+                        // What the account's own watch waits for does not end before the test.
+                        guard pause == .seconds(7) else { return (try? await Task.sleep(for: .seconds(86_400))) ?? () }
+                        let made = try? await Self.create("bob@example.org", directory, in: folder)
+                        bob.withLock { $0 = made }
+                    }, randomBytes: Surroundings.system.randomBytes)
+                let alice = try await Self.create("alice@example.org", directory, in: folder, surroundings: waits)
+                let handle = try Handle("bob@example.org")
+                let refusal = await #expect(throws: SignetError.self) { try await alice.meet(handle) }
+                #expect(refusal?.isUnknownHandle == true)
+                #expect(try await alice.meet(handle, every: .seconds(7)).handle == handle)
+                let made = try #require(bob.withLock { $0 })
+                #expect(try await made.requests() == [alice.handle])
+                await alice.close()
+                await made.close()
+            }
+        }
+    }
+
     @Test func whatIsSealedToAFriendOpensOnTheirDeviceAndNamesItsSender() async throws {
         try await Self.withFriends { _, folder, alice, bob in
             let message = try await alice.seal("hello".utf8, to: [bob.handle], for: Self.context)

@@ -20,20 +20,6 @@ func mailbox(of person: Handle) throws -> URL {
     return folder
 }
 
-/// Agrees if they have asked, else asks, as soon as they have an account.
-func meet(_ friend: Handle, _ account: Account) async throws -> Contact {
-    while true {
-        do {
-            if try await account.requests().contains(friend) { return try await account.accept(friend) }
-            return try await account.add(friend)
-        } catch {
-            guard error.isUnknownHandle else { throw error }
-        }
-        print("\(friend) has no account yet")
-        try await Task.sleep(for: .seconds(1))
-    }
-}
-
 /// Prints what came, in the order in which it was sent, and takes it out of the mailbox.
 func receive(_ account: Account) async throws {
     let files = try FileManager.default.contentsOfDirectory(
@@ -57,7 +43,7 @@ do {
         ? try await Account.open(in: home, passphrase: passphrase)
         : try await Account.create(Handle(words[2]), at: directory, in: home, passphrase: passphrase)
     let friend = try Handle(words[3])
-    let contact = try await meet(friend, account)
+    let contact = try await account.meet(friend, every: .seconds(1))
     print("\(contact.handle) has \(contact.deviceCount) device(s), compared: \(contact.comparison)")
 
     Task.detached { for await event in account.events { print("! \(event)") } }

@@ -43,6 +43,24 @@ extension Account {
         }
     }
 
+    /// Becomes a contact of a person in one step: accepts their request if they have sent one, and asks them otherwise. Verifies
+    /// and pins their keys, as ``add(_:)`` and ``accept(_:)-(Handle)`` do.
+    ///
+    /// - Parameter interval: how long to wait before each further attempt while the person has no account yet; nil for a single
+    ///   attempt.
+    /// - Throws: ``SignetError``; one with ``SignetError/isUnknownHandle`` if the person has no account, and no further attempt is
+    ///   wanted or the task was cancelled.
+    public func meet(_ handle: Handle, every interval: Duration? = nil) async throws(SignetError) -> Contact {
+        while true {
+            do throws(SignetError) {
+                return try await requests().contains(handle) ? try await accept(handle) : try await add(handle)
+            } catch {
+                guard let interval, error.isUnknownHandle, !Task.isCancelled else { throw error }
+                await surroundings.wait(interval)
+            }
+        }
+    }
+
     /// The people who have asked to be a contact and wait for an answer. Nothing in the list is proven; accepting a request
     /// requires the person's signature.
     ///

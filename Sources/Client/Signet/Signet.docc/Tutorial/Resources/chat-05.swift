@@ -12,10 +12,7 @@ func chat(
         : try await Account.create(Handle(me), at: directory, in: home, passphrase: passphrase)
 
     let friend = try Handle(friend)
-    let contact =
-        try await account.requests().contains(friend)
-        ? try await account.accept(friend)
-        : try await account.add(friend)
+    let contact = try await account.meet(friend)
     print("\(contact.handle) has \(contact.deviceCount) device(s); compared: \(contact.comparison)")
 
     while let line = readLine() {
