@@ -107,6 +107,13 @@ let coreTargets: [Target] = [
     .target(
         name: "SecretSharing", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Formats/SecretSharing", swiftSettings: optimised),
+    .target(name: "StrictJSON", path: "Sources/Formats/StrictJSON", swiftSettings: optimised),
+    .target(
+        name: "JOSE", dependencies: ["CanonicalCoding", "StrictJSON", crypto], path: "Sources/Formats/JOSE",
+        swiftSettings: strict),
+    .target(
+        name: "SelectiveDisclosure", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", crypto],
+        path: "Sources/Formats/SelectiveDisclosure", swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -206,6 +213,16 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "DIDKeyTests", dependencies: ["CanonicalCoding", "DIDKey", crypto], swiftSettings: strict),
+    .testTarget(name: "StrictJSONTests", dependencies: ["SeededRandomness", "StrictJSON"], swiftSettings: strict),
+    .testTarget(
+        name: "JOSETests", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SelectiveDisclosureTests",
+        dependencies: [
+            "SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", crypto,
+        ],
+        swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
         name: "SFrameTests", dependencies: ["SeededRandomness", "CanonicalCoding", "SFrame", crypto],
@@ -291,6 +308,15 @@ let certificateTargets: [Target] = [
     .target(
         name: "PinnedChains", dependencies: ["KeyPinning"] + certificates,
         path: "Sources/Protocols/PinnedChains", swiftSettings: strict),
+    .target(
+        name: "CredentialChains", dependencies: ["StrictJSON", "JOSE", "KeyPinning", crypto] + certificates,
+        path: "Sources/Protocols/CredentialChains", swiftSettings: strict),
+    .testTarget(
+        name: "CredentialChainsTests",
+        dependencies: [
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "CredentialChains", crypto,
+        ] + certificates,
+        swiftSettings: strict),
     .testTarget(
         name: "PinnedChainsTests",
         dependencies: [
@@ -681,7 +707,10 @@ let coreProducts: [Product] = [
         name: "SignetVerifier", targets: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI"]),
     .library(
         name: "SignetFormats",
-        targets: ["DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode"]),
+        targets: [
+            "DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode", "StrictJSON", "JOSE",
+            "SelectiveDisclosure",
+        ]),
     .library(
         name: "SignetProtocols",
         targets: [

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CanonicalCoding
+public import Crypto
+public import StrictJSON
+
+/// A public P-256 key as a JSON Web Key.
+///
+/// Spec: RFC 7517, section 4; RFC 7518, section 6.2.1.
+public struct WebKey: Sendable, Hashable {
+    /// The point: x and y, 32 bytes each, big-endian. It is on the curve.
+    public let coordinates: [UInt8]
+
+    /// Reads a key. Members that say what the key is for (`use`, `alg`, `kid`) are left to the caller.
+    ///
+    /// - Throws: ``WebKeyFault``. A retry cannot help.
+    public init(_ object: JSONObject) throws(WebKeyFault) {
+        guard object["d"] == nil else { throw .privateHalf }
+        guard object["kty"] == .string("EC"), object["crv"] == .string("P-256") else { throw .anotherKind }
+        guard let x = Self.coordinate(object["x"]), let y = Self.coordinate(object["y"]) else { throw .coordinates }
+        guard (try? P256.Signing.PublicKey(rawRepresentation: x + y)) != nil else { throw .notAPoint }
+        coordinates = x + y
+    }
+
+    /// A signing key.
+    public init(_ key: P256.Signing.PublicKey) { coordinates = Array(key.rawRepresentation) }
+
+    /// An agreement key.
+    public init(_ key: P256.KeyAgreement.PublicKey) { coordinates = Array(key.rawRepresentation) }
+
+    private static func coordinate(_ value: JSONValue?) -> [UInt8]? {
+        guard let text = value?.string, let bytes = try? Base64URL.decode(text.utf8), bytes.count == 32 else {
+            return nil
+        }
+        return bytes
+    }
+
+    /// The key for signatures; nil cannot happen, because every ``WebKey`` is a point of the curve.
+    public var signingKey: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
+
+    /// The key for agreements; nil cannot happen, because every ``WebKey`` is a point of the curve.
+    public var agreementKey: P256.KeyAgreement.PublicKey? {
+        try? P256.KeyAgreement.PublicKey(rawRepresentation: coordinates)
+    }
+
+    /// The members that make the key, and no other.
+    public var object: JSONObject {
+        [
+            "kty": .string("EC"), "crv": .string("P-256"), "x": .string(Self.text(coordinates.prefix(32))),
+            "y": .string(Self.text(coordinates.suffix(32))),
+        ]
+    }
+
+    private static func text(_ coordinate: ArraySlice<UInt8>) -> JSONText {
+        JSONText(String(decoding: Base64URL.encode(Array(coordinate)), as: UTF8.self))
+    }
+
+    /// SHA-256 over the members that make the key, in order of their names: 32 bytes.
+    ///
+    /// Spec: RFC 7638, section 3.
+    public var thumbprint: [UInt8] { Array(SHA256.hash(data: object.encoded)) }
+}
+
+/// Why a JSON object is no public P-256 key. Whoever sent it has to correct it.
+public enum WebKeyFault: Error, Hashable, Sendable {
+    /// It has the private half, which must not be sent to anybody.
+    case privateHalf
+    /// Another type of key or another curve.
+    case anotherKind
+    /// A coordinate that is not 32 bytes in base64url.
+    case coordinates
+    /// The coordinates are no point of the curve.
+    case notAPoint
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Crypto
+public import JOSE
+public import StrictJSON
+
+/// An issuer that a verifier trusts by name.
+public struct TrustedIssuer: Sendable {
+    /// The `iss` of its credentials, compared byte by byte.
+    public let identifier: JSONText
+    /// Its key.
+    public let key: P256.Signing.PublicKey
+    /// The types that it may issue; nil for all.
+    public let types: Set<JSONText>?
+
+    /// An issuer.
+    public init(identifier: JSONText, key: P256.Signing.PublicKey, types: Set<JSONText>? = nil) {
+        self.identifier = identifier
+        self.key = key
+        self.types = types
+    }
+}
+
+/// Whose credentials a verifier takes.
+public struct IssuerTrust: Sendable {
+    /// Issuers by name.
+    public var issuers: [TrustedIssuer]
+    /// Whether what people state of themselves is taken: a credential signed by the key that it is bound to.
+    public var acceptsSelfIssued: Bool
+    /// Who certifies further issuers; nil if certificates are not taken.
+    public var certificates: (any CertificateTrust)?
+
+    /// Trust in these issuers.
+    public init(
+        issuers: [TrustedIssuer] = [], acceptsSelfIssued: Bool = false, certificates: (any CertificateTrust)? = nil
+    ) {
+        self.issuers = issuers
+        self.acceptsSelfIssued = acceptsSelfIssued
+        self.certificates = certificates
+    }
+}
+
+/// By whom a verified credential was issued.
+public enum CredentialIssuer: Sendable {
+    /// An issuer whom the verifier knows by this name.
+    case named(JSONText)
+    /// Somebody whom a trusted certifier names.
+    case certified(CertifiedSigner)
+    /// The holder: stated by the person, and by nobody else.
+    case holder(JSONText)
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import JOSE
+public import StrictJSON
+
+/// A presentation that passed every check of ``PresentationVerifier``.
+///
+/// Security: whether the credential was withdrawn is not checked; ``status`` says where to ask. Without ``holder`` anybody
+/// may have presented a copy.
+public struct VerifiedPresentation: Sendable {
+    /// What was disclosed, and what stands open, without the digests.
+    public let claims: JSONObject
+    /// The type of the credential.
+    public let type: JSONText
+    /// By whom it was issued.
+    public let issuer: CredentialIssuer
+    /// The key that signed for this verifier and request; nil if none did.
+    public let holder: WebKey?
+    /// The `status` claim, for a check of withdrawal.
+    public let status: JSONObject?
+
+    init(claims: JSONObject, type: JSONText, issuer: CredentialIssuer, holder: WebKey?) {
+        self.claims = claims
+        self.type = type
+        self.issuer = issuer
+        self.holder = holder
+        status = claims["status"]?.object
+    }
+}
