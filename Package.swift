@@ -114,6 +114,10 @@ let coreTargets: [Target] = [
     .target(
         name: "SelectiveDisclosure", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", crypto],
         path: "Sources/Formats/SelectiveDisclosure", swiftSettings: strict),
+    .target(name: "Inflation", path: "Sources/Formats/Inflation", swiftSettings: optimised),
+    .target(
+        name: "TokenStatusList", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "Inflation", crypto],
+        path: "Sources/Formats/TokenStatusList", swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -191,7 +195,7 @@ let coreTargets: [Target] = [
 
     // MARK: Testing: secrets looked for in whatever a server stores and sends; imported by no library
     .target(
-        name: "CanaryScan", dependencies: ["SecureCell", crypto], path: "Sources/Testing/CanaryScan",
+        name: "CanaryScan", dependencies: ["SecureCell", "Inflation", crypto], path: "Sources/Testing/CanaryScan",
         swiftSettings: optimised),
 
     // MARK: Tests: one target a module
@@ -222,6 +226,10 @@ let coreTargets: [Target] = [
         dependencies: [
             "SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", crypto,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "TokenStatusListTests",
+        dependencies: ["SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "TokenStatusList", crypto],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
@@ -544,6 +552,7 @@ let runtimeTargets: [Target] = [
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "CredentialChains",
             crypto, cryptoExtras, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
@@ -709,7 +718,7 @@ let coreProducts: [Product] = [
         name: "SignetFormats",
         targets: [
             "DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode", "StrictJSON", "JOSE",
-            "SelectiveDisclosure",
+            "SelectiveDisclosure", "TokenStatusList",
         ]),
     .library(
         name: "SignetProtocols",

@@ -29,6 +29,7 @@ struct VectorSuiteTests {
         LookupSuite.self,
         HPKESuite.self,
         CallDigestSuite.self, PinsSuite.self,
+        PresentationSuite.self, StatusListSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -58,6 +59,8 @@ struct VectorSuiteTests {
             (OPAQUESuite.self, "opaque/vectors.json", 19),
             (SLIP39Suite.self, "slip39/vectors.json", 45),
             (FROSTShareSuite.self, "frost-p256", 3 + 257 + 2 + 6 + 1),
+            (PresentationSuite.self, "credentials/sd-jwt-vc.json", 168),
+            (StatusListSuite.self, "credentials/status-list.json", 54),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
@@ -106,6 +109,9 @@ struct VectorSuiteTests {
         let checkpoints = try opposite(
             "cosigned-checkpoints/cosigned-checkpoints.json", [("\"valid\": true", "\"valid\": false")])
         #expect(try run(CosignedCheckpointsSuite.self, checkpoints).failed == 30)
+        let verdicts = [("\"valid\": true", "\"valid\": false")]
+        #expect(try run(PresentationSuite.self, opposite("credentials/sd-jwt-vc.json", verdicts)).failed == 168)
+        #expect(try run(StatusListSuite.self, opposite("credentials/status-list.json", verdicts)).failed == 54)
         let transcript = try opposite(
             "witness/litewitness.txt", [("HTTP 200", "HTTP 422"), ("HTTP 409", "HTTP 403"), ("size\":5", "size\":6")])
         #expect(try run(WitnessSuite.self, transcript).failed == 10)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Inflation
+
 /// Where a secret turned up.
 public struct CanaryFinding: Hashable, Sendable {
     /// The secret's name.
@@ -61,6 +63,9 @@ public struct CanaryScanner: Sendable {
 
     private static func slot(_ start: UInt64) -> Int { Int((start &* 0x9E37_79B9_7F4A_7C15) >> 44) }
 
+    /// More than this, nobody needs to see of one stream.
+    private static let inflatedByteCount = 1 << 20
+
     /// What is found in some bytes.
     ///
     /// - Parameters:
@@ -69,7 +74,7 @@ public struct CanaryScanner: Sendable {
     public func findings(in bytes: [UInt8], at place: String, inflating: Bool = true) -> Set<CanaryFinding> {
         var found = Set(matches(in: bytes.span).map { finding($0, place, isDeflated: false) })
         guard inflating else { return found }
-        var inflater = Inflater()
+        var inflater = Inflater(maximumByteCount: Self.inflatedByteCount)
         for offset in bytes.indices {
             inflater.inflate(bytes.span, from: offset)
             guard inflater.output.count >= Self.keyByteCount else { continue }

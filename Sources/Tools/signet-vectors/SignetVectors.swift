@@ -28,6 +28,8 @@ import ArgumentParser
             HPKESuite.self,
             CallDigestSuite.self,
             WycheproofSuite.self,
+            PresentationSuite.self,
+            StatusListSuite.self,
             Generate.self,
         ])
 }

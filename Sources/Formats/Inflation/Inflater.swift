@@ -3,21 +3,34 @@
 /// Reads deflated bytes, and gives what came out until the stream ended, broke or had given enough.
 ///
 /// Spec: RFC 1951.
-struct Inflater {
-    /// More than this, nobody needs to see of one stream.
-    static let maximumByteCount = 1 << 20
+package struct Inflater {
+    /// What became of a stream.
+    package enum Ending: Hashable, Sendable {
+        /// It came to its end, before the byte at this place.
+        case complete(at: Int)
+        /// It broke off, or is none.
+        case broken
+        /// It gave as much as it may, and was not at its end.
+        case tooLong
+    }
 
-    private(set) var output: [UInt8] = []
+    private let maximumByteCount: Int
+    /// What came out.
+    package private(set) var output: [UInt8] = []
     private var place = 0
     private var bits: UInt32 = 0
     private var bitCount: UInt32 = 0
 
+    /// An inflater that gives at most so many bytes of one stream.
+    package init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
+
     /// Replaces ``output`` by what the stream that begins at `start` gives.
-    mutating func inflate(_ input: Span<UInt8>, from start: Int) {
+    @discardableResult
+    package mutating func inflate(_ input: Span<UInt8>, from start: Int) -> Ending {
         output.removeAll(keepingCapacity: true)
         (place, bits, bitCount) = (start, 0, 0)
-        while output.count < Self.maximumByteCount {
-            guard let isLast = take(1, input), let kind = take(2, input) else { return }
+        while true {
+            guard let isLast = take(1, input), let kind = take(2, input) else { return .broken }
             let isWhole =
                 switch kind {
                 case 0: copyStored(input)
@@ -25,7 +38,10 @@ struct Inflater {
                 case 2: readDynamicBlock(input)
                 default: false
                 }
-            if !isWhole || isLast == 1 { return }
+            // A stored block, or a copy, may have given a little more than it should.
+            guard output.count <= maximumByteCount else { return .tooLong }
+            guard isWhole else { return .broken }
+            if isLast == 1 { return .complete(at: place - Int(bitCount / 8)) }
         }
     }
 
@@ -104,7 +120,7 @@ struct Inflater {
     }
 
     private mutating func readBlock(_ input: Span<UInt8>, _ literals: PrefixCode, _ distances: PrefixCode) -> Bool {
-        while output.count < Self.maximumByteCount {
+        while output.count <= maximumByteCount {
             guard let symbol = read(literals, input) else { return false }
             if symbol < 256 {
                 output.append(UInt8(symbol))
