@@ -159,6 +159,10 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SealedNotes", crypto],
         path: "Sources/Protocols/SealedMessages", swiftSettings: strict),
     .target(
+        name: "Presentation",
+        dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", crypto],
+        path: "Sources/Protocols/Presentation", swiftSettings: strict),
+    .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
     .target(
@@ -230,6 +234,13 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "TokenStatusListTests",
         dependencies: ["SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "TokenStatusList", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "PresentationTests",
+        dependencies: [
+            "SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure",
+            "Presentation", crypto,
+        ],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
@@ -322,7 +333,7 @@ let certificateTargets: [Target] = [
     .testTarget(
         name: "CredentialChainsTests",
         dependencies: [
-            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "CredentialChains", crypto,
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "Presentation", "CredentialChains", crypto,
         ] + certificates,
         swiftSettings: strict),
     .testTarget(
@@ -552,7 +563,8 @@ let runtimeTargets: [Target] = [
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
-            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "CredentialChains",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation",
+            "CredentialChains",
             crypto, cryptoExtras, arguments,
         ],
         path: "Sources/Tools/signet-vectors", swiftSettings: strict),
@@ -724,7 +736,7 @@ let coreProducts: [Product] = [
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "CallSignalling", "CallKeys",
+            "SealedMessages", "CallSignalling", "CallKeys", "Presentation",
         ]),
 ]
 

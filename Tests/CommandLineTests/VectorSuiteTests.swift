@@ -29,7 +29,7 @@ struct VectorSuiteTests {
         LookupSuite.self,
         HPKESuite.self,
         CallDigestSuite.self, PinsSuite.self,
-        PresentationSuite.self, StatusListSuite.self,
+        PresentationSuite.self, StatusListSuite.self, RequestObjectSuite.self, ResponseSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -61,6 +61,8 @@ struct VectorSuiteTests {
             (FROSTShareSuite.self, "frost-p256", 3 + 257 + 2 + 6 + 1),
             (PresentationSuite.self, "credentials/sd-jwt-vc.json", 168),
             (StatusListSuite.self, "credentials/status-list.json", 54),
+            (RequestObjectSuite.self, "credentials/request-objects.json", 80),
+            (ResponseSuite.self, "credentials/responses.json", 34),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
@@ -112,6 +114,9 @@ struct VectorSuiteTests {
         let verdicts = [("\"valid\": true", "\"valid\": false")]
         #expect(try run(PresentationSuite.self, opposite("credentials/sd-jwt-vc.json", verdicts)).failed == 168)
         #expect(try run(StatusListSuite.self, opposite("credentials/status-list.json", verdicts)).failed == 54)
+        #expect(
+            try run(RequestObjectSuite.self, opposite("credentials/request-objects.json", verdicts)).failed == 80)
+        #expect(try run(ResponseSuite.self, opposite("credentials/responses.json", verdicts)).failed == 34)
         let transcript = try opposite(
             "witness/litewitness.txt", [("HTTP 200", "HTTP 422"), ("HTTP 409", "HTTP 403"), ("size\":5", "size\":6")])
         #expect(try run(WitnessSuite.self, transcript).failed == 10)

@@ -11,22 +11,22 @@ import Testing
 
 /// `credentials`, in a folder beside the package; absent in a bare checkout.
 enum OutsideVectors {
-    static let file = URL(filePath: #filePath)
+    static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "../shared/vectors/credentials/sd-jwt-vc.json").standardized
+        .appending(path: "../shared/vectors/credentials").standardized
 
-    static var isPresent: Bool { FileManager.default.fileExists(atPath: file.path()) }
+    static var isPresent: Bool { FileManager.default.fileExists(atPath: folder.path()) }
+
+    static func load(_ name: String) throws -> [JSONObject] {
+        let bytes = Array(try Data(contentsOf: folder.appending(path: name)))
+        let limits = JSONLimits(byteCount: bytes.count, depth: 32)
+        return (try JSONValue(decoding: bytes, limits: limits).array ?? []).compactMap(\.object)
+    }
 }
 
 /// The presentations of `credentials/sd-jwt-vc.json` whose issuer is known by certificates, and all others with roots in trust.
 @Suite(.enabled(if: OutsideVectors.isPresent, "the folder shared/vectors is not beside the package"))
 struct VectorTests {
-    private func cases() throws -> [JSONObject] {
-        let bytes = Array(try Data(contentsOf: OutsideVectors.file))
-        let limits = JSONLimits(byteCount: bytes.count, depth: 16)
-        return (try JSONValue(decoding: bytes, limits: limits).array ?? []).compactMap(\.object)
-    }
-
     private func trust(_ vector: JSONObject) throws -> IssuerTrust {
         let roots = try (vector["issuer_roots"]?.strings ?? []).map { try Base64.decode($0.utf8) }
         let issuers = try (vector["issuer_keys"]?.object ?? [:]).members.compactMap { name, key in
@@ -49,7 +49,7 @@ struct VectorTests {
     }
 
     @Test func everyPresentationHasTheVerdictOfTheVectors() throws {
-        let cases = try cases()
+        let cases = try OutsideVectors.load("sd-jwt-vc.json")
         #expect(cases.count == 168)
         for vector in cases {
             let name = vector["name"]?.string?.description ?? ""

@@ -30,6 +30,8 @@ import ArgumentParser
             WycheproofSuite.self,
             PresentationSuite.self,
             StatusListSuite.self,
+            RequestObjectSuite.self,
+            ResponseSuite.self,
             Generate.self,
         ])
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JOSE
+import StrictJSON
+
+/// The check that a request for a presentation does not pass. Whoever asks has to correct it; a retry cannot help.
+///
+/// The raw value is the check's name in reports and vectors.
+public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
+    /// Not a link of the scheme `openid4vp`, or an address in it that is not https.
+    case link
+    /// A parameter twice in the link.
+    case linkDuplicate = "link.duplicate"
+    /// A way to fetch the request object that is neither `get` nor `post`.
+    case requestMethod = "request_uri_method"
+    /// More bytes, or deeper values, than are read.
+    case limits
+    /// Not three parts with full stops between.
+    case form
+    /// A part that is not base64url without padding.
+    case base64URL = "base64url"
+    /// Not JSON, or not an object where there must be one.
+    case json
+    /// A name that stands twice in one object.
+    case duplicateMember = "json.duplicate-member"
+    /// Another algorithm than ES256.
+    case algorithm = "alg"
+    /// Another type than `oauth-authz-req+jwt`.
+    case type = "typ"
+    /// An extension that the reader must understand.
+    case critical = "crit"
+    /// Not signed by whom it says.
+    case signature
+    /// A client identifier of a kind that is not taken.
+    case clientPrefix = "client_id.prefix"
+    /// Link and request object name two clients.
+    case clientMismatch = "client_id.mismatch"
+    /// The certificate does not name the host that asks.
+    case clientHost = "client_id.san"
+    /// Another certificate than the identifier names.
+    case clientHash = "client_id.hash"
+    /// A did:key that is no P-256 key.
+    case clientDID = "client_id.did"
+    /// A signed request of a client that cannot sign.
+    case clientUnsignedOnly = "client_id.unsigned-only"
+    /// The name of another key than the client's.
+    case keyID = "kid"
+    /// Certificates that lead to no trusted root, or none.
+    case chain = "x5c"
+    /// A certificate that is not yet or no longer valid.
+    case chainValidity = "x5c.validity"
+    /// An unsigned request of a client that must sign.
+    case unsigned
+    /// Meant for another wallet.
+    case audience = "aud"
+    /// No longer valid.
+    case expired
+    /// Not the nonce that this wallet sent: a stored request.
+    case walletNonce = "wallet_nonce"
+    /// A request within the request.
+    case nested
+    /// Another kind of answer than a presentation.
+    case responseType = "response_type"
+    /// Another way to answer than posting.
+    case responseMode = "response_mode"
+    /// An address to come back to beside the one to answer to.
+    case redirectAddress = "redirect_uri"
+    /// An address to answer to that is not the client's own, over https.
+    case responseAddress = "response_uri"
+    /// A nonce that can be guessed, or is not 22 to 512 characters that need no escape.
+    case nonce
+    /// A state of more than 512 characters, or of characters that need an escape.
+    case state
+    /// A predefined set of claims, which is not known here.
+    case scope
+    /// A transaction to agree to, which is not known here.
+    case transactionData = "transaction_data"
+    /// A query that asks for nothing, or in no form that is read.
+    case query = "dcql"
+    /// A format of credentials that is not known here.
+    case queryFormat = "dcql.format"
+    /// No key to encrypt the answer to, or no encryption that is known here.
+    case encryption
+}
+
+extension RequestFault {
+    init(_ fault: JSONFault) {
+        switch fault {
+        case .duplicateMember: self = .duplicateMember
+        case .tooLong, .tooDeep: self = .limits
+        case .notUTF8, .syntax, .loneSurrogate: self = .json
+        }
+    }
+
+    init(_ fault: SignedTokenFault) {
+        switch fault {
+        case .tooLong: self = .limits
+        case .parts: self = .form
+        case .encoding: self = .base64URL
+        case .header(let fault): self.init(fault)
+        case .signature: self = .signature
+        }
+    }
+
+    init(_ fault: CertificateTrustFault) {
+        self = fault == .validity ? .chainValidity : .chain
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JOSE
+import StrictJSON
+
+/// The check that an answer to a request does not pass. The wallet has to answer anew.
+///
+/// The raw value is the check's name in reports and vectors.
+public enum ResponseFault: String, Error, Hashable, Sendable, CaseIterable {
+    /// Not five parts, or parts of other lengths.
+    case form
+    /// More bytes, or deeper values, than are read.
+    case limits
+    /// A part that is not base64url without padding.
+    case base64URL = "base64url"
+    /// Not JSON, or not an object where there must be one.
+    case json
+    /// A name that stands twice in one object.
+    case duplicateMember = "json.duplicate-member"
+    /// Another way to carry the key than ECDH-ES.
+    case algorithm = "alg"
+    /// An encryption that was not offered.
+    case encryption = "enc"
+    /// Compressed contents.
+    case compressed = "zip"
+    /// An extension that the reader must understand.
+    case critical = "crit"
+    /// The name of another key than the request's.
+    case keyID = "kid"
+    /// No ephemeral P-256 key, or one that is no point of the curve.
+    case ephemeralKey = "epk"
+    /// Encrypted to another key, or changed since.
+    case tag
+    /// The answer to another request.
+    case state
+    /// Not one presentation for each credential that was asked for, and no other.
+    case presentations = "vp_token"
+}
+
+extension ResponseFault {
+    init(_ fault: JSONFault) {
+        switch fault {
+        case .duplicateMember: self = .duplicateMember
+        case .tooLong, .tooDeep: self = .limits
+        case .notUTF8, .syntax, .loneSurrogate: self = .json
+        }
+    }
+
+    init(_ fault: EncryptedTokenFault) {
+        switch fault {
+        case .tooLong: self = .limits
+        case .parts, .lengths: self = .form
+        case .encoding: self = .base64URL
+        case .header(let fault): self.init(fault)
+        case .algorithm: self = .algorithm
+        case .critical: self = .critical
+        case .compressed: self = .compressed
+        case .encryption: self = .encryption
+        case .keyID: self = .keyID
+        case .ephemeralKey: self = .ephemeralKey
+        case .tag: self = .tag
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JOSE
+import Presentation
+import SeededRandomness
+import SelectiveDisclosure
+import StrictJSON
+import Testing
+
+/// Requests that others made and that need no certificate; those with certificates are judged in CredentialChainsTests.
+@Suite(.enabled(if: CredentialVectors.arePresent, "the folder shared/vectors is not beside the package"))
+struct RequestVectorTests {
+    @Test func everyRequestWithoutCertificatesHasTheVerdictOfTheVectors() throws {
+        var count = 0
+        for vector in try CredentialVectors.load("request-objects.json") {
+            let (name, link) = (vector.text("name") ?? "", vector.bytes("link") ?? [])
+            guard !String(decoding: link, as: UTF8.self).contains("x509") else { continue }
+            count += 1
+            do throws(RequestFault) {
+                _ = try RequestVerifier.verify(
+                    link: link, object: vector.bytes("request_object"), trusting: NoCertificates(),
+                    walletNonce: vector["wallet_nonce"]?.string, at: vector["now"]?.integer ?? 0)
+                #expect(vector["rule"] == .null, "\(name)")
+            } catch { #expect(vector.text("rule") == error.rawValue, "\(name)") }
+        }
+        #expect(count >= 10)
+    }
+}
+
+/// Requests made here, each bad one with one fault that the vectors do not have.
+struct RequestTests {
+    let site: AskingSite
+
+    init() throws { site = try AskingSite() }
+
+    func fault(_ changes: [JSONText: JSONValue?] = [:], link: String? = nil) throws -> RequestFault? {
+        do {
+            _ = try site.accepted(changes, link: link)
+            return nil
+        } catch let fault as RequestFault { return fault }
+    }
+
+    @Test func anAcceptedRequestSaysWhatItAsksFor() throws {
+        let request = try site.accepted()
+        #expect(request.clientID == JSONText(site.clientID))
+        #expect(request.responseAddress == "https://shop.example/answer")
+        #expect(request.encryption?.encryption == .a256GCM)
+        #expect(request.query.credentials.map(\.name) == ["card"])
+        #expect(request.query.credentials[0].kind == .selectiveDisclosure(types: ["urn:card"]))
+        #expect(request.query.credentials[0].claims.map(\.path) == [["age_over_18"]])
+    }
+
+    @Test func everyFlippedBitOfARequestIsRefused() async throws {
+        let object = try site.object()
+        for place in object.indices {
+            for bit in 0..<8 {
+                var flipped = object
+                flipped[place] ^= 1 << UInt8(bit)
+                #expect(throws: RequestFault.self, "byte \(place), bit \(bit)") {
+                    try RequestVerifier.verify(
+                        link: Array(site.link.utf8), object: flipped, trusting: NoCertificates(), walletNonce: nil,
+                        at: AskingSite.now)
+                }
+            }
+            await Task.yield()
+        }
+    }
+
+    @Test func aLinkIsOfOneForm() throws {
+        for (link, expected) in [
+            (site.link + "&x=1", nil), (site.link + "&x", .link), (site.link + "&x=%4", .link),
+            (site.link + "&x=%ff", .link), (site.link + "&x=a b", .link), (site.link + "&request=e30", .link),
+            (site.link + "&x=1&%78=2", .linkDuplicate), (site.link + "&request_uri_method=get", nil),
+            (site.link + "&request_uri_method=put", .requestMethod), ("openid4vp://?x=1", .link),
+            ("openid4vp://a?client_id=x", .link), ("openid4vp://?client_id=x&request_uri=ftp%3A%2F%2Fa", .link),
+            ("openid4vp://?client_id=x:y&request_uri=https%3A%2F%2Fa", .clientPrefix),
+            (site.link + "&x=" + String(repeating: "a", count: 16_384), .limits),
+        ] as [(String, RequestFault?)] {
+            #expect(try fault(link: link) == expected, "\(link.prefix(120))")
+        }
+    }
+
+    @Test func anAddressToAnswerToIsPlain() throws {
+        for address in [
+            "https://", "https://:443/", "https://a:b/", "https://a:123456/", "https://a:1:2/", "https://a\\b/",
+            "HTTPS://a/", "https://A/", "https://a/ b", "https://a/é", "javascript:1", "https://a%2eb/",
+        ] {
+            #expect(try fault(["response_uri": .string(JSONText(address))]) == .responseAddress, "\(address)")
+        }
+        #expect(try fault(["response_uri": .string("https://shop.example:8443/a?b=c")]) == nil)
+    }
+
+    @Test func nonceAndStateNeedNoEscape() throws {
+        for (count, expected) in [(21, .nonce), (22, nil), (512, nil), (513, .nonce)] as [(Int, RequestFault?)] {
+            #expect(try fault(["nonce": .string(JSONText(String(repeating: "~", count: count)))]) == expected)
+        }
+        for state in ["", "a b", "\u{E9}", String(repeating: "a", count: 513)] {
+            #expect(try fault(["state": .string(JSONText(state))]) == .state)
+        }
+        #expect(try fault(["state": nil]) == nil)
+        #expect(try fault(["state": .integer(1)]) == .state)
+    }
+
+    @Test func queriesAreBoundedAndNameWhatIsThere() throws {
+        let many = JSONValue.array([JSONValue](repeating: .array([.string("a")]), count: 65))
+        for (query, expected) in [
+            (AskingSite.query(), nil), (.array([]), .query),
+            (AskingSite.query(["claim_sets": .array([.array([.string("a")])])]), nil),
+            (AskingSite.query(["claim_sets": .array([.array([])])]), .query),
+            (AskingSite.query(["claim_sets": many]), .query), (AskingSite.query(["claims": .array([])]), .query),
+            (AskingSite.query(["format": .string("mso_mdoc")]), .query),
+            (
+                AskingSite.query([
+                    "format": .string("mso_mdoc"), "meta": .object(["doctype_value": .string("eu.europa.ec.av.1")]),
+                ]), nil
+            ),
+            (AskingSite.query(beside: ["credential_sets": .array([])]), .query),
+            (
+                AskingSite.query(beside: [
+                    "credential_sets": .array([.object(["options": .array([.array([.string("card")])])])])
+                ]), nil
+            ),
+            (
+                AskingSite.query(beside: [
+                    "credential_sets": .array([.object(["options": .array([.array([.string("other")])])])])
+                ]), .query
+            ),
+            (
+                AskingSite.query(beside: [
+                    "credential_sets": .array([
+                        .object(["options": .array([.array([.string("card")])]), "required": .string("no")])
+                    ])
+                ]), .query
+            ),
+        ] as [(JSONValue, RequestFault?)] {
+            #expect(try fault(["dcql_query": query]) == expected)
+        }
+    }
+
+    @Test func aStoredRequestIsNotFresh() throws {
+        #expect(throws: RequestFault.walletNonce) { try site.accepted(walletNonce: "qPmxiNFCR3QTm19POc8u") }
+        #expect(throws: Never.self) {
+            try site.accepted(["wallet_nonce": .string("qPmxiNFCR3QTm19POc8u")], walletNonce: "qPmxiNFCR3QTm19POc8u")
+        }
+    }
+
+    @Test func theStrongestEncryptionThatIsOfferedIsTaken() throws {
+        guard var metadata = site.parameters["client_metadata"]?.object else { return }
+        for (offered, expected) in [
+            (.array([.string("A128GCM"), .string("A256GCM")]), .a256GCM), (nil, .a128GCM),
+            (.array([.string("A128GCM")]), .a128GCM),
+        ] as [(JSONValue?, ContentEncryption)] {
+            metadata["encrypted_response_enc_values_supported"] = offered
+            #expect(
+                try site.accepted(["client_metadata": .object(metadata)]).encryption?.encryption == expected)
+        }
+    }
+
+    @Test func noMutantOfALinkTraps() {
+        var generator = SeededGenerator(seed: 9)
+        let link = Array("openid4vp://?client_id=redirect_uri%3Ahttps%3A%2F%2Fa%2Fb&request_uri=https%3A%2F%2Fa".utf8)
+        for _ in 0..<20_000 { _ = try? RequestLink(decoding: generator.mutant(of: link)) }
+    }
+}
