@@ -52,23 +52,26 @@ struct AskingSite {
         return .object(query)
     }
 
-    func object(_ changes: [JSONText: JSONValue?] = [:]) throws -> [UInt8] {
+    func object(_ changes: [JSONText: JSONValue?] = [:], header more: JSONObject = [:]) throws -> [UInt8] {
         var parameters = parameters
         for (name, value) in changes { parameters[name] = value }
-        let header: JSONObject = [
+        var header: JSONObject = [
             "alg": .string("ES256"), "typ": .string("oauth-authz-req+jwt"),
             "kid": .string(JSONText(String(decoding: did.keyID, as: UTF8.self))),
         ]
+        for (name, value) in more.members { header[name] = value }
         return try SignedToken.encoded(header: header, payload: parameters.encoded) { bytes in
             Array(try signer.signature(for: bytes).rawRepresentation)
         }
     }
 
     func accepted(
-        _ changes: [JSONText: JSONValue?] = [:], link: String? = nil, walletNonce: JSONText? = nil
+        _ changes: [JSONText: JSONValue?] = [:], header: JSONObject = [:], link: String? = nil,
+        walletNonce: JSONText? = nil
     ) throws -> AcceptedRequest {
         try RequestVerifier.verify(
-            link: Array((link ?? self.link).utf8), object: try object(changes), trusting: NoCertificates(),
+            link: Array((link ?? self.link).utf8), object: try object(changes, header: header),
+            trusting: NoCertificates(),
             walletNonce: walletNonce, at: Self.now)
     }
 }

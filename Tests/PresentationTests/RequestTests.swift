@@ -33,9 +33,11 @@ struct RequestTests {
 
     init() throws { site = try AskingSite() }
 
-    func fault(_ changes: [JSONText: JSONValue?] = [:], link: String? = nil) throws -> RequestFault? {
+    func fault(
+        _ changes: [JSONText: JSONValue?] = [:], header: JSONObject = [:], link: String? = nil
+    ) throws -> RequestFault? {
         do {
-            _ = try site.accepted(changes, link: link)
+            _ = try site.accepted(changes, header: header, link: link)
             return nil
         } catch let fault as RequestFault { return fault }
     }
@@ -63,6 +65,62 @@ struct RequestTests {
                 }
             }
             await Task.yield()
+        }
+    }
+
+    @Test func eachCheckOfARequestIsItsOwn() throws {
+        for (changes, expected) in [
+            (["client_id": .string("redirect_uri:https://a/b")], .clientMismatch),
+            (["aud": .string("https://wallet.example")], .audience), (["exp": .integer(AskingSite.now)], .expired),
+            (["request": .string("e30")], .nested), (["request_uri": .string("https://a")], .nested),
+            (["response_type": .string("code")], .responseType), (["response_mode": .string("query")], .responseMode),
+            (["redirect_uri": .string("https://shop.example/")], .redirectAddress), (["scope": .string("x")], .scope),
+            (["transaction_data": .array([])], .transactionData), (["response_uri": nil], .responseAddress),
+            (["dcql_query": nil], .query), (["client_metadata": nil], .encryption),
+        ] as [([JSONText: JSONValue?], RequestFault)] {
+            #expect(try fault(changes) == expected, "\(changes)")
+        }
+        for (header, expected) in [
+            (["alg": .string("none")], .algorithm), (["typ": .string("JWT")], .type), (["crit": .array([])], .critical),
+            (["kid": .string("did:key:zDn#zDn")], .keyID),
+        ] as [(JSONObject, RequestFault)] {
+            #expect(try fault(header: header) == expected, "\(header)")
+        }
+    }
+
+    @Test func aRequestThatNobodySignedIsOfAnAddress() throws {
+        func fault(_ client: String, _ more: String = "") -> RequestFault? {
+            let query =
+                "%7B%22credentials%22%3A%5B%7B%22id%22%3A%22a%22%2C%22format%22%3A%22dc%2Bsd-jwt%22%2C"
+                + "%22meta%22%3A%7B%22vct_values%22%3A%5B%22urn%3Aa%22%5D%7D%7D%5D%7D"
+            let link =
+                "openid4vp://?client_id=\(client)&response_type=vp_token&response_mode=direct_post"
+                + "&nonce=H-uCNuj7T0B_yU0ebXxHQ1EqK9zD3VT6&dcql_query=\(query)\(more)"
+            do throws(RequestFault) {
+                _ = try RequestVerifier.verify(
+                    link: Array(link.utf8), object: nil, trusting: NoCertificates(), walletNonce: nil,
+                    at: AskingSite.now)
+                return nil
+            } catch { return error }
+        }
+        #expect(fault("redirect_uri:https://shop.example/cb") == nil)
+        #expect(fault("x509_san_dns:shop.example") == .unsigned)
+        #expect(
+            fault("redirect_uri:https://shop.example/cb", "&response_uri=https://evil.example/") == .responseAddress)
+        #expect(fault("redirect_uri:https://shop.example/cb", "&request_uri=https://shop.example/") == .form)
+    }
+
+    @Test func aKeyForAnswersIsForThat() throws {
+        guard let metadata = site.parameters["client_metadata"]?.object,
+            let key = metadata["jwks"]?.object?["keys"]?.array?.first?.object
+        else { return }
+        for (name, value) in [
+            ("use", .string("sig")), ("alg", nil), ("d", .string("AA")), ("kid", nil), ("crv", .string("P-384")),
+        ] as [(JSONText, JSONValue?)] {
+            var (key, metadata) = (key, metadata)
+            key[name] = value
+            metadata["jwks"] = .object(["keys": .array([.object(key)])])
+            #expect(try fault(["client_metadata": .object(metadata)]) == .encryption, "\(name)")
         }
     }
 

@@ -69,6 +69,10 @@ struct ResponseTests {
             keyID: "e1", offered: [.a256GCM], state: try #require(request.state), credentials: ["card"])
         let answer = try #require(ResponseDraft(presentations: ["card": "a~b~c"]).sealed(for: request))
         #expect(try ResponseOpener.open(answer, to: open, with: site.key) == ["card": "a~b~c"])
+        for presentations in [[:], ["other": "a"], ["card": "a", "other": "b"]] as [[JSONText: JSONText]] {
+            let answer = try #require(ResponseDraft(presentations: presentations).sealed(for: request))
+            #expect(throws: ResponseFault.presentations) { try ResponseOpener.open(answer, to: open, with: site.key) }
+        }
         let other = OpenRequest(keyID: "e1", offered: [.a256GCM], state: "another", credentials: ["card"])
         #expect(throws: ResponseFault.state) { try ResponseOpener.open(answer, to: other, with: site.key) }
         #expect(throws: ResponseFault.limits) {

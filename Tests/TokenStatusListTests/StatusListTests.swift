@@ -55,14 +55,19 @@ struct StatusListTests {
         try StatusReference(["status_list": .object(["uri": .string(JSONText(uri)), "idx": .integer(index)])])
     }
 
-    func token(_ stream: [UInt8], bits: Int64 = 1, _ changes: JSONObject = [:]) throws -> [UInt8] {
+    func token(
+        _ stream: [UInt8], bits: Int64 = 1, _ changes: JSONObject = [:], header more: JSONObject = [:],
+        by other: P256.Signing.PrivateKey? = nil
+    ) throws -> [UInt8] {
         let list = JSONText(String(decoding: Base64URL.encode(stream), as: UTF8.self))
         var payload: JSONObject = [
             "sub": .string("https://cred.example/1"), "iat": .integer(now),
             "status_list": .object(["bits": .integer(bits), "lst": .string(list)]),
         ]
         for (name, value) in changes.members { payload[name] = value }
-        let header: JSONObject = ["alg": .string("ES256"), "typ": .string("statuslist+jwt")]
+        var header: JSONObject = ["alg": .string("ES256"), "typ": .string("statuslist+jwt")]
+        for (name, value) in more.members { header[name] = value }
+        let key = other ?? key
         return try SignedToken.encoded(header: header, payload: payload.encoded) { bytes in
             Array(try key.signature(for: bytes).rawRepresentation)
         }
@@ -87,6 +92,24 @@ struct StatusListTests {
         for (index, status) in twos.enumerated() { #expect(try two.status(at: Int64(index)) == status) }
         for index in [-1, 12, Int64.max] { #expect(throws: StatusFault.index) { try two.status(at: index) } }
         #expect(throws: StatusFault.index) { try verified(try token(Self.stored([]))).status(at: 0) }
+    }
+
+    @Test func eachCheckOfAListIsItsOwn() throws {
+        let stream = Self.stored([0])
+        for (text, expected) in [
+            (try token(stream, header: ["alg": .string("none")]), .algorithm),
+            (try token(stream, header: ["typ": .string("dc+sd-jwt")]), .type),
+            (try token(stream, header: ["crit": .array([])]), .critical),
+            (try token(stream, by: P256.Signing.PrivateKey()), .signature),
+            (try token(stream, ["sub": .string("https://cred.example/1/")]), .subject),
+            (try token(stream, ["exp": .integer(now)]), .expiry),
+            (try token(stream, ["ttl": .integer(0)]), .timeToLive),
+            (try token(stream, bits: 3), .bits), (try token(stream + [0]), .list),
+            (try token(Array(stream.dropLast()) + [0xFF]), .list),
+        ] as [([UInt8], StatusFault)] {
+            #expect(throws: expected) { try verified(text) }
+        }
+        #expect(throws: Never.self) { try verified(try token(stream)) }
     }
 
     @Test func aListIsAtMostSoLarge() throws {
