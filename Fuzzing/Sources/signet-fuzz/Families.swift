@@ -6,6 +6,8 @@ let families: [String: @Sendable () -> [Parser]] = [
     "account": accountParsers,
     "call": callParsers,
     "call-seal": callSealParsers,
+    "card": cardParsers,
+    "card-request": presentationRequestParsers,
     "cell": cellParsers,
     "cell-message": cellMessageParsers,
     "chunk": chunkParsers,
@@ -33,7 +35,9 @@ let families: [String: @Sendable () -> [Parser]] = [
     "share": shareParsers,
     "site": siteParsers,
     "site-signed": siteSignedParsers,
+    "status-list": statusListParsers,
     "stomp": stompParsers,
     "submission": submissionParsers,
+    "token": tokenParsers,
     "vrf": vrfParsers,
 ]
