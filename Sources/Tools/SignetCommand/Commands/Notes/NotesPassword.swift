@@ -125,8 +125,10 @@ extension Notes {
     struct Unlock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unlock", abstract: "Open your notes on a new device, or a locked one.",
-            discussion:
-                "With the notes password, and the login key if there is one, or with the recovery key in a file.")
+            discussion: """
+                With the notes password, and the login key if there is one, or with the recovery key in a file. The device must be one \
+                of the account's: a handle and a password alone let nobody in.
+                """)
 
         @Option(help: ArgumentHelp("Use the recovery key in this file.", valueName: "file"))
         var recoveryKeyFile: String?
