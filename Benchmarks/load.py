@@ -20,7 +20,8 @@ import tempfile
 import threading
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
+from serving import HERE, counts, free_port, goal, require_wrk, resident, start, wrk
+
 WIDTH, HEIGHT, LEFT, PANEL, GAP = 900, 470, 70, 150, 60
 STYLE = """
   text { font: 12px system-ui, sans-serif; fill: #1f2328 } .title { font-weight: 600; font-size: 13px }
@@ -32,27 +33,8 @@ STYLE = """
 """
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
 def percentile(values, share):
     return sorted(values)[min(len(values) - 1, math.ceil(len(values) * share) - 1)]
-
-
-def resident(process):
-    """What a process has in memory, in MB."""
-    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
-
-
-def start(command, announcement=None):
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True, cwd=HERE)
-    if announcement and not process.stdout.readline().startswith(announcement):
-        process.wait()
-        sys.exit(f"load: {command[1]} did not start")
-    return process
 
 
 def connect(port, count):
@@ -125,11 +107,6 @@ def draw(load, seconds, file):
                     f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>' + "\n".join(lines) + "</svg>\n")
 
 
-def goal(name, figure, limit):
-    verdict = "only tried" if "SIGNET_TRY_BENCHMARKS" in os.environ else "met" if figure <= limit else "MISSED"
-    print(f"  {name:64} {figure:.1f}  (goal: at most {limit}: {verdict})")
-
-
 def run(options, work):
     subprocess.run([options.bench, "make", work / "data", str(options.accounts)], check=True)
     port = free_port()
@@ -142,26 +119,19 @@ def run(options, work):
         load = Load()
         clients = start([options.bench, "register", work / "data", port])
         threading.Thread(target=load.note_registrations, args=[clients], daemon=True).start()
-        wrk = start(["wrk", "-t", "2", "-c", options.busy, "-d", f"{options.seconds}s", "-s", HERE / "lookup.lua",
-                     f"https://127.0.0.1:{port}/"])
-        while wrk.poll() is None:
+        asking = wrk(f"https://127.0.0.1:{port}/", "lookup.lua", options.busy, options.seconds)
+        while asking.poll() is None:
             load.memory.append((min(load.now, options.seconds), resident(server)))
             time.sleep(min(1, options.seconds / 20))
-        said = wrk.stdout.read().splitlines()
-        counted = next((line.split()[1:] for line in said if line.startswith("COUNTED")), None)
-        times = next((line.split()[1:] for line in said if line.startswith("TIMES")), None)
-        if wrk.returncode or not counted or not times:
-            sys.exit("load: wrk failed")
-        requests, duration, _, failed = map(int, counted)
+        counted = counts(asking)
         lost = closed(idle)
         registered = [time for at, time in load.registrations if at <= options.seconds]
-        if failed or lost or not registered or clients.poll() is not None:
-            sys.exit(f"load: {failed} of {requests} requests failed, {lost} idle connections were closed, "
-                     f"{len(registered)} people registered")
-        print(f"  {'lookups a second':64} {requests / duration * 1e6:.0f}")
+        if lost or not registered or clients.poll() is not None:
+            sys.exit(f"load: {lost} idle connections were closed, {len(registered)} people registered")
+        print(f"  {'lookups a second':64} {counted.requests / counted.duration * 1e6:.0f}")
         print(f"  {'their times: 50, 99 and 99.9 % within, and the longest, ms':64} "
-              + ", ".join(f"{int(one) / 1000:.1f}" for one in times))
-        goal("99 % of lookups within, ms", int(times[1]) / 1000, 25)
+              + ", ".join(f"{time:.1f}" for time in counted[3:]))
+        goal("99 % of lookups within, ms", counted.most_within, 25)
         print(f"  {'people registered':64} {len(registered)}")
         print(f"  {'their times: 50, 99 and 99.9 % within, and the longest, ms':64} "
               + ", ".join(str(percentile(registered, share)) for share in (0.5, 0.99, 0.999, 1)))
@@ -185,10 +155,7 @@ parser.add_argument("--idle", type=int, default=2000)
 parser.add_argument("--picture", type=pathlib.Path, default=HERE.parent / ".build/load.svg")
 options = parser.parse_args()
 options.bench = options.bench.resolve()
-if not shutil.which("wrk"):
-    if "SIGNET_TRY_BENCHMARKS" not in os.environ:
-        sys.exit("load: no wrk here; Scripts/setup --bench installs it")
-    sys.exit(subprocess.run([HERE.parent / "Scripts/left-out", "benchmarks", "load: no wrk here"]).returncode)
+require_wrk("load")
 print(f"\nLoad of {options.seconds} s: {options.busy} busy and {options.idle:,} idle connections, registrations beside", flush=True)
 os.environ["ACCOUNTS"] = str(options.accounts)
 work = pathlib.Path(tempfile.mkdtemp(prefix="load.", dir=HERE.parent / ".build"))

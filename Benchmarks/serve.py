@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+from serving import HERE, counts, free_port, goal, require_wrk, resident, start, wrk
+
 ANSWER_BYTE_COUNT = 2450
 TICKS = os.sysconf("SC_CLK_TCK")
 NGINX = """
@@ -45,21 +46,13 @@ http {{
 """
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
 class Server:
     """A process under load, with its children."""
 
     def __init__(self, name, path, script, command, port, announces=True):
         self.name, self.path, self.script, self.port = name, path, script, port
         self.rates, self.costs, self.slowest = [], [], []
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if announces and not self.process.stdout.readline().startswith("listening on"):
-            self.process.wait()
-            sys.exit(f"bench: {name} did not start: {self.process.stderr.read().strip()}")
+        self.process = start(command, "listening on" if announces else None)
         while not announces and not listens(port):
             if self.process.poll() is not None:
                 sys.exit(f"bench: {name} did not start: {self.process.stderr.read().strip()}")
@@ -79,24 +72,10 @@ class Server:
     def ask(self, seconds):
         """Puts 64 connections on the server."""
         before = self.processor_time()
-        done = subprocess.run(
-            ["wrk", "-t", "2", "-c", "64", "-d", f"{seconds}s", "-s", self.script,
-             f"https://127.0.0.1:{self.port}{self.path}"], cwd=HERE, capture_output=True, text=True)
-        counted = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("COUNTED")]
-        if done.returncode != 0 or not counted:
-            sys.exit(f"bench: wrk failed: {done.stderr.strip() or done.stdout.strip()}")
-        requests, duration, slowest, failed = map(int, counted[0])
-        if failed or not requests:
-            sys.exit(f"bench: {failed} of {requests} requests to {self.name} failed")
-        self.rates.append(requests / duration * 1e6)
-        self.costs.append((self.processor_time() - before) / requests * 1e6)
-        self.slowest.append(slowest / 1000)
-
-    def memory(self):
-        """Resident now and at most, in MB."""
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return [int(line.split()[1]) / 1024 for name in ("VmRSS", "VmHWM") for line in status.splitlines()
-                if line.startswith(name)]
+        counted = counts(wrk(f"https://127.0.0.1:{self.port}{self.path}", self.script, 64, seconds))
+        self.rates.append(counted.requests / counted.duration * 1e6)
+        self.costs.append((self.processor_time() - before) / counted.requests * 1e6)
+        self.slowest.append(counted.most_within)
 
     def stop(self):
         self.process.terminate()
@@ -144,20 +123,13 @@ def peers(bench, data, work):
         print("  no nginx here: the peer is left out")
 
 
-def goal(name, figure, limit, at_least):
-    is_met = figure >= limit if at_least else figure <= limit
-    verdict = "only tried" if "SIGNET_TRY_BENCHMARKS" in os.environ else "met" if is_met else "MISSED"
-    words = f"at {'least' if at_least else 'most'} {limit}"
-    print(f"  {name:64} {figure:.2f}  (goal: {words}: {verdict})")
-
-
 def report(servers):
     ours = servers[0]
     for server in servers:
         print(f"  {server.name:64} {statistics.median(server.rates):.0f} /s, "
               f"{statistics.median(server.costs):.0f} µs of processor time each, "
               f"99 % within {statistics.median(server.slowest):.1f} ms")
-    goal("processor time of a lookup, µs, median of rounds", statistics.median(ours.costs), 80, at_least=False)
+    goal("processor time of a lookup, µs, median of rounds", statistics.median(ours.costs), 80)
     for prefix, limit in [("Hummingbird", 0.5), ("Go", 0.7), ("nginx", 0.45)]:
         for peer in servers[1:]:
             if peer.name.startswith(prefix):
@@ -188,10 +160,9 @@ def memory(options, work):
     try:
         start = server.processor_time()
         server.ask(options.seconds)
-        resident, most = server.memory()
         print(f"  {'processor time of its start, s':64} {start:.2f}")
-        print(f"  {'resident, MB':64} {resident:.0f}")
-        goal("the most that was resident, MB", most, 400, at_least=False)
+        print(f"  {'resident, MB':64} {resident(server.process):.0f}")
+        goal("the most that was resident, MB", resident(server.process, "VmHWM"), 400)
     finally:
         server.stop()
 
@@ -205,10 +176,7 @@ parser.add_argument("--seconds", type=int, default=5)
 options = parser.parse_args()
 options.bench = options.bench.resolve()
 options.accounts = options.accounts or (1000 if options.what == "rate" else 100_000)
-if not shutil.which("wrk"):
-    if "SIGNET_TRY_BENCHMARKS" not in os.environ:
-        sys.exit("bench: no wrk here; Scripts/setup --bench installs it")
-    sys.exit(subprocess.run([HERE.parent / "Scripts/left-out", "benchmarks", f"{options.what}: no wrk here"]).returncode)
+require_wrk(options.what)
 os.environ["ACCOUNTS"] = str(options.accounts)
 # On the disk of the clone, not in memory; nginx drops its rights, so others may look in.
 work = pathlib.Path(tempfile.mkdtemp(prefix="serve.", dir=HERE.parent / ".build"))

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import JOSE
 public import StrictJSON
 
 /// One disclosure: a salt, and the claim or array element that it hides.

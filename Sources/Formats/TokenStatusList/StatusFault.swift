@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import JOSE
-import StrictJSON
+package import JOSE
 
 /// The check that a status list does not pass. Another copy of the list may pass it; this one will not.
 ///
@@ -19,9 +18,9 @@ public enum StatusFault: String, Error, Hashable, Sendable, CaseIterable {
     case json
     /// A name that stands twice in one object.
     case duplicateMember = "json.duplicate-member"
-    /// Another algorithm than ES256.
+    /// An algorithm other than ES256.
     case algorithm = "alg"
-    /// Another type than `statuslist+jwt`.
+    /// A type other than `statuslist+jwt`.
     case type = "typ"
     /// An extension that the reader must understand.
     case critical = "crit"
@@ -29,15 +28,15 @@ public enum StatusFault: String, Error, Hashable, Sendable, CaseIterable {
     case signature
     /// The list of another address.
     case subject = "sub"
-    /// No longer valid, or until a time that is no whole number of seconds.
+    /// Expired, or its expiry is not a whole number of seconds.
     case expiry = "exp"
-    /// Issued at no time, or in the future.
+    /// It does not say when it was issued, or says a time in the future.
     case issueTime = "iat"
-    /// Older than the verifier takes.
+    /// Older than the verifier accepts.
     case stale
-    /// A time to live that is no positive whole number of seconds.
+    /// Its time to live is not a positive whole number of seconds.
     case timeToLive = "ttl"
-    /// No list, or entries of another size than 1, 2, 4 or 8 bits.
+    /// No list, or entries of a size other than 1, 2, 4 or 8 bits.
     case bits
     /// Not one zlib stream in base64url, whole and with nothing after it.
     case list = "lst"
@@ -47,22 +46,4 @@ public enum StatusFault: String, Error, Hashable, Sendable, CaseIterable {
     case index
 }
 
-extension StatusFault {
-    init(_ fault: JSONFault) {
-        switch fault {
-        case .duplicateMember: self = .duplicateMember
-        case .tooLong, .tooDeep: self = .limits
-        case .notUTF8, .syntax, .loneSurrogate: self = .json
-        }
-    }
-
-    init(_ fault: SignedTokenFault) {
-        switch fault {
-        case .tooLong: self = .limits
-        case .parts: self = .form
-        case .encoding: self = .base64URL
-        case .header(let fault): self.init(fault)
-        case .signature: self = .signature
-        }
-    }
-}
+extension StatusFault: TokenReadingFault {}

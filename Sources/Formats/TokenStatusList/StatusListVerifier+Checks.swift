@@ -9,7 +9,7 @@ extension StatusListVerifier {
     static func token(_ text: [UInt8], _ limits: StatusListLimits) throws(StatusFault) -> SignedToken {
         do {
             return try SignedToken(decoding: text, limits: JSONLimits(byteCount: limits.tokenByteCount, depth: 16))
-        } catch { throw StatusFault(error) }
+        } catch { throw StatusFault(reading: error) }
     }
 
     static func checkHeader(_ token: SignedToken) throws(StatusFault) {

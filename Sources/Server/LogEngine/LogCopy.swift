@@ -63,7 +63,7 @@ package struct LogCopy: Sendable {
         let size = try copySegments(to: target)
         guard record.head.size <= size else { throw .lockRecordAhead(locked: record.head, replayed: size) }
         // Last, since it is what makes a directory a log.
-        do throws(LogFileError) { try write(record, to: target) } catch { throw .file(error) }
+        do throws(LogFileError) { try LockRecordFile.create(record, in: target) } catch { throw .file(error) }
     }
 
     private func copyPublished(to target: any LogFileSystem) throws(LogFileError) {
@@ -72,38 +72,19 @@ package struct LogCopy: Sendable {
             LogPath.published, in: LogPath.root, try source.contents(of: LogPath.published))
     }
 
-    private func write(_ record: LockRecord, to target: any LogFileSystem) throws(LogFileError) {
-        var bytes = [UInt8](repeating: 0, count: 2 * LockRecordFile.slotByteCount)
-        let start = Int(record.generation % 2) * LockRecordFile.slotByteCount
-        let encoded = record.encoded
-        bytes.replaceSubrange(start..<start + encoded.count, with: encoded)
-        _ = try target.createDurably(LogPath.lockRecord, in: LogPath.root, bytes)
-    }
-
     // MARK: The lock record
 
     /// The newest intact record. One of the two is intact at every moment, though not in every read beside a writer.
     private func record() throws(LogOpenError) -> LockRecord {
         for _ in 0..<Self.maximumTries {
-            let records: [LockRecord]
-            do throws(LogFileError) { records = try slots() } catch {
+            do throws(LogFileError) {
+                let slots = try LockRecordFile.slots(of: source.open(LogPath.lockRecord, .read))
+                if let newest = LockRecordFile.newestRecord(in: slots) { return newest }
+            } catch {
                 throw error.operation == .open && error.code == ENOENT ? .noLog : LogOpenError(opening: error)
             }
-            if let newest = records.max(by: { $0.generation < $1.generation }) { return newest }
         }
         throw .lockRecordDamaged
-    }
-
-    private func slots() throws(LogFileError) -> [LockRecord] {
-        let file = try source.open(LogPath.lockRecord, .read)
-        var records: [LockRecord] = []
-        for slot in 0..<UInt64(2) {
-            let start = slot * UInt64(LockRecordFile.slotByteCount)
-            let bytes = try file.read(LockRecordFile.slotByteCount, at: start)
-            guard let record = LockRecord(slot: bytes), record.generation % 2 == slot else { continue }
-            records.append(record)
-        }
-        return records
     }
 
     // MARK: The write-ahead log

@@ -16,7 +16,7 @@ struct NewestOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Do not start unless the second memory, or enough witnesses, confirm that nothing later was published. "
-                + "Without this, witnesses that do not answer are remarked upon."))
+                + "Without this, witnesses that do not answer are only logged."))
     var requireConfirmation = false
 
     @Option(

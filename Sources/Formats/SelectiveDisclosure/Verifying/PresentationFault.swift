@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import JOSE
-import StrictJSON
+package import JOSE
 
 /// The check that a presentation of an SD-JWT VC does not pass. Whoever sent it has to correct it; a retry cannot help.
 ///
@@ -17,15 +16,15 @@ public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
     case json
     /// A name that stands twice in one object.
     case duplicateMember = "json.duplicate-member"
-    /// The issuer's token says another algorithm than ES256.
+    /// The issuer's token names an algorithm other than ES256.
     case issuerAlgorithm = "issuer.alg"
-    /// The issuer's token has another type than `dc+sd-jwt`.
+    /// The issuer's token has a type other than `dc+sd-jwt`.
     case issuerType = "issuer.typ"
     /// The issuer's token demands an extension.
     case issuerCritical = "issuer.crit"
-    /// The issuer is nobody whom the verifier trusts for this type.
+    /// The verifier does not trust the issuer for this type.
     case issuerUntrusted = "iss.untrusted"
-    /// A did:key that is no P-256 key, or not the key that the credential is bound to.
+    /// A did:key that is not a P-256 key, or not the key that the credential is bound to.
     case issuerDID = "iss.did"
     /// The issuer's certificates lead to no trusted root.
     case issuerChain = "iss.x5c"
@@ -33,7 +32,7 @@ public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
     case issuerChainValidity = "iss.x5c.validity"
     /// The token is not signed by the issuer's key.
     case issuerSignature = "issuer.signature"
-    /// Digests are said to be of another algorithm than SHA-256.
+    /// The digests are of an algorithm other than SHA-256.
     case digestAlgorithm = "sd_alg"
     /// A place for digests that holds something else.
     case digestForm = "digest.form"
@@ -51,9 +50,9 @@ public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
     case disclosureReserved = "disclosure.reserved"
     /// A disclosure that no digest refers to.
     case disclosureUnreferenced = "disclosure.unreferenced"
-    /// Another type of credential than was asked for.
+    /// Not the type of credential that was asked for.
     case type = "vct"
-    /// A time that is no whole number of seconds.
+    /// A time that is not a whole number of seconds.
     case timeForm = "time.form"
     /// No longer valid.
     case expired = "time.expired"
@@ -65,9 +64,9 @@ public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
     case confirmation = "cnf"
     /// The holder's signature was asked for and is not there.
     case bindingMissing = "kb.missing"
-    /// The holder's token says another algorithm than ES256.
+    /// The holder's token names an algorithm other than ES256.
     case bindingAlgorithm = "kb.alg"
-    /// The holder's token has another type than `kb+jwt`.
+    /// The holder's token has a type other than `kb+jwt`.
     case bindingType = "kb.typ"
     /// The holder's token demands an extension.
     case bindingCritical = "kb.crit"
@@ -83,23 +82,4 @@ public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
     case bindingHash = "kb.sd_hash"
 }
 
-extension PresentationFault {
-    init(_ fault: JSONFault) {
-        switch fault {
-        case .duplicateMember: self = .duplicateMember
-        case .tooLong, .tooDeep: self = .limits
-        case .notUTF8, .syntax, .loneSurrogate: self = .json
-        }
-    }
-
-    /// What a token's text has wrong. Its signature is judged by its own case.
-    init(reading fault: SignedTokenFault) {
-        switch fault {
-        case .tooLong: self = .limits
-        case .parts: self = .form
-        case .encoding: self = .base64URL
-        case .header(let fault): self.init(fault)
-        case .signature: self = .form
-        }
-    }
-}
+extension PresentationFault: TokenReadingFault {}

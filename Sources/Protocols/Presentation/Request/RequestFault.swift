@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import JOSE
-import StrictJSON
+package import JOSE
 
 /// The check that a request for a presentation does not pass. Whoever asks has to correct it; a retry cannot help.
 ///
@@ -23,27 +22,27 @@ public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
     case json
     /// A name that stands twice in one object.
     case duplicateMember = "json.duplicate-member"
-    /// Another algorithm than ES256.
+    /// An algorithm other than ES256.
     case algorithm = "alg"
-    /// Another type than `oauth-authz-req+jwt`.
+    /// A type other than `oauth-authz-req+jwt`.
     case type = "typ"
     /// An extension that the reader must understand.
     case critical = "crit"
-    /// Not signed by whom it says.
+    /// Not signed by the client that it names.
     case signature
-    /// A client identifier of a kind that is not taken.
+    /// A client identifier of a kind that is not accepted.
     case clientPrefix = "client_id.prefix"
     /// Link and request object name two clients.
     case clientMismatch = "client_id.mismatch"
     /// The certificate does not name the host that asks.
     case clientHost = "client_id.san"
-    /// Another certificate than the identifier names.
+    /// Not the certificate that the identifier names.
     case clientHash = "client_id.hash"
-    /// A did:key that is no P-256 key.
+    /// A did:key that is not a P-256 key.
     case clientDID = "client_id.did"
     /// A signed request of a client that cannot sign.
     case clientUnsignedOnly = "client_id.unsigned-only"
-    /// The name of another key than the client's.
+    /// The header names a key other than the client's.
     case keyID = "kid"
     /// Certificates that lead to no trusted root, or none.
     case chain = "x5c"
@@ -59,13 +58,13 @@ public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
     case walletNonce = "wallet_nonce"
     /// A request within the request.
     case nested
-    /// Another kind of answer than a presentation.
+    /// It asks for an answer other than a presentation.
     case responseType = "response_type"
-    /// Another way to answer than posting.
+    /// It asks for the answer by another way than a POST.
     case responseMode = "response_mode"
-    /// An address to come back to beside the one to answer to.
+    /// A redirect address in addition to the response address.
     case redirectAddress = "redirect_uri"
-    /// An address to answer to that is not the client's own, over https.
+    /// The response address is not the client's own, over https.
     case responseAddress = "response_uri"
     /// A nonce that can be guessed, or is not 22 to 512 characters that need no escape.
     case nonce
@@ -75,7 +74,7 @@ public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
     case scope
     /// A transaction to agree to, which is not known here.
     case transactionData = "transaction_data"
-    /// A query that asks for nothing, or in no form that is read.
+    /// A query that asks for nothing, or whose form is not known here.
     case query = "dcql"
     /// A format of credentials that is not known here.
     case queryFormat = "dcql.format"
@@ -83,25 +82,7 @@ public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
     case encryption
 }
 
-extension RequestFault {
-    init(_ fault: JSONFault) {
-        switch fault {
-        case .duplicateMember: self = .duplicateMember
-        case .tooLong, .tooDeep: self = .limits
-        case .notUTF8, .syntax, .loneSurrogate: self = .json
-        }
-    }
-
-    init(_ fault: SignedTokenFault) {
-        switch fault {
-        case .tooLong: self = .limits
-        case .parts: self = .form
-        case .encoding: self = .base64URL
-        case .header(let fault): self.init(fault)
-        case .signature: self = .signature
-        }
-    }
-
+extension RequestFault: TokenReadingFault {
     init(_ fault: CertificateTrustFault) {
         self = fault == .validity ? .chainValidity : .chain
     }

@@ -8,7 +8,7 @@ extension RequestVerifier {
     static func token(_ link: RequestLink, _ object: [UInt8]?) throws(RequestFault) -> SignedToken? {
         guard link.requestAddress != nil else { return nil }
         guard let object else { throw .form }
-        do { return try SignedToken(decoding: object) } catch { throw RequestFault(error) }
+        do { return try SignedToken(decoding: object) } catch { throw RequestFault(reading: error) }
     }
 
     static func checkHeader(_ token: SignedToken) throws(RequestFault) {

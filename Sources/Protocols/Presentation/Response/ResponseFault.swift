@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import JOSE
-import StrictJSON
+package import JOSE
 
 /// The check that an answer to a request does not pass. The wallet has to answer anew.
 ///
@@ -17,7 +16,7 @@ public enum ResponseFault: String, Error, Hashable, Sendable, CaseIterable {
     case json
     /// A name that stands twice in one object.
     case duplicateMember = "json.duplicate-member"
-    /// Another way to carry the key than ECDH-ES.
+    /// A key management algorithm other than ECDH-ES.
     case algorithm = "alg"
     /// An encryption that was not offered.
     case encryption = "enc"
@@ -25,9 +24,9 @@ public enum ResponseFault: String, Error, Hashable, Sendable, CaseIterable {
     case compressed = "zip"
     /// An extension that the reader must understand.
     case critical = "crit"
-    /// The name of another key than the request's.
+    /// The header names a key other than the request's.
     case keyID = "kid"
-    /// No ephemeral P-256 key, or one that is no point of the curve.
+    /// No ephemeral P-256 key, or a point that is not on the curve.
     case ephemeralKey = "epk"
     /// Encrypted to another key, or changed since.
     case tag
@@ -37,15 +36,7 @@ public enum ResponseFault: String, Error, Hashable, Sendable, CaseIterable {
     case presentations = "vp_token"
 }
 
-extension ResponseFault {
-    init(_ fault: JSONFault) {
-        switch fault {
-        case .duplicateMember: self = .duplicateMember
-        case .tooLong, .tooDeep: self = .limits
-        case .notUTF8, .syntax, .loneSurrogate: self = .json
-        }
-    }
-
+extension ResponseFault: TokenReadingFault {
     init(_ fault: EncryptedTokenFault) {
         switch fault {
         case .tooLong: self = .limits

@@ -20,10 +20,11 @@ struct LockRecordFile: Sendable {
         case file(LogFileError)
     }
 
-    /// Writes the file of a new log. Its existence is what makes a directory a log, so it is written last.
+    /// Writes the file of a new log, or of a copy. Its existence is what makes a directory a log, so it is written last.
     static func create(_ first: LockRecord, in fileSystem: any LogFileSystem) throws(LogFileError) {
-        var bytes = first.encoded
-        bytes.append(contentsOf: [UInt8](repeating: 0, count: 2 * slotByteCount - bytes.count))
+        let start = Int(offset(of: first.generation))
+        var bytes = [UInt8](repeating: 0, count: 2 * slotByteCount)
+        bytes.replaceSubrange(start..<start + first.encoded.count, with: first.encoded)
         _ = try fileSystem.createDurably(LogPath.lockRecord, in: LogPath.root, bytes)
     }
 
@@ -32,7 +33,7 @@ struct LockRecordFile: Sendable {
         let slots: [[UInt8]]
         do throws(LogFileError) {
             file = try fileSystem.open(LogPath.lockRecord, .update)
-            slots = [try Self.slot(0, of: file), try Self.slot(1, of: file)]
+            slots = try Self.slots(of: file)
         } catch {
             throw error.operation == .open && error.code == ENOENT ? .missing : .file(error)
         }
@@ -91,14 +92,16 @@ struct LockRecordFile: Sendable {
         }
     }
 
-    private static func newestRecord(in slots: [[UInt8]]) -> LockRecord? {
+    /// The newest intact record of both slots.
+    static func newestRecord(in slots: [[UInt8]]) -> LockRecord? {
         slots.indices.compactMap { slot in
             LockRecord(slot: slots[slot]).flatMap { $0.generation % 2 == UInt64(slot) ? $0 : nil }
         }.max { $0.generation < $1.generation }
     }
 
-    private static func slot(_ number: UInt64, of file: any LogFile) throws(LogFileError) -> [UInt8] {
-        try file.read(slotByteCount, at: number * UInt64(slotByteCount))
+    /// The bytes of both slots.
+    static func slots(of file: any LogFile) throws(LogFileError) -> [[UInt8]] {
+        [try file.read(slotByteCount, at: 0), try file.read(slotByteCount, at: UInt64(slotByteCount))]
     }
 
     private static func offset(of generation: UInt64) -> UInt64 { generation % 2 * UInt64(slotByteCount) }

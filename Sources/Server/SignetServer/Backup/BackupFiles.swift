@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
 import Crypto
 import Foundation
 
@@ -13,11 +14,10 @@ enum BackupFiles {
         path.hasPrefix("keys/") || path == "notes/login.key" || path == "tls/server.key"
     }
 
-    /// Private keys that the server never reads and that are to be kept elsewhere: a copy of them beside all others would be one theft
-    /// less.
+    /// Private keys that the server never reads. They belong elsewhere: beside the others, one theft would take all.
     static func staysBehind(_ path: String) -> Bool { path == "tls/backup.key" || path == "tls/ca.key" }
 
-    /// What is copied as SQLite wants it.
+    /// What is copied with SQLite's own backup.
     static func isDatabase(_ path: String) -> Bool { path.hasSuffix(".sqlite") }
 
     /// What is copied by the log's own rules, or not at all: SQLite's side files, drafts, and the mark of a restored copy.
@@ -47,7 +47,7 @@ enum BackupFiles {
         }
     }
 
-    /// Takes everybody's rights but the owner's from everything below a folder.
+    /// Leaves only the owner's rights on everything below a folder.
     static func makePrivate(_ folder: String) throws(FileFailure) {
         for name in (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? [] {
             var status = stat()
@@ -69,10 +69,7 @@ enum BackupFiles {
             if count == 0 { break }
             if count > 0 { hash.update(data: buffer[..<count]) }
         }
-        return hash.finalize().map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        return String(decoding: Hex.encode(Array(hash.finalize())), as: UTF8.self)
     }
 
     /// Writes the list of a folder's files into it, and makes every folder's names durable.

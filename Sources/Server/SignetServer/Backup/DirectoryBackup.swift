@@ -52,7 +52,7 @@ public struct DirectoryBackup: Sendable {
         do { try LogCopy(of: data.log).copy(to: draft + "/records/log") } catch { throw .log(error) }
         // A log's files can be read by everybody, and are protected by the folder that they are in.
         try backupFile { () throws(FileFailure) in try BackupFiles.makePrivate(draft + "/records/log") }
-        // SQLite's side files come and go: who lists first copies what was there.
+        // SQLite's side files come and go, so the files are listed again after the databases were copied.
         for path in try existing() where BackupFiles.isDatabase(path) { try copyDatabase(path, to: draft) }
         for path in try existing() where !BackupFiles.isCopiedOtherwise(path) && !BackupFiles.staysBehind(path) {
             try backupFile { () throws(FileFailure) in
@@ -76,7 +76,8 @@ public struct DirectoryBackup: Sendable {
         }
     }
 
-    /// Takes the secrets apart, lists what there is, and gives the names: the secrets first, since they are of no use alone.
+    /// Moves the secrets into their own folder, writes the lists, and gives the folders their names: the secrets first, which are of no
+    /// use alone.
     private func finish(
         _ draft: String, as target: String, _ apart: String?, as secrets: String?
     ) throws(BackupError) {

@@ -22,7 +22,7 @@ public import TransparencyLog
 public struct RollbackGuard: Sendable {
     /// What it takes to start when nobody says that the data went back.
     public enum Rule: Hashable, Sendable {
-        /// Nothing more: witnesses that do not answer are remarked upon.
+        /// Nothing more: witnesses that do not answer are only logged.
         case standard
         /// That somebody confirms that no later checkpoint was published: the second memory, or so many witnesses that the others
         /// are no quorum without them.
@@ -116,7 +116,7 @@ public struct RollbackGuard: Sendable {
         return !policy.isQuorumMet(by: Set(silent))
     }
 
-    /// From now on the server is as any other. If this fails, it is asked for the same again.
+    /// Takes the mark away. If this fails, the next start asks for confirmation again.
     private func forgetRestoring(_ data: DataDirectory) {
         unlink(data.restoredMark)
         try? PrivateFile.synchronize(folder: data.path)

@@ -28,7 +28,7 @@ struct Readiness: Sendable {
 
     /// So long before its end a certificate is to be renewed.
     static let certificateDays: UInt64 = 14
-    /// Three checkpoints in a row that are not there are no hiccup.
+    /// Fewer missing checkpoints in a row may be a passing delay.
     static let missedCheckpoints: UInt64 = 3
 
     /// How often a checkpoint is published, in seconds; nil: nobody knows.
