@@ -72,6 +72,7 @@ let coreTargets: [Target] = [
     .systemLibrary(
         name: "COpus", path: "Sources/Support/COpus", pkgConfig: "opus",
         providers: [.apt(["libopus-dev"]), .brew(["opus"])]),
+    .target(name: "CivilTime", path: "Sources/Support/CivilTime", swiftSettings: strict),
 
     // MARK: Formats: other people's specifications, pure, no I/O
     .target(
@@ -125,7 +126,7 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", crypto],
         path: "Sources/Protocols/KeyTransparency", swiftSettings: strict),
     .target(
-        name: "KeyPinning", dependencies: ["CanonicalCoding", crypto],
+        name: "KeyPinning", dependencies: ["CivilTime", "CanonicalCoding", crypto],
         path: "Sources/Protocols/KeyPinning", swiftSettings: strict),
     .target(
         name: "SignetAPI",
@@ -203,6 +204,7 @@ let coreTargets: [Target] = [
         swiftSettings: optimised),
 
     // MARK: Tests: one target a module
+    .testTarget(name: "CivilTimeTests", dependencies: ["CivilTime"], swiftSettings: strict),
     .testTarget(
         name: "CanonicalCodingTests", dependencies: ["SeededRandomness", "CanonicalCoding", sodium, crypto],
         swiftSettings: strict),
@@ -501,7 +503,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetServer",
         dependencies: [
-            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "CivilTime", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "KeyPinning",
             "NoteLog", "SignetAPI", "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore",
             "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits", "DurableStorage", crypto,
             logging,
@@ -532,7 +535,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "SignetCommand",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
             "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
             "CallKeys", "SignalClient", "CallClient", "AudioCodec",

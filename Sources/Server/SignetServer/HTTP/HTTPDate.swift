@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CivilTime
 import Synchronization
 
 /// The `Date` header's value, printed once a second.
@@ -12,7 +13,7 @@ final class HTTPDate: Sendable {
     var now: String {
         let second = clock.time()
         return cached.withLock { cached in
-            if cached.second != second { cached = (second, UTCTime(event: second).httpDate) }
+            if cached.second != second { cached = (second, UTCTime(secondsSince1970: second).httpDate) }
             return cached.text
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CivilTime
 public import Logging
 
 #if canImport(Glibc)
@@ -49,7 +50,7 @@ public struct LogfmtOutput: LogHandler {
 
     /// Writes a line.
     public func log(event: LogEvent) {
-        var line = "time=\(UTCTime(event: now()).text) level=\(event.level.rawValue) msg="
+        var line = "time=\(UTCTime(secondsSince1970: now()).text) level=\(event.level.rawValue) msg="
         line += Self.quoted(event.message.description)
         var values = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }
         values.merge(event.metadata ?? [:]) { $1 }
