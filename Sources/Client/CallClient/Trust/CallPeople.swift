@@ -97,12 +97,12 @@ public enum CallTrustError: Error, Hashable, Sendable {
 }
 
 extension Client {
-    /// The trust check before a call: looks everybody up, verifies, and compares with what is pinned. The user's own other
-    /// devices belong to the call as well.
+    /// The trust check before a call: looks up each person and the user's own account, verifies the answers, and compares
+    /// them with what is pinned. The user's other devices belong to the call as well.
     ///
-    /// Spec: eCall Key Transparency guide, "Trust check before a call".
+    /// Spec: eCall Key Transparency guide, "Call Initiation (Trust Overrides)".
     ///
-    /// - Throws: ``CallTrustError``: the first person whom it is about. No call then, and nobody has been told of one.
+    /// - Throws: ``CallTrustError``, about the first person whose check fails. Only lookups were sent: no one was told of a call.
     public func peopleForCall(_ handles: [Handle]) async throws(CallTrustError) -> CallPeople {
         var devices: [(handle: Handle, identityKey: [UInt8], record: DeviceRecord)] = []
         for handle in handles + [owner?.handle].compactMap(\.self) {

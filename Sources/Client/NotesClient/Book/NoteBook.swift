@@ -28,22 +28,22 @@ public actor NoteBook<Store: ClientStore> {
     var broken: [NoteID: NoteLock] = [:]
     /// Verified keys of people, for the length of one sync.
     var keysOfPeople: [Handle: AuthorKeys] = [:]
-    /// How many people were looked up, in as long, who are neither known nor members of anything that is believed.
+    /// The people in ``keysOfPeople`` whose devices or identity have changed, and whose change the user has not accepted.
+    var changedPeople: Set<Handle> = []
+    /// How many people this sync has looked up who are neither pinned nor members of a note that this device believes.
     var unexpectedPeople = 0
-    /// The own account, for as long.
+    /// The user's own account, for the length of one sync.
     var own: VerifiedLookup?
-    /// The epoch of somebody's verified lookup, for as long: in it the log says where notes stand.
+    /// The epoch of a verified lookup, for the length of one sync: in it the log says where notes stand.
     var newestEpoch: VerifiedEpoch?
     /// Ed25519 keys of own devices that were removed, while what they wrote until then is fetched; else empty.
     var devicesOfBefore: [[UInt8]] = []
-    /// Those of them whose devices have changed, without the user's word.
-    var changedPeople: Set<Handle> = []
     var index: SearchIndex?
     /// Notes of which another device of this account has seen more.
     var withheld: Set<NoteID> = []
     /// Notes that were compared with the log in this sync.
     var compared: Set<NoteID> = []
-    /// Those that are not here as the log says, or may not be.
+    /// Notes that are not here as the log says, or may not be.
     var doubts: [NoteID: HeadDoubt] = [:]
     let headsInLog: HeadsInLog
     let bounds: FeedBounds

@@ -6,9 +6,10 @@ import VerifiableMap
 
 /// Decides whether an answer of the directory is true. Nothing else in Signet yields a peer's key.
 ///
-/// ``verify(_:for:knowing:history:at:)`` is the page of checks: one line each, in the order of ``LookupCheck``,
-/// which is also the order in which they are reported. Everything comes in as an argument, the time
-/// included; what to remember goes out as a value, and only if every check held.
+/// ``verify(_:for:knowing:history:at:)`` is the page of checks, in the order of ``LookupCheck``; the first one that fails is
+/// reported. A part of the last one, ``LookupCheck/consistency``, comes before ``LookupCheck/freshness``: a checkpoint that
+/// contradicts the remembered one by itself is evidence, whatever else is wrong with the answer. Everything comes in as an
+/// argument, the time included; what to remember goes out as a value, and only if every check held.
 public struct LookupVerifier: Sendable {
     /// What is pinned about the directory.
     public let trust: DirectoryTrust

@@ -4,7 +4,7 @@ public import KeyTransparency
 
 /// Judges a note's control log: who may read and write it, under which keys.
 public enum ControlVerifier {
-    /// Checks, in this order: beginning, chain and rules, authority, consistency.
+    /// Checks, in this order: beginning, chain and rules, consistency with what this client remembers, authority.
     ///
     /// - Parameters:
     ///   - entries: the whole log, from the first entry on.

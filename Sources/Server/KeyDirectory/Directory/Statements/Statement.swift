@@ -13,7 +13,8 @@ struct Statement: Sendable {
     var state: AccountState { submission.state }
     var opening: [UInt8] { submission.opening }
 
-    /// Only ordinary steps are submitted; reset and close will have requests of their own.
+    /// Every step that is submitted is logged as `set`, those of a recovery too. Closing an account has a request of its own
+    /// (`Directory.erase`), and nothing here makes a `reset`.
     var kind: StateKind { .set }
 
     /// The state with the X-Wing keys of its devices: from their cards, and from the state before.
