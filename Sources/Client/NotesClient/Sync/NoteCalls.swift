@@ -12,10 +12,6 @@ struct NoteCalls<Store: ClientStore>: Sendable {
     let secrets: DeviceSecrets
     let surroundings: Surroundings
 
-    /// How long to wait before another try, when the environment failed. Every request may come twice: pushes have names,
-    /// the others say what they replace.
-    private static var delays: [Duration] { [.milliseconds(200), .milliseconds(800)] }
-
     func call<Answer: NoteBody>(
         _ route: NoteRoute, _ body: some NoteBody, isSigned: Bool = true
     ) async throws(NotesError) -> Answer {
@@ -31,15 +27,14 @@ struct NoteCalls<Store: ClientStore>: Sendable {
         do { return try Answer(decoding: body) } catch { throw .malformedAnswer }
     }
 
-    /// Each try is signed anew: the server takes no signature twice.
+    /// Every request may come twice: pushes have names, and the others say what they replace. Each attempt is signed again,
+    /// since the server takes no signature twice.
     private func send(_ route: NoteRoute, _ bytes: [UInt8], _ isSigned: Bool) async throws(NotesError) -> [UInt8] {
         let device = isSigned ? secrets : nil
-        for delay in Self.delays {
-            do { return try await client.call(route, bytes, signedBy: device) } catch {
-                guard error.family == .environment else { throw .client(error) }
-                await surroundings.wait(delay)
+        do throws(ClientError) {
+            return try await surroundings.repeating(while: { $0.family == .environment }) { () throws(ClientError) in
+                try await client.call(route, bytes, signedBy: device)
             }
-        }
-        do { return try await client.call(route, bytes, signedBy: device) } catch { throw .client(error) }
+        } catch { throw .client(error) }
     }
 }

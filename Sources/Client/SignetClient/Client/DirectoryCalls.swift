@@ -18,9 +18,6 @@ struct DirectoryCalls: Sendable {
     let origin: KeyName
     let surroundings: Surroundings
 
-    /// The waits between the attempts of a request that may be repeated.
-    private static let delays: [Duration] = [.milliseconds(200), .milliseconds(800)]
-
     func lookup(_ request: LookupRequest) async throws(ClientError) -> [UInt8] {
         try await call(.lookup, body: request.encoded, mayRepeat: true)
     }
@@ -154,13 +151,11 @@ struct DirectoryCalls: Sendable {
     private func send(
         _ request: TransportRequest, mayRepeat: Bool
     ) async throws(ClientError) -> TransportResponse {
-        for delay in mayRepeat ? Self.delays : [] {
-            do { return try await transport.send(request) } catch {
-                guard error.family == .environment else { throw .transport(error) }
-                await surroundings.wait(delay)
+        do throws(TransportError) {
+            return try await surroundings.repeating(while: { mayRepeat && $0.family == .environment }) {
+                () throws(TransportError) in try await transport.send(request)
             }
-        }
-        do { return try await transport.send(request) } catch { throw .transport(error) }
+        } catch { throw .transport(error) }
     }
 
     private func success(_ response: TransportResponse) throws(ClientError) -> [UInt8] {

@@ -29,6 +29,24 @@ public struct Surroundings: Sendable {
         Surroundings(now: { [now] in max(now(), time) }, wait: wait, randomBytes: randomBytes)
     }
 
+    /// Makes up to three attempts, 200 and 800 milliseconds apart.
+    ///
+    /// - Parameters:
+    ///   - isPassing: whether an error may go away by itself, so that another attempt is worth it.
+    ///   - attempt: what may be done twice without harm.
+    /// - Throws: the error of the last attempt.
+    package func repeating<Answer, Failure: Error>(
+        while isPassing: (Failure) -> Bool, _ attempt: () async throws(Failure) -> Answer
+    ) async throws(Failure) -> Answer {
+        for delay in [Duration.milliseconds(200), .milliseconds(800)] {
+            do { return try await attempt() } catch {
+                guard isPassing(error) else { throw error }
+                await wait(delay)
+            }
+        }
+        return try await attempt()
+    }
+
     /// The system's clock and generator.
     public static let system = Surroundings(
         now: SystemClock.now,
