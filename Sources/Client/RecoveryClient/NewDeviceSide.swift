@@ -152,14 +152,11 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     func checkNothingElse(_ state: AccountState) throws(RecoveryClientError) {
         switch state.step {
         case .started(let start, _, _) where post.now() < start.expires: throw .anotherAsks(until: start.expires)
-        case .stopped(let stop, _) where post.now() < stop.time + Self.freeze:
-            throw .frozen(by: stop.device, until: stop.time + Self.freeze)
+        case .stopped(let stop, _) where post.now() < stop.time + RecoveryStop.freeze:
+            throw .frozen(by: stop.device, until: stop.time + RecoveryStop.freeze)
         default: return
         }
     }
-
-    /// For so long nothing starts after an objection, in seconds: a day.
-    private static var freeze: UInt64 { 86_400 }
 
     /// Leaves the request with the server, which gives it its number.
     func leaveRequest(_ record: inout RecoveryRecord, _ start: RecoveryStart?) async throws(RecoveryClientError) {

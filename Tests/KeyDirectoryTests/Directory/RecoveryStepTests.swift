@@ -254,7 +254,7 @@ import TransparencyLog
         let first = try asked(start(), after: try #require(alice.state))
         try await bring(first)
         let stopped = try await stop(first, by: alice.devices[0])
-        place.clock.advance(SubmissionRules.freeze)
+        place.clock.advance(RecoveryStop.freeze)
         #expect(try await refusal { try await bring(asked(start(), after: stopped)) } == .versionConflict)
         place.clock.advance(1)
         try await bring(asked(start(), after: stopped))

@@ -15,6 +15,10 @@ public indirect enum AccountStep: Hashable, Sendable {
 
 /// An objection: "this was not me".
 public struct RecoveryStop: Hashable, Sendable {
+    /// For how long after an objection no recovery may start, in seconds: a day. The directory refuses it, and a new device does
+    /// not ask for it.
+    public static let freeze: UInt64 = 86_400
+
     /// Number of the device that objects and signs.
     public let device: UInt16
     /// In seconds since 1970.

@@ -124,8 +124,8 @@ public struct RecoveryStart: Hashable, Sendable {
 public struct RecoveryEndorsement: Hashable, Sendable {
     /// The wire form's length in bytes.
     public static let byteCount = 72
-    /// How long a start may follow, in seconds: a day.
-    public static let lifetime: UInt64 = 86_400
+    /// How long a start may follow, in seconds: as long as nothing starts after an objection.
+    public static let lifetime = RecoveryStop.freeze
     /// How much later than the start's its time may be, in seconds: clocks differ.
     public static let maximumClockDifference: UInt64 = 3600
 

@@ -26,9 +26,9 @@ public struct GuardianObjection: Hashable, Sendable {
 
     /// Instead of a hash: 32 zero bytes, which are no request's.
     public static let anything = [UInt8](repeating: 0, count: 32)
-    /// For how long an objection to anything stops requests that are made after it: a day, in seconds. As long as the server
-    /// takes no new start after an objection that it logged.
-    public static let lifetime: UInt64 = 86_400
+    /// For how long an objection to anything stops requests that are made after it, in seconds: as long as the server takes no
+    /// new start after an objection that it logged.
+    public static let lifetime = RecoveryStop.freeze
     /// How far a device's clock may be ahead of a guardian's, in seconds.
     static let clockSkew: UInt64 = 3600
 

@@ -121,7 +121,7 @@ extension Directory {
     /// For a day after an objection nothing may start; the client sees the objection in its lookup and says so.
     private func requireNoFreeze(of account: AccountRow, at now: UInt64) async throws(DirectoryError) {
         let recent = try await database.read { database in
-            try StateRow.encodings(of: account.id, since: now - min(now, SubmissionRules.freeze), in: database)
+            try StateRow.encodings(of: account.id, since: now - min(now, RecoveryStop.freeze), in: database)
         }
         guard !recent.contains(where: { (try? AccountState(decodingWithKeys: $0))?.isStop ?? false }) else {
             throw .refused(.versionConflict)

@@ -38,9 +38,6 @@ struct SubmissionRules: Sendable {
         try checkCards(of: new[...], submission)
     }
 
-    /// How long nothing may start after an objection, in seconds: a day.
-    static let freeze: UInt64 = 86_400
-
     /// Steps of a recovery, and a change of guardians, say when they were made. What comes late or early by more than a request may is refused, and a
     /// recovery does not end in the future.
     private func checkTime(of state: AccountState, after current: AccountState) throws(DirectoryError) {
