@@ -2,6 +2,8 @@
 
 import DeviceIdentity
 import DeviceKeystores
+import NotesClient
+import PinnedHTTP
 import RecoveryClient
 import SignetClient
 import SitesClient
@@ -95,7 +97,7 @@ extension SignetError: CustomStringConvertible {
                 "Nothing was accepted. Type the digits again; if they still differ, do not use this directory.")
         case .recovery(.client(let error)): error.explanation
         case .recovery(let error):
-            Explanation("The step with guardians was not taken (\(error.name)).", error.remedy)
+            Explanation("The step with guardians was not taken (\(error)).", error.remedy)
         case .sites(let error): Explanation("Nothing was done at the site (\(error.name)).", error.remedy)
         case .siteKeys(.keystore(.wrongPassphraseOrDamaged), _):
             Explanation("The passphrase does not open the keys to your sites.", "Restore their file from a backup.")
@@ -113,9 +115,7 @@ extension SignetError: CustomStringConvertible {
         case .message(let error): Explanation("The message was refused: \(error.name).", error.remedy)
         case .notes(.client(let error)): error.explanation
         case .notes(let error):
-            Explanation(
-                "The notes could not be used (\(Mirror(reflecting: error).children.first?.label ?? "\(error)")).",
-                "Nothing was lost.")
+            Explanation("The notes could not be used (\(error)).", error.remedy)
         }
     }
 }
@@ -171,13 +171,22 @@ extension RecoveryClientError {
         }
     }
 
-    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
-
     fileprivate var remedy: String {
         switch family {
         case .environment: "Try again later."
         case .peer: "Look at your guardians: that stores again what was lost, if this device has it."
         case .caller: "Look at your guardians, and at who is asking them."
+        case .bug: "Please report it."
+        }
+    }
+}
+
+extension NotesError {
+    fileprivate var remedy: String {
+        switch family {
+        case .environment: "Check the network and the disk, and try again."
+        case .peer: "Keep this device's copy of the notes, and ask the server's operator."
+        case .caller: "Look at the note, and at the people it is shared with."
         case .bug: "Please report it."
         }
     }

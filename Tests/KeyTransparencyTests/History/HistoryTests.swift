@@ -117,6 +117,24 @@ import TransparencyLog
         }
     }
 
+    /// What an app may write into its log: the check and quantities, but no person and nothing that the server sent.
+    @Test func aRefusalNamesItsCheckAndNoPerson() throws {
+        let refusals: [(HistoryRefusal, String)] = [
+            (
+                .anotherAccount(try PaperPerson("bob@example.org", seed: 20).handle),
+                "the check 'accountState' refused a history"
+            ),
+            (.accountState(.invalidSignature), "the check 'accountState' refused a history"),
+            (.lookup(.history(.empty)), "the check 'history' refused the lookup of a history"),
+            (
+                .otherHistory(entries: 4, expected: 5),
+                "the check 'root' refused a history of 4 entries, where the index holds 5"
+            ),
+            (.step(.noSuchEntry), "the check 'steps' refused a history"),
+        ]
+        for (refusal, text) in refusals { #expect("\(refusal)" == text) }
+    }
+
     @Test func aStateThatNobodySignedIsRefused() throws {
         var encoded = scene.aliceBefore.encodedState
         encoded[encoded.count - 1] ^= 1

@@ -13,6 +13,7 @@ extension ClientError: CustomStringConvertible {
         case .refused(let code, _): "refused: \(code.rawValue)"
         case .unexpectedStatus(let status): "unexpectedStatus: \(status)"
         case .lookup(let refusal): "lookup: \(refusal)"
+        case .history(let refusal): "history: \(refusal)"
         case .notWhatWasSent: "notWhatWasSent"
         case .viewKeepsMoving: "viewKeepsMoving"
         case .store(let error): "store: \(error)"

@@ -148,3 +148,18 @@ public enum HistoryRefusal: Error, Hashable, Sendable {
     /// It is not shown in which epoch an entry was logged.
     case step(LoggedStepError)
 }
+
+/// What is safe in an app's log: the check and quantities. It contains no handle and no byte that a server sent.
+extension HistoryRefusal: CustomStringConvertible {
+    /// The check that failed.
+    public var description: String {
+        switch self {
+        case .envelope: "the check 'envelope' refused a history"
+        case .lookup(let error): "the check '\(error.check)' refused the lookup of a history"
+        case .accountState, .anotherAccount: "the check 'accountState' refused a history"
+        case .otherHistory(let entries, let expected):
+            "the check 'root' refused a history of \(entries) entries, where the index holds \(expected)"
+        case .step: "the check 'steps' refused a history"
+        }
+    }
+}
