@@ -350,8 +350,14 @@ let certificateTargets: [Target] = [
 
 let runtimeTargets: [Target] = [
     // MARK: Support: how files and connections are held
+    .systemLibrary(
+        name: "CSQLite", path: "Sources/Support/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(
-        name: "DurableStorage", dependencies: [sqlite], path: "Sources/Support/DurableStorage", swiftSettings: strict),
+        name: "DurableStorage",
+        dependencies: [
+            sqlite, .target(name: "CSQLite", condition: .when(platforms: [.linux], traits: ["Client"])),
+        ],
+        path: "Sources/Support/DurableStorage", swiftSettings: strict),
     .target(
         name: "ConnectionLimits",
         dependencies: [
