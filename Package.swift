@@ -73,6 +73,7 @@ let coreTargets: [Target] = [
         name: "COpus", path: "Sources/Support/COpus", pkgConfig: "opus",
         providers: [.apt(["libopus-dev"]), .brew(["opus"])]),
     .target(name: "CivilTime", path: "Sources/Support/CivilTime", swiftSettings: strict),
+    .target(name: "SecretMemory", path: "Sources/Support/SecretMemory", swiftSettings: optimised),
 
     // MARK: Formats: other people's specifications, pure, no I/O
     .target(
@@ -84,7 +85,7 @@ let coreTargets: [Target] = [
     .target(
         name: "VRF",
         dependencies: [
-            "CanonicalCoding", crypto,
+            "SecretMemory", "CanonicalCoding", crypto,
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
         ],
         path: "Sources/Formats/VRF", swiftSettings: optimised),
@@ -101,12 +102,13 @@ let coreTargets: [Target] = [
     .target(
         name: "STOMP", dependencies: ["CanonicalCoding"], path: "Sources/Formats/STOMP", swiftSettings: strict),
     .target(
-        name: "SecureCell", dependencies: ["CanonicalCoding", crypto, cryptoExtras, sodium],
+        name: "SecureCell", dependencies: ["SecretMemory", "CanonicalCoding", crypto, cryptoExtras, sodium],
         path: "Sources/Formats/SecureCell", swiftSettings: optimised),
     .target(
-        name: "OPAQUE", dependencies: [sodium, crypto], path: "Sources/Formats/OPAQUE", swiftSettings: optimised),
+        name: "OPAQUE", dependencies: ["SecretMemory", sodium, crypto], path: "Sources/Formats/OPAQUE",
+        swiftSettings: optimised),
     .target(
-        name: "SecretSharing", dependencies: ["CanonicalCoding", crypto],
+        name: "SecretSharing", dependencies: ["SecretMemory", "CanonicalCoding", crypto],
         path: "Sources/Formats/SecretSharing", swiftSettings: optimised),
     .target(name: "StrictJSON", path: "Sources/Formats/StrictJSON", swiftSettings: optimised),
     .target(
@@ -143,7 +145,8 @@ let coreTargets: [Target] = [
     .target(
         name: "SocialRecovery",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "SecretSharing", "KeyTransparency", "DeviceIdentity", crypto,
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "SecretSharing", "KeyTransparency", "DeviceIdentity",
+            crypto,
         ],
         path: "Sources/Protocols/SocialRecovery", swiftSettings: strict),
     .target(
@@ -153,7 +156,8 @@ let coreTargets: [Target] = [
         name: "NotesAPI", dependencies: ["CanonicalCoding", "KeyTransparency", "NoteLog", "SignetAPI", crypto],
         path: "Sources/Protocols/NotesAPI", swiftSettings: strict),
     .target(
-        name: "SealedNotes", dependencies: ["CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
+        name: "SealedNotes",
+        dependencies: ["SecretMemory", "CanonicalCoding", "SecureCell", "KeyTransparency", "NoteLog", crypto],
         path: "Sources/Protocols/SealedNotes", swiftSettings: strict),
     .target(
         name: "SealedMessages",
@@ -273,7 +277,8 @@ let coreTargets: [Target] = [
         dependencies: ["SeededRandomness", "CanonicalCoding", "SecureCell", "CanaryScan", crypto],
         swiftSettings: strict),
     .testTarget(
-        name: "SecretSharingTests", dependencies: ["SeededRandomness", "CanonicalCoding", "SecretSharing", crypto],
+        name: "SecretSharingTests",
+        dependencies: ["SecretMemory", "SeededRandomness", "CanonicalCoding", "SecretSharing", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "SealedNotesTests",
@@ -299,7 +304,7 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SocialRecoveryTests",
         dependencies: [
-            "SeededRandomness",
+            "SecretMemory", "SeededRandomness",
             "CanonicalCoding", "SecretSharing", "KeyTransparency", "DeviceIdentity", "SocialRecovery", crypto,
         ],
         swiftSettings: strict),
@@ -375,7 +380,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetClient",
         dependencies: [
-            "PinnedHTTP", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "SecretMemory", "PinnedHTTP", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
+            "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "DurableStorage",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
             crypto, sqlite,
@@ -384,7 +390,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NotesClient",
         dependencies: [
-            "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "VerifiableMap", "KeyTransparency", "NoteLog",
+            "SecretMemory", "CanonicalCoding", "SecretSharing", "SecureCell", "OPAQUE", "VerifiableMap",
+            "KeyTransparency", "NoteLog",
             "SealedNotes", "SocialRecovery", "NotesAPI", "PinnedHTTP", "SignetClient", "DurableStorage", crypto,
             sqlite,
         ],
@@ -392,19 +399,21 @@ let runtimeTargets: [Target] = [
     .target(
         name: "Signet",
         dependencies: [
-            "KeyTransparency", "TransparencyLog", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes",
+            "SecretMemory", "KeyTransparency", "TransparencyLog", "KeyPinning", "PinnedChains", "NoteLog",
+            "SealedNotes",
             "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient",
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
     .target(
         name: "DeviceKeystores",
-        dependencies: ["CanonicalCoding", "DeviceIdentity", "SignetAPI", "SignetClient", crypto],
+        dependencies: ["SecretMemory", "CanonicalCoding", "DeviceIdentity", "SignetAPI", "SignetClient", crypto],
         path: "Sources/Client/DeviceKeystores", swiftSettings: strict),
     .target(
         name: "SitesClient",
         dependencies: [
-            "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery", "PinnedHTTP",
+            "SecretMemory", "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery",
+            "PinnedHTTP",
             "SignetClient",
             crypto,
         ],
@@ -470,7 +479,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "KeyDirectory",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "LogEngine",
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "SignetAPI", "LogEngine",
             "DurableStorage", crypto, logging, sqlite,
         ],
         path: "Sources/Server/KeyDirectory", swiftSettings: strict),
@@ -509,7 +519,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetServer",
         dependencies: [
-            "CivilTime", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "SecretMemory", "CivilTime", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap",
+            "KeyTransparency",
             "KeyPinning",
             "NoteLog", "SignetAPI", "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore",
             "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits", "DurableStorage", crypto,
@@ -530,7 +541,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetTesting",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog", "SignetAPI",
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog",
+            "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery",
             "RecoveryStore", "RecoveryClient", crypto, logging,
         ],
@@ -541,7 +553,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "SignetCommand",
         dependencies: [
-            "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
+            "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
             "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
             "CallKeys", "SignalClient", "CallClient", "AudioCodec",
@@ -564,7 +577,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "KeyTransparencyTesting",
             "DIDKey",
             "SecretSharing",
             "SFrame",
@@ -580,7 +594,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-lying-server",
         dependencies: [
-            "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency", "FrameRelay", arguments,
+            "SecretMemory", "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency",
+            "FrameRelay", arguments,
             logging,
         ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
@@ -607,7 +622,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "KeyPinning",
             "PinnedChains", "SignetAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "SignetTesting", "KeyTransparencyTesting",
             "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
@@ -619,12 +635,13 @@ let runtimeTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "DeviceKeystoresTests",
-        dependencies: ["DeviceIdentity", "SignetClient", "DeviceKeystores", "SignetTesting", crypto],
+        dependencies: ["SecretMemory", "DeviceIdentity", "SignetClient", "DeviceKeystores", "SignetTesting", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "SitesClientTests",
         dependencies: [
-            "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains", "PinScenarios",
+            "SecretMemory", "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains",
+            "PinScenarios",
             "RelyingParty", "SocialRecovery", "PinnedHTTP", "SignetClient", "DeviceKeystores", "SitesClient",
             "SiteServer", "DurableStorage", "ConnectionLimits", crypto,
             logging, sqlite,
@@ -660,7 +677,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "RecoveryClientTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency", "DeviceIdentity",
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency",
+            "DeviceIdentity",
             "SocialRecovery",
             "SignetAPI",
             "KeyDirectory",
@@ -676,7 +694,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetServerTests",
         dependencies: [
-            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
+            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog",
+            "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
             "NoteDrafting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
@@ -695,7 +714,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignalClientTests",
         dependencies: [
-            "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency", "SignetAPI", "SignalBroker",
+            "SecretMemory", "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency",
+            "SignetAPI",
+            "SignalBroker",
             "SignalClient", "CallClient",
             "PinnedHTTP", "SignetClient", "SignetServer", "KeyDirectory", "SignetTesting", "TransparencyLog", "signetd",
             "FrameRelay",
@@ -705,7 +726,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LogWitnessTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "LogWitness", "DurableStorage", "SignetServer", "signetd", crypto,
+            "CanonicalCoding", "TransparencyLog", "LogWitness", "DurableStorage", "SignetServer",
+            "signetd", crypto,
             logging, sqlite,
         ] + nio,
         swiftSettings: strict),
@@ -719,7 +741,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
+            "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
+            "KeyTransparencyTesting",
+            "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
             "PinnedHTTP", "SignetClient",
             "LogForging",
@@ -738,6 +762,7 @@ let coreProducts: [Product] = [
     .library(
         name: "SignetFormats",
         targets: [
+            "SecretMemory",
             "DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode", "StrictJSON", "JOSE",
             "SelectiveDisclosure", "TokenStatusList",
         ]),
@@ -752,7 +777,8 @@ let coreProducts: [Product] = [
 let runtimeProducts: [Product] = [
     .library(name: "Signet", targets: ["Signet"]),
     .library(
-        name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "NotesAPI", "KeyTransparency"]),
+        name: "SignetClient",
+        targets: ["SecretMemory", "SignetClient", "NotesClient", "SignetAPI", "NotesAPI", "KeyTransparency"]),
     .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
     .library(
         name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
@@ -796,7 +822,11 @@ let benchmarkTargets: [Target] = [
     benchmark(
         "pin-bench", ["KeyPinning", "PinnedChains", "PinnedHTTP", "SignetClient", "PinScenarios", crypto] + nio),
     benchmark(
-        "book-bench", ["TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP", "SignetClient", "NotesClient"]),
+        "book-bench",
+        [
+            "SecretMemory", "TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP", "SignetClient",
+            "NotesClient",
+        ]),
     benchmark("append-bench", ["CSyncs", "TransparencyLog", "LogEngine"]),
     benchmark(
         "directory-bench",

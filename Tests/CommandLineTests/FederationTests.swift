@@ -3,6 +3,7 @@
 import Foundation
 import KeyTransparency
 import LogForging
+import SecretMemory
 import Signet
 import SignetClient
 import SignetTesting

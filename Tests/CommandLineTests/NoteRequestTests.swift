@@ -4,6 +4,7 @@ import Foundation
 import KeyTransparency
 import NoteLog
 import PinnedHTTP
+import SecretMemory
 import SignetClient
 import Synchronization
 import Testing

@@ -7,6 +7,7 @@ import KeyTransparency
 import NotesClient
 import OPAQUE
 import PinnedHTTP
+import SecretMemory
 import SignetClient
 import Testing
 

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Foundation
+import SecretMemory
 import SignetClient
 import Testing
 

@@ -2,6 +2,7 @@
 
 import Crypto
 import DeviceIdentity
+import SecretMemory
 import SignetClient
 import Testing
 

@@ -3,6 +3,7 @@
 import Crypto
 import DeviceIdentity
 import Foundation
+import SecretMemory
 import SignetClient
 import SignetTesting
 import Testing

@@ -4,6 +4,7 @@ import DeviceIdentity
 import KeyDirectory
 import KeyTransparency
 import RecoveryStore
+import SecretMemory
 import SecretSharing
 import SignetAPI
 import SignetClient
@@ -103,7 +104,7 @@ import Testing
     @Test func partsFromBeforeOpenWhatWasThereAndNothingNewer() async throws {
         func key(_ epoch: UInt32) -> JournalEntry {
             let bytes = [UInt8](repeating: UInt8(epoch), count: 32)
-            return .accountKey(epoch: epoch, SecretOctets(copying: bytes.span))
+            return .accountKey(epoch: epoch, SecretBytes(copying: bytes.span))
         }
         func epochs(_ entries: [JournalEntry]) -> [UInt32] {
             entries.compactMap { if case .accountKey(let epoch, _) = $0 { epoch } else { nil } }
@@ -127,7 +128,7 @@ import Testing
         _ = try await ming.owner.guardNews([key(1), key(2)])
         // Three old parts, whole, and the old file.
         let contents = try RecoveryContents(decoding: file)
-        let seed = try #require(SecretOctets.combined(from: packets.map(\.parts.journal)).flatMap(JournalSeed.init))
+        let seed = try #require(SecretBytes.combined(from: packets.map(\.parts.journal)).flatMap(JournalSeed.init))
         #expect(epochs(try contents.journal.open(with: seed.privateKey, first: contents.journal.count).entries) == [1])
         let after = try #require(try ming.owner.current())
         let newer = try #require(try await village.mailbox.file(under: after.commitment.hash, of: ming.handle))

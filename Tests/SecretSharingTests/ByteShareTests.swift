@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
 import SecretSharing
 import SeededRandomness
 import Testing
@@ -9,12 +10,12 @@ import Testing
     private let secret = (0..<32).map { UInt8($0 * 7 + 1) }
     private var generator = SeededGenerator(seed: 7)
 
-    private func exposed(_ octets: SecretOctets?) -> [UInt8]? {
-        octets.map { $0.withBytes { span in span.indices.map { span[$0] } } }
+    private func exposed(_ octets: SecretBytes?) -> [UInt8]? {
+        octets.map { $0.withSpan { span in span.indices.map { span[$0] } } }
     }
 
     private mutating func cut(_ threshold: Int, _ places: [UInt8]) throws -> [ByteShare] {
-        try ByteShare.cut(SecretOctets(copying: secret.span), threshold: threshold, at: places, using: &generator)
+        try ByteShare.cut(SecretBytes(copying: secret.span), threshold: threshold, at: places, using: &generator)
     }
 
     @Test(arguments: [(2, 3), (2, 16), (3, 5), (15, 16), (16, 16)])
@@ -32,15 +33,15 @@ import Testing
             let parts = try cut(3, ByteShare.randomPlaces(5, using: &generator))
             #expect(exposed(.combined(from: Array(parts.prefix(2)))) != secret)
         }
-        #expect(SecretOctets.combined(from: Array(try cut(2, [1, 2]).prefix(1))) == nil)
-        #expect(SecretOctets.combined(from: []) == nil)
+        #expect(SecretBytes.combined(from: Array(try cut(2, [1, 2]).prefix(1))) == nil)
+        #expect(SecretBytes.combined(from: []) == nil)
     }
 
     @Test mutating func partsThatDoNotBelongTogetherAreNoticed() throws {
         let (ours, theirs) = (try cut(2, [1, 2]), try cut(2, [1, 2]))
-        #expect(SecretOctets.combined(from: [ours[0], theirs[1]]) == nil)
-        #expect(SecretOctets.combined(from: [ours[0], theirs[0]]) == nil)
-        #expect(SecretOctets.combined(from: [ours[0], ours[0]]) == nil)
+        #expect(SecretBytes.combined(from: [ours[0], theirs[1]]) == nil)
+        #expect(SecretBytes.combined(from: [ours[0], theirs[0]]) == nil)
+        #expect(SecretBytes.combined(from: [ours[0], ours[0]]) == nil)
     }
 
     @Test mutating func numbersOutOfRangeAreRefused() {
@@ -52,9 +53,9 @@ import Testing
         }
         let long = [UInt8](repeating: 1, count: 65)
         #expect(throws: ByteSharingError.invalidSecretLength(65)) {
-            try ByteShare.cut(SecretOctets(copying: long.span), threshold: 2, at: [1, 2], using: &generator)
+            try ByteShare.cut(SecretBytes(copying: long.span), threshold: 2, at: [1, 2], using: &generator)
         }
-        #expect(ByteShare(place: 254, value: SecretOctets(copying: secret.span)) == nil)
+        #expect(ByteShare(place: 254, value: SecretBytes(copying: secret.span)) == nil)
     }
 
     @Test mutating func placesAreDistinctAndFromAllThereAre() {

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Foundation
+import SecretMemory
 import SecretSharing
 import SeededRandomness
 
@@ -32,8 +33,8 @@ extension SecretScalar {
     var exposed: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 }
 
-extension SecretOctets {
-    var exposed: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
+extension SecretBytes {
+    var exposed: [UInt8] { withSpan { bytes in bytes.indices.map { bytes[$0] } } }
 }
 
 struct NoPlace: Error {}

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Foundation
+import SecretMemory
 import SeededRandomness
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
     private func secret(of mnemonics: [String]) -> [UInt8] {
         do {
             let shares = try mnemonics.map { text throws in try SLIP39Share(decoding: bytes(text)) }
-            return try SecretOctets.recovered(from: shares, passphrase: bytes("TREZOR")).exposed
+            return try SecretBytes.recovered(from: shares, passphrase: bytes("TREZOR")).exposed
         } catch { return [] }
     }
 
@@ -42,9 +43,9 @@ import Testing
 }
 
 @Suite struct SLIP39Tests {
-    private func secret(_ count: Int) -> SecretOctets {
+    private func secret(_ count: Int) -> SecretBytes {
         let bytes = (0..<count).map { UInt8($0 * 7 & 255) }
-        return SecretOctets(copying: bytes.span)
+        return SecretBytes(copying: bytes.span)
     }
 
     private func set(
@@ -62,23 +63,23 @@ import Testing
         let shares = try set([(2, 3)], 1, count: count).groups[0]
         for pair in choices(of: 2, below: 3) {
             let read = try pair.map { position throws in try SLIP39Share(decoding: shares[position].encoded) }
-            #expect(try SecretOctets.recovered(from: read).exposed == secret(count).exposed)
+            #expect(try SecretBytes.recovered(from: read).exposed == secret(count).exposed)
         }
     }
 
     @Test func groupsAreRecoveredFromTheirThresholds() throws {
         let made = try set([(1, 1), (2, 3), (3, 5)], 2)
         let chosen = [made.groups[1][0], made.groups[1][2], made.groups[2][0], made.groups[2][2], made.groups[2][4]]
-        #expect(try SecretOctets.recovered(from: chosen).exposed == secret(32).exposed)
-        #expect(try SecretOctets.recovered(from: [made.groups[0][0]] + chosen.prefix(2)).exposed == secret(32).exposed)
+        #expect(try SecretBytes.recovered(from: chosen).exposed == secret(32).exposed)
+        #expect(try SecretBytes.recovered(from: [made.groups[0][0]] + chosen.prefix(2)).exposed == secret(32).exposed)
     }
 
     @Test func anotherPassphraseGivesAnotherSecret() throws {
         let share = try set([(1, 1)], 1, passphrase: "right").groups[0]
-        #expect(try SecretOctets.recovered(from: share, passphrase: bytes("right")).exposed == secret(32).exposed)
-        #expect(try SecretOctets.recovered(from: share, passphrase: bytes("wrong")).exposed != secret(32).exposed)
+        #expect(try SecretBytes.recovered(from: share, passphrase: bytes("right")).exposed == secret(32).exposed)
+        #expect(try SecretBytes.recovered(from: share, passphrase: bytes("wrong")).exposed != secret(32).exposed)
         #expect(throws: SLIP39RecoveryError.invalidPassphrase) {
-            try SecretOctets.recovered(from: share, passphrase: [0xC3, 0xA9])
+            try SecretBytes.recovered(from: share, passphrase: [0xC3, 0xA9])
         }
     }
 
@@ -120,7 +121,7 @@ import Testing
         let share = SLIP39Share(
             set: header, groupIndex: 0, memberIndex: 0, memberThreshold: 1, value: secret(32))
         #expect(throws: SLIP39RecoveryError.tooManyIterations(exponent: 15)) {
-            try SecretOctets.recovered(from: [share])
+            try SecretBytes.recovered(from: [share])
         }
         #expect(throws: SLIP39SetError.invalidHeader) {
             try SLIP39Set(
@@ -188,7 +189,7 @@ import Testing
         var generator = SeededGenerator(seed: 32)
         let bytes16 = [UInt8](repeating: 3, count: 16)
         let other = try SLIP39Set(
-            of: SecretOctets(copying: bytes16.span), groups: [.init(threshold: 1, count: 1)], groupThreshold: 1,
+            of: SecretBytes(copying: bytes16.span), groups: [.init(threshold: 1, count: 1)], groupThreshold: 1,
             identifier: 5, iterationExponent: 0, using: &generator)
         #expect(throws: PaperShareError.notAShare) { try PaperShare.share(typed: other.groups[0][0].encoded) }
         #expect(throws: PaperShareError.words(.unknownWord(position: 0))) {

@@ -4,6 +4,7 @@ import CallClient
 import CallSignalling
 import Foundation
 import KeyTransparency
+import SecretMemory
 import SignetAPI
 import SignetClient
 import Testing

@@ -3,6 +3,7 @@
 import Foundation
 import KeyTransparency
 import NotesClient
+import SecretMemory
 import SignetAPI
 import SignetClient
 import Testing

@@ -4,6 +4,7 @@ import Foundation
 import KeyTransparency
 import NoteLog
 import SealedMessages
+import SecretMemory
 import SignetAPI
 import SignetClient
 import SignetTesting

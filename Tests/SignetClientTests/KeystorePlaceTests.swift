@@ -2,6 +2,7 @@
 
 import Crypto
 import KeyTransparency
+import SecretMemory
 import SignetAPI
 import SignetClient
 import Synchronization

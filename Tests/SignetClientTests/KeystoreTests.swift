@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import KeyTransparency
+import SecretMemory
 import SignetAPI
 import SignetClient
 import Testing

@@ -4,6 +4,7 @@ import Crypto
 import DeviceKeystores
 import KeyTransparency
 import PinnedHTTP
+import SecretMemory
 import SignetAPI
 import SignetClient
 import SignetTesting

@@ -4,6 +4,7 @@ import Foundation
 import KeyTransparency
 import NotesClient
 import PinnedHTTP
+import SecretMemory
 import SignetAPI
 import SignetClient
 import Testing

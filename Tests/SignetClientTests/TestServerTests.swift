@@ -2,6 +2,7 @@
 
 import Foundation
 import PinnedHTTP
+import SecretMemory
 import SignetAPI
 import SignetClient
 import SignetTesting

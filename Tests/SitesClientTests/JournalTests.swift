@@ -11,6 +11,7 @@ import PinScenarios
 import PinnedChains
 import PinnedHTTP
 import RelyingParty
+import SecretMemory
 import SecretSharing
 import SignetClient
 import SiteServer
@@ -127,7 +128,7 @@ import Testing
         let seed = Array(key.seedRepresentation)
         let places = ByteShare.randomPlaces(5, using: &generator)
         let parts = try ByteShare.cut(
-            SecretOctets(copying: seed.span), threshold: 3, at: places, using: &generator)
+            SecretBytes(copying: seed.span), threshold: 3, at: places, using: &generator)
         let device = Curve25519.Signing.PrivateKey()
         let label = try #require(LabelIndex([UInt8](repeating: 3, count: 32)))
         let scope = try #require(RecoveryScope(label: label, epoch: 1))
@@ -136,8 +137,8 @@ import Testing
             Array(try device.signature(for: $0))
         }
         let read = try RecoveryJournal(decoding: journal.encoded)
-        let again = try #require(SecretOctets.combined(from: Array(parts.suffix(3))))
-        let opener = try again.withBytes { span in
+        let again = try #require(SecretBytes.combined(from: Array(parts.suffix(3))))
+        let opener = try again.withSpan { span in
             try span.withUnsafeBytes { try SealingKey(seedRepresentation: $0, publicKey: nil) }
         }
         return try read.open(with: opener, first: read.count).entries

@@ -4,6 +4,7 @@ import CanonicalCoding
 import Crypto
 import DeviceIdentity
 import KeyTransparency
+import SecretMemory
 import SecretSharing
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
 
     private func key(_ world: World? = nil) throws -> SealingKey {
         let parts = try (0..<3).map { try (world ?? self.world).packet(of: $0).parts.journal }
-        return try #require(SecretOctets.combined(from: parts).flatMap(JournalSeed.init)).privateKey
+        return try #require(SecretBytes.combined(from: parts).flatMap(JournalSeed.init)).privateKey
     }
 
     private func append(
@@ -54,7 +55,7 @@ import Testing
             Issue.record("other entries")
             return
         }
-        #expect(key.withBytes { bytes in bytes.indices.map { bytes[$0] } } == world.accountKey)
+        #expect(key.withSpan { bytes in bytes.indices.map { bytes[$0] } } == world.accountKey)
         #expect(host == world.site && scalar.exposed == world.siteKey.exposed)
         #expect(handle == world.guardians[0].handle && identityKey == world.guardians[0].identity.publicBytes)
         #expect(compared == comparison, "the day of the meeting is the day of the meeting")
@@ -77,7 +78,7 @@ import Testing
     /// Two of three parts, and each guardian's share of the P-256 key besides.
     @Test func fewerPartsThanSharesOpenNothing() throws {
         let parts = try (0..<2).map { try world.packet(of: $0).parts.journal }
-        let seed = SecretOctets.combined(from: parts).flatMap(JournalSeed.init)
+        let seed = SecretBytes.combined(from: parts).flatMap(JournalSeed.init)
         #expect(seed?.publicKey != world.setup.bundle.journalKey)
     }
 
@@ -233,7 +234,7 @@ import Testing
         var journal = world.journal
         let short = [UInt8](repeating: 1, count: 31)
         #expect(throws: RecoveryJournalError.invalidEntry) {
-            try append([.accountKey(epoch: 1, SecretOctets(copying: short.span))], to: &journal)
+            try append([.accountKey(epoch: 1, SecretBytes(copying: short.span))], to: &journal)
         }
     }
 

@@ -4,6 +4,7 @@ import CanonicalCoding
 import Crypto
 import Foundation
 import KeyTransparency
+import SecretMemory
 import SecretSharing
 import Testing
 
@@ -141,7 +142,7 @@ import Testing
 
     @Test func aJournalOpensWithBothHalvesOfTheBundlesKey() throws {
         let parts = try (0..<3).map { try world.packet(of: $0).parts.journal }
-        let key = try #require(SecretOctets.combined(from: parts).flatMap(JournalSeed.init)).privateKey
+        let key = try #require(SecretBytes.combined(from: parts).flatMap(JournalSeed.init)).privateKey
         let record = try #require(world.journal.records.first)
         try expectHybrid(
             Sealed(

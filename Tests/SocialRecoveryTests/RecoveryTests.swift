@@ -3,6 +3,7 @@
 import Crypto
 import DeviceIdentity
 import KeyTransparency
+import SecretMemory
 import SecretSharing
 import Testing
 
@@ -193,7 +194,7 @@ import Testing
     @Test(arguments: [0, 2, 4]) func aFalsePartOfTheListsKeyIsNamed(_ liar: Int) throws {
         let packet = try world.packet(of: liar)
         let zeros = [UInt8](repeating: 0, count: 32)
-        let part = try #require(ByteShare(place: packet.place, value: SecretOctets(copying: zeros.span)))
+        let part = try #require(ByteShare(place: packet.place, value: SecretBytes(copying: zeros.span)))
         let forged = GuardianPacket(
             scope: packet.scope, share: packet.share, recoveryKeyHash: packet.recoveryKeyHash, owner: world.owner,
             guardian: packet.guardian, meeting: packet.meeting, delay: packet.delay,

@@ -3,6 +3,7 @@
 import Crypto
 import DeviceIdentity
 import KeyTransparency
+import SecretMemory
 import SecretSharing
 import SeededRandomness
 import Testing
@@ -109,7 +110,7 @@ struct World {
             scope: scope, owner: owner, ownKey: ownKey.publicBytes, guardians: guardians.map { ($0.key, meeting) },
             threshold: threshold, delay: delay, created: Self.now)
         let bytes = accountKey
-        let octets = SecretOctets(copying: bytes.span)
+        let octets = SecretBytes(copying: bytes.span)
         let made = try Self.setUp(
             plan: plan, identity, device, entries: [.accountKey(epoch: 1, octets), .siteRecovery(site, siteKey)],
             seed: seed)

@@ -4,6 +4,7 @@ import KeyTransparency
 import Measuring
 import NotesClient
 import PinnedHTTP
+import SecretMemory
 import SignetAPI
 import SignetClient
 import TransparencyLog

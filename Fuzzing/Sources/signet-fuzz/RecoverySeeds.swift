@@ -2,6 +2,7 @@
 
 import Crypto
 import DeviceIdentity
+import SecretMemory
 import SecretSharing
 import SignetAPI
 
@@ -128,7 +129,7 @@ private func fuzzedEntries() throws -> [JournalEntry] {
     let (bob, key, secret) = (try fuzzedHandle("b"), try Party(2).identityKey, bytes(5, 32))
     let met = Comparison(handle: bob, identityKey: key, kind: .code, time: 9, metOn: 9)
     return [
-        .accountKey(epoch: 1, SecretOctets(copying: secret.span)),
+        .accountKey(epoch: 1, SecretBytes(copying: secret.span)),
         .siteRecovery(try VerifiedHost(bytes("shop.example"), evidence: .tlsConnection), .random()),
         .contact(bob, identityKey: key, nil), .contact(bob, identityKey: key, met),
     ]

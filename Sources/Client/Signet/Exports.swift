@@ -11,6 +11,7 @@
 @_exported public import RecoveryClient
 @_exported public import SealedMessages
 @_exported public import SealedNotes
+@_exported public import SecretMemory
 @_exported public import SignetAPI
 @_exported public import SignetClient
 @_exported public import SitesClient

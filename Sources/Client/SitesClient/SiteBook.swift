@@ -3,6 +3,7 @@
 import Crypto
 public import DeviceIdentity
 import RelyingParty
+import SecretMemory
 import SecretSharing
 public import SignetClient
 public import SocialRecovery

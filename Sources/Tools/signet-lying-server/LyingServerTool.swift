@@ -4,6 +4,7 @@ public import ArgumentParser
 import Foundation
 import KeyDirectory
 import Logging
+import SecretMemory
 import SignetClient
 import SignetServer
 public import SignetTesting

@@ -4,6 +4,7 @@ import DeviceIdentity
 import Foundation
 import KeyTransparency
 import PinnedHTTP
+import SecretMemory
 import SecretSharing
 import SignetAPI
 import SignetClient

@@ -6,6 +6,7 @@ import NoteLog
 import NotesAPI
 import NotesClient
 import PinnedHTTP
+import SecretMemory
 import SignetAPI
 import SignetClient
 import SignetTesting

@@ -2,6 +2,7 @@
 
 import Foundation
 import KeyTransparency
+import SecretMemory
 import SignetClient
 import Testing
 

@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import KeyTransparency
 import NoteLog
+import SecretMemory
 
 @testable import NotesClient
 @testable import SealedNotes

@@ -2,6 +2,7 @@
 
 import DeviceIdentity
 import KeyTransparency
+import SecretMemory
 import SignetAPI
 import SignetClient
 import Synchronization

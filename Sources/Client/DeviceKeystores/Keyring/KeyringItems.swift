@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import DeviceIdentity
+import SecretMemory
 import SignetClient
 
 /// The items of one store in the desktop's keyring, through `secret-tool`. Each is hex, with its kind in front: 0 for a secret.

@@ -2,6 +2,7 @@
 
 public import Crypto
 public import DeviceIdentity
+import SecretMemory
 import SignetClient
 
 /// Keys in the desktop's keyring (the freedesktop Secret Service: GNOME Keyring, KWallet), through libsecret's

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import DeviceIdentity
+public import SecretMemory
 public import SignetClient
 
 /// A keystore's part in the desktop's keyring: a secret without which the file and the passphrase open nothing. The private keys

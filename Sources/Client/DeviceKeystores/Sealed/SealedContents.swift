@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 import DeviceIdentity
+import SecretMemory
 import SignetClient
 
 /// What a ``SealedFileKeystore`` holds, opened: private keys and secrets by name.

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 import DeviceIdentity
+import SecretMemory
 import SignetClient
 
 #if canImport(FoundationEssentials)
@@ -62,7 +63,7 @@ struct SealedFile: Sendable {
             var opened = try? AES.GCM.open(box, using: key, authenticating: header)
         else { return nil }
         let plaintext = SecretBytes(copying: opened)
-        opened.resetBytes(in: opened.startIndex..<opened.endIndex)
+        opened.withUnsafeMutableBytes(wipeMemory)
         return try SealedContents(decoding: plaintext)
     }
 

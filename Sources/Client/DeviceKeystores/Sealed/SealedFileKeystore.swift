@@ -2,6 +2,7 @@
 
 public import Crypto
 public import DeviceIdentity
+public import SecretMemory
 public import SignetClient
 
 /// Keys in a file that a passphrase seals: for devices without a chip for them.

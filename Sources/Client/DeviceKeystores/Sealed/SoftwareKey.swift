@@ -2,6 +2,7 @@
 
 import Crypto
 import DeviceIdentity
+import SecretMemory
 import SignetClient
 
 /// A private key in memory, for the time of one use.

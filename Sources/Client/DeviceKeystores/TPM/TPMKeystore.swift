@@ -4,6 +4,7 @@ import CanonicalCoding
 public import Crypto
 public import DeviceIdentity
 import Foundation
+public import SecretMemory
 public import SignetClient
 
 /// Keys in the machine's TPM 2.0, through tpm2-tools: P-256 keys that are made in the chip and leave it never, and secrets

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import DeviceIdentity
 import Foundation
+public import SecretMemory
 public import SignetClient
 
 /// A keystore's part in the machine's TPM 2.0: the chip holds a secret that opens the keystore, makes the account's identity key, and

@@ -4,6 +4,7 @@ import Crypto
 import KeyTransparency
 import NoteLog
 import SealedNotes
+import SecretMemory
 import SecretSharing
 import SignetClient
 public import SocialRecovery
@@ -18,7 +19,7 @@ extension NoteBook {
         try await settleAccountKey()
         return accounts.sorted { $0.key < $1.key }.map { epoch, key in
             let octets = key.secret.withUnsafeBytes { bytes in
-                SecretOctets(copying: bytes.bindMemory(to: UInt8.self).span)
+                SecretBytes(copying: bytes.bindMemory(to: UInt8.self).span)
             }
             return .accountKey(epoch: epoch, octets)
         }
@@ -61,7 +62,7 @@ extension NoteBook {
     private func accountKeys(in entries: [JournalEntry]) -> [AccountMasterKey] {
         var keys: [UInt32: AccountMasterKey] = [:]
         for case .accountKey(let epoch, let octets) in entries where epoch > 0 {
-            var bytes = octets.withBytes { span in span.indices.map { span[$0] } }
+            var bytes = octets.withSpan { span in span.indices.map { span[$0] } }
             defer { bytes.wipe() }
             keys[epoch] = AccountMasterKey(handle: author.handle, epoch: epoch, secret: SymmetricKey(data: bytes))
         }

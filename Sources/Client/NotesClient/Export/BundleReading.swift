@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+public import SecretMemory
 import SecureCell
 public import SignetClient
 

@@ -3,6 +3,7 @@
 import KeyTransparency
 import NoteLog
 import SealedNotes
+public import SecretMemory
 public import SignetClient
 
 /// What an export holds.

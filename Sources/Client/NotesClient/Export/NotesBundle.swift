@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import SecretMemory
 public import SignetClient
 
 /// The head of a sealed export, and the key that its passphrase gives.

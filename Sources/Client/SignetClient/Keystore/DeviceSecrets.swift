@@ -2,6 +2,7 @@
 
 package import Crypto
 public import KeyTransparency
+import SecretMemory
 public import SignetAPI
 
 /// The private keys of this device and, on the first device, the account's identity key or what signs with it.

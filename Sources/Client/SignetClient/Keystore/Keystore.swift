@@ -3,6 +3,7 @@
 import CanonicalCoding
 package import Crypto
 public import KeyTransparency
+public import SecretMemory
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -156,7 +157,7 @@ public struct Keystore: Hashable, Sendable {
                 tag: sealed.suffix(Self.tagByteCount))
             var opened = try AES.GCM.open(box, using: key, authenticating: encoded[..<headerByteCount])
             plaintext = SecretBytes(copying: opened)
-            opened.withUnsafeMutableBytes { SecretBytes.wipe($0) }
+            opened.withUnsafeMutableBytes(wipeMemory)
         } catch { throw .wrongPassphraseOrDamaged }
         let secrets = try DeviceSecrets(
             handle: handle, splitting: plaintext, signer: isIdentityInPlace ? signer : nil)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PinnedHTTP
+public import SecretMemory
 
 /// A place outside the keystore's file that holds a part of what opens it: an attacker who copies the file and knows the
 /// passphrase has nothing without the place.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SecretMemory
+
 /// Why a new passphrase or password could be guessed too soon by an attacker with unlimited attempts, such as the server's
 /// operator or a thief who has a device.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
+
 /// GF(2^8) with the polynomial x^8 + x^4 + x^3 + x + 1, as bytes.
 ///
 /// Security: no table is looked up and no branch taken by value, so that secret bytes may be multiplied.
@@ -34,11 +36,11 @@ enum ByteField {
     }
 
     /// The secret value at `target` of the polynomial through `points`, byte by byte.
-    static func interpolate(_ points: [(place: UInt8, value: SecretOctets)], at target: UInt8) -> SecretOctets {
+    static func interpolate(_ points: [(place: UInt8, value: SecretBytes)], at target: UInt8) -> SecretBytes {
         let factors = factors(points.map(\.place), at: target)
-        return SecretOctets(count: points[0].value.count) { sum in
+        return SecretBytes(count: points[0].value.count) { sum in
             for (point, factor) in zip(points, factors) {
-                point.value.withMemory { value in
+                point.value.withBytes { value in
                     for index in value.indices { sum[index] ^= product(value[index], factor) }
                 }
             }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
+
 /// A guardian's share on paper: 33 words that any SLIP-0039 program reads as a secret of its own.
 ///
 /// The share's place is the words' identifier, so that there is no second number to write down.
@@ -15,7 +17,7 @@ public enum PaperShare {
     public static func words(for share: SecretShare) throws(PaperShareError) -> [UInt8] {
         guard places.contains(share.index.value) else { throw .placeTooHigh }
         var generator = SystemRandomNumberGenerator()  // one share of one: nothing is drawn
-        let octets = share.scalar.withBytes { SecretOctets(copying: $0) }
+        let octets = share.scalar.withBytes { SecretBytes(copying: $0) }
         guard
             let set = try? SLIP39Set(
                 of: octets, groups: [.init(threshold: 1, count: 1)], groupThreshold: 1,
@@ -32,8 +34,8 @@ public enum PaperShare {
         do throws(SLIP39Error) { words = try SLIP39Share(typed: text) } catch { throw .words(error) }
         guard words.set.isExtendable, words.set.iterationExponent == 0,
             let index = ShareIndex(words.set.identifier),
-            let octets = try? SecretOctets.recovered(from: [words], maximumExponent: 0),
-            let scalar = try? octets.withBytes({ bytes throws(SecretScalarError) in try SecretScalar(bytes) })
+            let octets = try? SecretBytes.recovered(from: [words], maximumExponent: 0),
+            let scalar = try? octets.withSpan({ bytes throws(SecretScalarError) in try SecretScalar(bytes) })
         else { throw .notAShare }
         return SecretShare(index: index, scalar: scalar)
     }

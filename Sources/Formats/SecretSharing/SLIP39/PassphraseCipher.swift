@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import SecretMemory
 
 /// The cipher between a secret and what is shared of it. A wrong passphrase gives another secret, and no error.
 ///
@@ -19,24 +20,24 @@ struct PassphraseCipher {
         saltPrefix = isExtendable ? [] : Array("shamir".utf8) + bytes
     }
 
-    func encrypt(_ secret: SecretOctets) -> SecretOctets { run(secret, rounds: [0, 1, 2, 3]) }
+    func encrypt(_ secret: SecretBytes) -> SecretBytes { run(secret, rounds: [0, 1, 2, 3]) }
 
-    func decrypt(_ secret: SecretOctets) -> SecretOctets { run(secret, rounds: [3, 2, 1, 0]) }
+    func decrypt(_ secret: SecretBytes) -> SecretBytes { run(secret, rounds: [3, 2, 1, 0]) }
 
-    private func run(_ secret: SecretOctets, rounds: [UInt8]) -> SecretOctets {
+    private func run(_ secret: SecretBytes, rounds: [UInt8]) -> SecretBytes {
         let half = secret.count / 2
-        var (left, right) = secret.withMemory { (Array($0.prefix(half)), Array($0.suffix(half))) }
+        var (left, right) = secret.withBytes { (Array($0.prefix(half)), Array($0.suffix(half))) }
         for round in rounds {
             var mask = pad(round, right)
             for index in mask.indices { mask[index] ^= left[index] }
-            left.wipeSecret()
+            left.wipe()
             (left, right) = (right, mask)
         }
         defer {
-            left.wipeSecret()
-            right.wipeSecret()
+            left.wipe()
+            right.wipe()
         }
-        return SecretOctets(count: secret.count) { memory in
+        return SecretBytes(count: secret.count) { memory in
             for index in 0..<half { (memory[index], memory[half + index]) = (right[index], left[index]) }
         }
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+public import SecretMemory
 
-extension SecretOctets {
+extension SecretBytes {
     /// Recovers a secret from exactly as many shares as its set demands.
     ///
     /// - Parameters:
@@ -13,7 +14,7 @@ extension SecretOctets {
     /// Spec: SLIP-0039, section "Combining the shares".
     public static func recovered(
         from shares: [SLIP39Share], passphrase: [UInt8] = [], maximumExponent: UInt8 = 6
-    ) throws(SLIP39RecoveryError) -> SecretOctets {
+    ) throws(SLIP39RecoveryError) -> SecretBytes {
         guard let set = shares.first?.set, let byteCount = shares.first?.value.count else { throw .noShares }
         guard passphrase.allSatisfy({ (32...126).contains($0) }) else { throw .invalidPassphrase }
         guard shares.allSatisfy({ $0.set == set && $0.value.count == byteCount }) else { throw .severalSets }
@@ -24,7 +25,7 @@ extension SecretOctets {
         guard groups.count == Int(set.groupThreshold) else {
             throw .wrongGroupCount(needed: Int(set.groupThreshold), given: groups.count)
         }
-        var points: [(place: UInt8, value: SecretOctets)] = []
+        var points: [(place: UInt8, value: SecretBytes)] = []
         for (index, members) in groups.sorted(by: { $0.key < $1.key }) {
             points.append((index, try groupShare(members, group: index)))
         }
@@ -37,7 +38,7 @@ extension SecretOctets {
 
     private static func groupShare(
         _ members: [SLIP39Share], group: UInt8
-    ) throws(SLIP39RecoveryError) -> SecretOctets {
+    ) throws(SLIP39RecoveryError) -> SecretBytes {
         let threshold = members[0].memberThreshold
         guard members.allSatisfy({ $0.memberThreshold == threshold }) else { throw .severalThresholds(group: group) }
         guard Set(members.map(\.memberIndex)).count == members.count else { throw .repeatedMember(group: group) }
@@ -58,12 +59,12 @@ enum ThresholdBytes {
     private static let digestByteCount = 4
 
     static func recover(
-        _ points: [(place: UInt8, value: SecretOctets)], threshold: Int
-    ) throws(SLIP39RecoveryError) -> SecretOctets {
+        _ points: [(place: UInt8, value: SecretBytes)], threshold: Int
+    ) throws(SLIP39RecoveryError) -> SecretBytes {
         guard threshold > 1 else { return points[0].value }
         let secret = ByteField.interpolate(points, at: secretPlace)
         let digestShare = ByteField.interpolate(points, at: digestPlace)
-        let isRight = digestShare.withMemory { share in
+        let isRight = digestShare.withBytes { share in
             digest(of: secret, random: Array(share.dropFirst(digestByteCount)))
                 .elementsEqual(share.prefix(digestByteCount))
         }
@@ -73,8 +74,8 @@ enum ThresholdBytes {
 
     /// `count` shares at the places 0, 1, 2, …
     static func split(
-        _ secret: SecretOctets, threshold: Int, count: Int, using generator: inout some RandomNumberGenerator
-    ) -> [SecretOctets] {
+        _ secret: SecretBytes, threshold: Int, count: Int, using generator: inout some RandomNumberGenerator
+    ) -> [SecretBytes] {
         guard threshold > 1 else { return Array(repeating: secret, count: count) }
         return split(secret, threshold: threshold, at: (0..<count).map { UInt8($0) }, using: &generator)
     }
@@ -83,9 +84,9 @@ enum ThresholdBytes {
     ///
     /// - Parameter threshold: 2 to the number of places.
     static func split(
-        _ secret: SecretOctets, threshold: Int, at places: [UInt8], using generator: inout some RandomNumberGenerator
-    ) -> [SecretOctets] {
-        var points: [(place: UInt8, value: SecretOctets)] = []
+        _ secret: SecretBytes, threshold: Int, at places: [UInt8], using generator: inout some RandomNumberGenerator
+    ) -> [SecretBytes] {
+        var points: [(place: UInt8, value: SecretBytes)] = []
         for place in places.prefix(threshold - 2) { points.append((place, random(secret.count, using: &generator))) }
         let drawn = points.map(\.value)
         points.append((digestPlace, digestShare(of: secret, random(secret.count, using: &generator))))
@@ -94,24 +95,24 @@ enum ThresholdBytes {
     }
 
     /// Four bytes of digest, then the random bytes it is keyed with.
-    private static func digestShare(of secret: SecretOctets, _ random: SecretOctets) -> SecretOctets {
-        SecretOctets(count: secret.count) { memory in
-            random.withMemory { memory.copyMemory(from: $0) }
+    private static func digestShare(of secret: SecretBytes, _ random: SecretBytes) -> SecretBytes {
+        SecretBytes(count: secret.count) { memory in
+            random.withBytes { memory.copyMemory(from: $0) }
             let digest = digest(of: secret, random: Array(memory.dropFirst(digestByteCount)))
             for (index, byte) in digest.enumerated() { memory[index] = byte }
         }
     }
 
-    private static func digest(of secret: SecretOctets, random: [UInt8]) -> [UInt8] {
-        secret.withMemory { bytes in
+    private static func digest(of secret: SecretBytes, random: [UInt8]) -> [UInt8] {
+        secret.withBytes { bytes in
             var code = HMAC<SHA256>(key: SymmetricKey(data: random))
             code.update(data: bytes)
             return Array(Array(code.finalize()).prefix(digestByteCount))
         }
     }
 
-    private static func random(_ count: Int, using generator: inout some RandomNumberGenerator) -> SecretOctets {
-        SecretOctets(count: count) { memory in
+    private static func random(_ count: Int, using generator: inout some RandomNumberGenerator) -> SecretBytes {
+        SecretBytes(count: count) { memory in
             for index in memory.indices { memory[index] = generator.next() }
         }
     }

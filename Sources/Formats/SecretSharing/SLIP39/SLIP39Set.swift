@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SecretMemory
+
 /// A secret cut into groups of shares in words.
 ///
 /// Spec: SLIP-0039, section "Creating the shares".
@@ -32,7 +34,7 @@ public struct SLIP39Set: Sendable {
     ///   - passphrase: printable ASCII.
     /// - Throws: ``SLIP39SetError``: the caller's numbers are out of range.
     public init(
-        of secret: SecretOctets, groups: [Group], groupThreshold: Int, identifier: UInt16, isExtendable: Bool = true,
+        of secret: SecretBytes, groups: [Group], groupThreshold: Int, identifier: UInt16, isExtendable: Bool = true,
         iterationExponent: UInt8 = 1, passphrase: [UInt8] = [], using generator: inout some RandomNumberGenerator
     ) throws(SLIP39SetError) {
         guard SLIP39Share.valueByteCounts.contains(secret.count), secret.count.isMultiple(of: 2) else {
@@ -61,7 +63,7 @@ public struct SLIP39Set: Sendable {
     }
 
     private static func members(
-        of group: Group, at index: UInt8, _ value: SecretOctets, _ set: SLIP39SetHeader,
+        of group: Group, at index: UInt8, _ value: SecretBytes, _ set: SLIP39SetHeader,
         using generator: inout some RandomNumberGenerator
     ) -> [SLIP39Share] {
         let values = ThresholdBytes.split(value, threshold: group.threshold, count: group.count, using: &generator)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SecretMemory
+
 /// One share of a secret in words, as wallets print it: 20 words for 128 bits, 33 for 256.
 ///
 /// Security: threshold, group count and place are readable in the words. The words hold the share's value.
@@ -15,13 +17,13 @@ public struct SLIP39Share: Sendable {
     /// How many shares recover the group's, 1 to 16.
     public let memberThreshold: UInt8
     /// The share's value, 16 to 64 bytes, an even number.
-    let value: SecretOctets
+    let value: SecretBytes
 
     static let valueByteCounts = 16...64
     private static let metadataWordCount = 7
 
     init(
-        set: SLIP39SetHeader, groupIndex: UInt8, memberIndex: UInt8, memberThreshold: UInt8, value: SecretOctets
+        set: SLIP39SetHeader, groupIndex: UInt8, memberIndex: UInt8, memberThreshold: UInt8, value: SecretBytes
     ) {
         self.set = set
         self.groupIndex = groupIndex
@@ -35,7 +37,7 @@ public struct SLIP39Share: Sendable {
     /// - Throws: ``SLIP39Error``: not a mnemonic; the person has to look at the words again.
     public init(decoding text: [UInt8]) throws(SLIP39Error) {
         var numbers: [UInt16] = []
-        defer { numbers.wipeSecret() }
+        defer { numbers.wipe() }
         for word in text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false) {
             guard let number = SLIP39Words.number(of: word) else { throw .unknownWord(position: numbers.count) }
             numbers.append(number)
@@ -74,15 +76,15 @@ public struct SLIP39Share: Sendable {
     /// Security: this text is the share. Show it once and let it go.
     public var encoded: [UInt8] {
         var numbers = set.words(groupIndex: groupIndex)
-        defer { numbers.wipeSecret() }
+        defer { numbers.wipe() }
         numbers[3] |= UInt16(memberIndex) << 4 | UInt16(memberThreshold - 1)
         numbers += valueWords
         numbers += WordChecksum.words(for: numbers, isExtendable: set.isExtendable)
         return Array(numbers.map { SLIP39Words.all[Int($0)] }.joined(separator: [0x20]))
     }
 
-    private static func value(of words: ArraySlice<UInt16>, padding: Int) -> SecretOctets {
-        SecretOctets(count: (words.count * 10 - padding) / 8) { memory in
+    private static func value(of words: ArraySlice<UInt16>, padding: Int) -> SecretBytes {
+        SecretBytes(count: (words.count * 10 - padding) / 8) { memory in
             var (bits, bitCount, offset) = (UInt32(0), -padding, 0)
             for word in words {
                 bits = bits << 10 | UInt32(word)
@@ -98,7 +100,7 @@ public struct SLIP39Share: Sendable {
 
     private var valueWords: [UInt16] {
         let count = (value.count * 8 + 9) / 10
-        return value.withMemory { memory in
+        return value.withBytes { memory in
             var words: [UInt16] = []
             var (bits, bitCount) = (UInt32(0), count * 10 - value.count * 8)
             for byte in memory {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Crypto
+import SecretMemory
 
 /// A secret integer from 1 to n - 1, n being the order of P-256: a private key, and what a share is.
 ///
@@ -13,7 +14,7 @@ public struct SecretScalar: Sendable {
     /// 32.
     public static let byteCount = 32
 
-    private let octets: SecretOctets
+    private let octets: SecretBytes
 
     /// Copies 32 bytes, big-endian.
     ///
@@ -23,7 +24,7 @@ public struct SecretScalar: Sendable {
     public init(_ bytes: Span<UInt8>) throws(SecretScalarError) {
         guard bytes.count == Self.byteCount else { throw .invalidLength(bytes.count) }
         try self.init(
-            SecretOctets(count: Self.byteCount) { memory in
+            SecretBytes(count: Self.byteCount) { memory in
                 for index in 0..<Self.byteCount { memory[index] = bytes[index] }
             })
     }
@@ -38,7 +39,7 @@ public struct SecretScalar: Sendable {
     /// - Parameter generator: a cryptographic source, such as the system's.
     public static func random(using generator: inout some RandomNumberGenerator) -> SecretScalar {
         while true {
-            let octets = SecretOctets(count: byteCount) { memory in
+            let octets = SecretBytes(count: byteCount) { memory in
                 for index in memory.indices { memory[index] = generator.next() }
             }
             // Once in 2^32 the value is not below n.
@@ -52,8 +53,8 @@ public struct SecretScalar: Sendable {
         return random(using: &generator)
     }
 
-    private init(_ octets: SecretOctets) throws(SecretScalarError) {
-        let words = octets.withMemory { Words256(bigEndian: $0) }
+    private init(_ octets: SecretBytes) throws(SecretScalarError) {
+        let words = octets.withBytes { Words256(bigEndian: $0) }
         guard words.maskIfBelow(GroupOrder.words) != 0 else { throw .notBelowOrder }
         guard words.word0 | words.word1 | words.word2 | words.word3 != 0 else { throw .zero }
         self.octets = octets
@@ -61,11 +62,11 @@ public struct SecretScalar: Sendable {
 
     /// The scalar that a sum or product is; zero is none.
     init(_ residue: Residue<GroupOrder>) throws(SecretScalarError) {
-        try self.init(SecretOctets(count: Self.byteCount) { residue.words.write(bigEndian: $0) })
+        try self.init(SecretBytes(count: Self.byteCount) { residue.words.write(bigEndian: $0) })
     }
 
     var residue: Residue<GroupOrder> {
-        Residue(reduced: octets.withMemory { Words256(bigEndian: $0) })
+        Residue(reduced: octets.withBytes { Words256(bigEndian: $0) })
     }
 
     /// Lends the 32 bytes, big-endian, for storing or sealing them.
@@ -76,14 +77,14 @@ public struct SecretScalar: Sendable {
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try octets.withBytes(body)
+        try octets.withSpan(body)
     }
 
     /// The scalar as a key that signs.
     ///
     /// - Throws: ``SecretScalarError/refused``, which no scalar causes.
     public func signingKey() throws(SecretScalarError) -> P256.Signing.PrivateKey {
-        let key = octets.withMemory { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
+        let key = octets.withBytes { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
         guard let key else { throw .refused }
         return key
     }
@@ -92,7 +93,7 @@ public struct SecretScalar: Sendable {
     ///
     /// - Throws: ``SecretScalarError/refused``, which no scalar causes.
     public func agreementKey() throws(SecretScalarError) -> P256.KeyAgreement.PrivateKey {
-        let key = octets.withMemory { try? P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
+        let key = octets.withBytes { try? P256.KeyAgreement.PrivateKey(rawRepresentation: $0) }
         guard let key else { throw .refused }
         return key
     }

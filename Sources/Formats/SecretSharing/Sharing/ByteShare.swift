@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SecretMemory
+
 /// One part of a secret of bytes that was cut so that any `threshold` parts give it back.
 ///
 /// Security: fewer parts than the threshold say nothing useful of the secret; a place says nothing of how many there are
@@ -13,10 +15,10 @@ public struct ByteShare: Sendable {
     /// Where the polynomial was evaluated, 0 to 253.
     public let place: UInt8
     /// The part, as long as the secret.
-    public let value: SecretOctets
+    public let value: SecretBytes
 
     /// A part that was stored or received; nil for a place that no part has. Nothing is verified.
-    public init?(place: UInt8, value: SecretOctets) {
+    public init?(place: UInt8, value: SecretBytes) {
         guard Int(place) < Self.placeCount else { return nil }
         self.place = place
         self.value = value
@@ -30,7 +32,7 @@ public struct ByteShare: Sendable {
     ///   - places: one for each part, all different, each below ``placeCount``.
     /// - Throws: ``ByteSharingError``: the caller's numbers are out of range.
     public static func cut(
-        _ secret: SecretOctets, threshold: Int, at places: [UInt8], using generator: inout some RandomNumberGenerator
+        _ secret: SecretBytes, threshold: Int, at places: [UInt8], using generator: inout some RandomNumberGenerator
     ) throws(ByteSharingError) -> [ByteShare] {
         guard SLIP39Share.valueByteCounts.contains(secret.count) else { throw .invalidSecretLength(secret.count) }
         guard threshold >= 2, threshold <= places.count else { throw .thresholdOutOfRange(threshold) }
@@ -56,12 +58,12 @@ public struct ByteShare: Sendable {
     }
 }
 
-extension SecretOctets {
+extension SecretBytes {
     /// Gives a secret back from at least as many parts as it was cut to need; nil when the parts do not belong together, or
     /// are too few.
     ///
     /// Security: a digest of four bytes notices parts that do not belong together; verify what the secret opens.
-    public static func combined(from parts: [ByteShare]) -> SecretOctets? {
+    public static func combined(from parts: [ByteShare]) -> SecretBytes? {
         guard parts.count >= 2, Set(parts.map(\.place)).count == parts.count,
             parts.allSatisfy({ $0.value.count == parts[0].value.count })
         else { return nil }

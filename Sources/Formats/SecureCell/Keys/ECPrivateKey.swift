@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import SecretMemory
 
 /// A private key on a NIST curve, for signing messages and for agreeing on a key with another's owner.
 ///

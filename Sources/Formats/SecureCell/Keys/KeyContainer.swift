@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import SecretMemory
 
 /// A Themis key as bytes: tag, size, checksum, body.
 ///

@@ -3,6 +3,7 @@
 package import Crypto
 import KeyTransparency
 package import NoteLog
+import SecretMemory
 
 // swift-crypto's HPKE speaks `Data`.
 #if canImport(FoundationEssentials)
@@ -70,7 +71,7 @@ package enum WrapCipher {
                 return try sender.seal(bytes, authenticating: associated)
             }
             var all = joined(bytes, checkpoint, older)
-            defer { all.resetBytes(in: 0..<all.count) }
+            defer { all.withUnsafeMutableBytes(wipeMemory) }
             return try sender.seal(all, authenticating: associated)
         }
         return (Array(sender.encapsulatedKey), Array(ciphertext))
@@ -106,7 +107,7 @@ package enum WrapCipher {
                     encapsulatedKey: Data(encapsulation))
             }
         var opened = try recipient.open(ciphertext, authenticating: associated)
-        defer { opened.resetBytes(in: opened.startIndex..<opened.endIndex) }
+        defer { opened.withUnsafeMutableBytes(wipeMemory) }
         let (key, rest) = (SymmetricKey(data: opened.prefix(NoteKey.byteCount)), opened.dropFirst(NoteKey.byteCount))
         guard purpose == .noteAndOlderKeys else { return Opened(key: key, checkpoint: Array(rest), older: []) }
         guard rest.count >= 2 else { throw SealedNoteError.malformedContent }

@@ -4,6 +4,7 @@ import CanonicalCoding
 import Crypto
 import DeviceIdentity
 public import KeyTransparency
+import SecretMemory
 import SecretSharing
 
 /// A guardian's share on its way to the new device, which alone can open it, for the one request it answers.
@@ -35,7 +36,7 @@ public struct ShareRelease: Hashable, Sendable {
         packet.share.scalar.withBytes { writer.write(span: $0) }
         packet.parts.write(to: &writer)
         var plaintext = writer.bytes
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         self.request = request.hash
         scope = packet.scope
         guardian = packet.guardian
@@ -90,7 +91,7 @@ public struct ShareRelease: Hashable, Sendable {
             var plaintext = PublicSealing.open(
                 sealed, with: key, purpose: "signet-release/v2", context: request + scope.encoded)
         else { return nil }
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         return try? RecoveryFormat.read(plaintext, "") { reader in
             guard let index = ShareIndex(try reader.uint16()) else { throw RecoveryFormatError.invalidField }
             let share = SecretShare(index: index, scalar: try SecretScalar(reader.array(32)))

@@ -3,6 +3,7 @@
 import CanonicalCoding
 public import Crypto
 public import KeyTransparency
+import SecretMemory
 public import SecretSharing
 
 /// The new device's side: from the request to an identity that is guarded again.
@@ -165,7 +166,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
         _ key: SealingKey, _ body: (SealingKey) throws -> Result
     ) throws(RecoveryAttemptError) -> Result {
         let parts = try enough(key).map(\.parts.journal)
-        guard let seed = SecretOctets.combined(from: parts).flatMap(JournalSeed.init),
+        guard let seed = SecretBytes.combined(from: parts).flatMap(JournalSeed.init),
             seed.publicKey == bundle.journalKey
         else { throw .recoveryKeyUnused }
         do { return try body(seed.privateKey) } catch { throw .recoveryKeyUnused }

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import SecretMemory
 import SecretSharing
 
 /// The private half of the ask key of a ``KeyTransparency/RecoveryCommitment``: whoever has it may ask for the identity
@@ -9,15 +10,15 @@ import SecretSharing
 ///
 /// An Ed25519 seed of 32 bytes.
 public struct AskKey: Sendable {
-    let seed: SecretOctets
+    let seed: SecretBytes
 
-    init(seed: SecretOctets) { self.seed = seed }
+    init(seed: SecretBytes) { self.seed = seed }
 
     /// Draws a key.
     init(using generator: inout some RandomNumberGenerator) {
         var bytes = (0..<32).map { _ -> UInt8 in generator.next() }
-        defer { bytes.wipeSecret() }
-        seed = SecretOctets(copying: bytes.span)
+        defer { bytes.wipe() }
+        seed = SecretBytes(copying: bytes.span)
     }
 
     /// The public half, 32 bytes; empty when the seed is not 32 bytes long.
@@ -29,7 +30,7 @@ public struct AskKey: Sendable {
     }
 
     private var key: Curve25519.Signing.PrivateKey? {
-        seed.withBytes { bytes in
+        seed.withSpan { bytes in
             bytes.withUnsafeBufferPointer { try? Curve25519.Signing.PrivateKey(rawRepresentation: $0) }
         }
     }
@@ -41,7 +42,7 @@ extension AskKey {
     /// What the owner keeps on paper, for the day on which all devices are gone: `signet-paper/v1 `, the seed in unpadded
     /// base64url, LF.
     public var paper: [UInt8] {
-        Self.line + seed.withBytes { Base64URL.encode($0) } + [UInt8(ascii: "\n")]
+        Self.line + seed.withSpan { Base64URL.encode($0) } + [UInt8(ascii: "\n")]
     }
 
     /// Reads what was kept on paper; spaces and line ends around it do not matter.
@@ -53,7 +54,7 @@ extension AskKey {
         guard text.starts(with: Self.line), var bytes = try? Base64URL.decode(Array(text.dropFirst(Self.line.count))),
             bytes.count == 32
         else { return nil }
-        defer { bytes.wipeSecret() }
-        seed = SecretOctets(copying: bytes.span)
+        defer { bytes.wipe() }
+        seed = SecretBytes(copying: bytes.span)
     }
 }

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 import KeyTransparency
+public import SecretMemory
 import SecretSharing
 
 /// Who the guardians are, and what their parts are checked with, for a person who lost the list: sealed in the bundle under
@@ -43,7 +44,7 @@ public struct GuardianDirectory: Hashable, Sendable {
     init(sealed: [UInt8]) { self.sealed = sealed }
 
     /// Nil when the key is not 32 bytes.
-    init?(_ contents: Contents, under key: SecretOctets, scope: RecoveryScope) {
+    init?(_ contents: Contents, under key: SecretBytes, scope: RecoveryScope) {
         let key = key.symmetricKey
         guard let box = try? AES.GCM.seal(contents.encoded, using: key, authenticating: scope.encoded),
             let combined = box.combined
@@ -52,7 +53,7 @@ public struct GuardianDirectory: Hashable, Sendable {
     }
 
     /// What is inside; nil when the key is not this list's.
-    func open(with key: SecretOctets, scope: RecoveryScope) -> Contents? {
+    func open(with key: SecretBytes, scope: RecoveryScope) -> Contents? {
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
             let plaintext = try? AES.GCM.open(box, using: key.symmetricKey, authenticating: scope.encoded)
         else { return nil }
@@ -61,7 +62,7 @@ public struct GuardianDirectory: Hashable, Sendable {
 
     /// What is inside, with the parts of two guardians; nil when one of them is not of this list.
     func open(with first: GuardianParts, _ second: GuardianParts, scope: RecoveryScope) -> Contents? {
-        SecretOctets.combined(from: [first.directory, second.directory]).flatMap { open(with: $0, scope: scope) }
+        SecretBytes.combined(from: [first.directory, second.directory]).flatMap { open(with: $0, scope: scope) }
     }
 }
 
@@ -78,9 +79,9 @@ extension GuardianDirectory.Contents {
     }
 }
 
-extension SecretOctets {
+extension SecretBytes {
     var symmetricKey: SymmetricKey {
-        withBytes { bytes in
+        withSpan { bytes in
             bytes.withUnsafeBufferPointer { SymmetricKey(data: UnsafeRawBufferPointer($0)) }
         }
     }

@@ -4,6 +4,7 @@ import CanonicalCoding
 public import Crypto
 import DeviceIdentity
 public import KeyTransparency
+import SecretMemory
 public import SecretSharing
 
 /// What a guardian keeps: one share, and what they need to judge a request. It tells neither how many guardians there
@@ -74,7 +75,7 @@ public struct GuardianPacket: Sendable {
             var plaintext = PublicSealing.open(
                 sealed, with: key, purpose: "signet-packet/v2", context: scope.encoded)
         else { throw .notSealedToThisDevice }
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         let (packet, point): (GuardianPacket, [UInt8])
         do throws(RecoveryFormatError) {
             (packet, point) = try Self.read(plaintext, identityKey: identityKey)
@@ -88,7 +89,7 @@ public struct GuardianPacket: Sendable {
     /// Seals the packet to a guardian's device; `sign` signs with the owner's identity key. Nil when either fails.
     func sealed(to key: GuardianKey, signing sign: ([UInt8]) throws -> [UInt8]) -> [UInt8]? {
         guard var plaintext = plaintext(signing: sign) else { return nil }
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         return PublicSealing.seal(
             plaintext, to: key.sealingKey, purpose: "signet-packet/v2", context: scope.encoded)
     }
@@ -97,7 +98,7 @@ public struct GuardianPacket: Sendable {
     func plaintext(signing sign: ([UInt8]) throws -> [UInt8]) -> [UInt8]? {
         var plaintext = unsigned
         guard let signature = try? sign(plaintext), signature.count == 64 else {
-            plaintext.wipeSecret()
+            plaintext.wipe()
             return nil
         }
         plaintext += signature
@@ -119,7 +120,7 @@ public struct GuardianPacket: Sendable {
         writer.write(meeting.date)
         writer.write(delay)
         parts.write(to: &writer)
-        askKey.seed.withBytes { writer.write(span: $0) }
+        askKey.seed.withSpan { writer.write(span: $0) }
         return writer.bytes
     }
 
@@ -141,7 +142,7 @@ public struct GuardianPacket: Sendable {
             let delay = try reader.uint32()
             let parts = try GuardianParts(from: &reader)
             let ask = try reader.array(32)
-            let askKey = AskKey(seed: SecretOctets(copying: ask.span))
+            let askKey = AskKey(seed: SecretBytes(copying: ask.span))
             let signed = Array(plaintext.prefix(reader.offset))
             guard P256Text.isValid(try reader.array(64), over: signed, by: identityKey) else {
                 throw RecoveryFormatError.invalidField

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 import KeyTransparency
+import SecretMemory
 import SecretSharing
 
 /// What a guardian has besides the share of the recovery key: a part of the key that opens the guardian list, of which two
@@ -22,7 +23,7 @@ struct GuardianParts: Sendable {
 
     /// The parts of each guardian.
     static func cut(
-        directoryKey: SecretOctets, journalSeed: SecretOctets, threshold: Int, count: Int,
+        directoryKey: SecretBytes, journalSeed: SecretBytes, threshold: Int, count: Int,
         using generator: inout some RandomNumberGenerator
     ) throws(ByteSharingError) -> [GuardianParts] {
         let places = ByteShare.randomPlaces(count, using: &generator)
@@ -40,19 +41,19 @@ struct GuardianParts: Sendable {
     init(from reader: inout ByteReader) throws {
         let place = try reader.uint8()
         var bytes = try reader.array(64)
-        defer { bytes.wipeSecret() }
+        defer { bytes.wipe() }
         guard
             let directory = ByteShare(
-                place: place, value: SecretOctets(copying: bytes.span.extracting(0..<32))),
-            let journal = ByteShare(place: place, value: SecretOctets(copying: bytes.span.extracting(32..<64)))
+                place: place, value: SecretBytes(copying: bytes.span.extracting(0..<32))),
+            let journal = ByteShare(place: place, value: SecretBytes(copying: bytes.span.extracting(32..<64)))
         else { throw RecoveryFormatError.invalidField }
         self.init(directory: directory, journal: journal)
     }
 
     func write(to writer: inout ByteWriter) {
         writer.write(place)
-        directory.value.withBytes { writer.write(span: $0) }
-        journal.value.withBytes { writer.write(span: $0) }
+        directory.value.withSpan { writer.write(span: $0) }
+        journal.value.withSpan { writer.write(span: $0) }
     }
 
     /// By what the list of guardians knows a guardian's whole part from a false one, 32 bytes: SHA-256 over
@@ -65,7 +66,7 @@ struct GuardianParts: Sendable {
         share.scalar.withBytes { writer.write(span: $0) }
         write(to: &writer)
         var bytes = writer.bytes
-        defer { bytes.wipeSecret() }
+        defer { bytes.wipe() }
         return Array(SHA256.hash(data: bytes))
     }
 }

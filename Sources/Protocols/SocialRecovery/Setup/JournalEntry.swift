@@ -4,12 +4,13 @@ import CanonicalCoding
 import Crypto
 public import DeviceIdentity
 public import KeyTransparency
+import SecretMemory
 public import SecretSharing
 
 /// One thing that a recovered person gets back.
 public enum JournalEntry: Sendable {
     /// The key that opens their own data, 32 bytes, and its number: one more each time it was replaced.
-    case accountKey(epoch: UInt32, SecretOctets)
+    case accountKey(epoch: UInt32, SecretBytes)
     /// The key that succeeds their key at a site.
     case siteRecovery(VerifiedHost, SecretScalar)
     /// A person they knew: handle, identity key (33 bytes), and what the two had compared of it.
@@ -25,7 +26,7 @@ public enum JournalEntry: Sendable {
         case .accountKey(let epoch, let key):
             writer.write(UInt8(1))
             writer.write(epoch)
-            key.withBytes { writer.write(span: $0) }
+            key.withSpan { writer.write(span: $0) }
         case .siteRecovery(let host, let key):
             writer.write(UInt8(2))
             writer.write(UInt16(host.text.count))
@@ -48,7 +49,7 @@ public enum JournalEntry: Sendable {
     /// Security: it stays on the device. Whoever has it can check a guess, which a key is too long for and a person is not.
     package var digest: [UInt8] {
         var plaintext = plaintext
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         return Array(SHA256.hash(data: plaintext))
     }
 
@@ -69,7 +70,7 @@ public enum JournalEntry: Sendable {
         var entries: [JournalEntry] = []
         for start in stride(from: 0, to: plaintext.count, by: byteCount) {
             var block = Array(plaintext[start..<start + byteCount])
-            defer { block.wipeSecret() }
+            defer { block.wipe() }
             entries.append(try JournalEntry(plaintext: block))
         }
         return entries
@@ -88,8 +89,8 @@ public enum JournalEntry: Sendable {
         case 1:
             let epoch = try reader.uint32()
             var bytes = try reader.array(32)
-            defer { bytes.wipeSecret() }
-            self = .accountKey(epoch: epoch, SecretOctets(copying: bytes.span))
+            defer { bytes.wipe() }
+            self = .accountKey(epoch: epoch, SecretBytes(copying: bytes.span))
         case 2:
             let host = try VerifiedHost(stored: reader.array(Int(reader.uint16())))
             self = .siteRecovery(host, try SecretScalar(reader.array(32)))

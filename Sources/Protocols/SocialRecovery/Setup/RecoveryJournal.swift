@@ -3,6 +3,7 @@
 import CanonicalCoding
 public import Crypto
 public import KeyTransparency
+import SecretMemory
 import SecretSharing
 
 /// What a recovery brings back, sealed to a key whose seed the guardians have in parts. A device adds to it whenever it
@@ -60,7 +61,7 @@ public struct RecoveryJournal: Hashable, Sendable {
     private func seal(_ entries: [JournalEntry], to key: [UInt8]) throws(RecoveryJournalError) -> [UInt8] {
         var plaintext = entries.flatMap(\.plaintext)
         if entries.isEmpty { plaintext = [UInt8](repeating: 0, count: JournalEntry.byteCount) }
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         guard
             let sealed = PublicSealing.seal(
                 plaintext, to: key, purpose: "signet-journal/v2", context: scope.encoded + head)
@@ -124,7 +125,7 @@ public struct RecoveryJournal: Hashable, Sendable {
             var plaintext = PublicSealing.open(
                 record.sealed, with: key, purpose: "signet-journal/v2", context: scope.encoded + head)
         else { return nil }
-        defer { plaintext.wipeSecret() }
+        defer { plaintext.wipe() }
         return try? JournalEntry.list(plaintext: plaintext)
     }
 

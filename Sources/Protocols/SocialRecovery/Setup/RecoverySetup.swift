@@ -3,6 +3,7 @@
 import CanonicalCoding
 public import Crypto
 public import KeyTransparency
+import SecretMemory
 public import SecretSharing
 
 /// The owner's side: who guards their identity, from the first sealed packet to the state that commits to it.
@@ -150,8 +151,8 @@ public struct RecoverySetup: Hashable, Sendable {
             var seed = PublicSealing.open(
                 sealedAskKey, with: key, purpose: Self.askPurpose, context: bundle.scope.encoded)
         else { return nil }
-        defer { seed.wipeSecret() }
-        let askKey = AskKey(seed: SecretOctets(copying: seed.span))
+        defer { seed.wipe() }
+        let askKey = AskKey(seed: SecretBytes(copying: seed.span))
         return askKey.publicKey == commitment.askKey ? askKey : nil
     }
 

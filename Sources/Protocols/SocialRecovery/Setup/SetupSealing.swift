@@ -2,6 +2,7 @@
 
 import Crypto
 import KeyTransparency
+import SecretMemory
 import SecretSharing
 
 /// Seals a dealing into packets and a bundle. It, the dealing and the seed are gone when the setup is there.
@@ -15,8 +16,8 @@ struct SetupSealing {
         using generator: inout some RandomNumberGenerator, signing sign: ([UInt8]) throws -> [UInt8]
     ) throws(RecoverySetupError) -> RecoverySetup {
         var keyBytes = random(32, using: &generator)
-        defer { keyBytes.wipeSecret() }
-        let directoryKey = SecretOctets(copying: keyBytes.span)
+        defer { keyBytes.wipe() }
+        let directoryKey = SecretBytes(copying: keyBytes.span)
         let parts = try parts(directoryKey, using: &generator)
         let askKey = AskKey(using: &generator)
         var guardians: [RecoverySetup.Guardian] = []
@@ -31,7 +32,7 @@ struct SetupSealing {
                     challenge: random(HoldingProof.challengeByteCount, using: &generator)))
         }
         let bundle = try bundle(directory(parts, under: directoryKey), signing: sign)
-        guard let kept = askKey.seed.withBytes({ seal($0) }) else { throw .invalidOwnKey }
+        guard let kept = askKey.seed.withSpan({ seal($0) }) else { throw .invalidOwnKey }
         return RecoverySetup(
             bundle: bundle, commitment: try commitment(to: bundle, askKey), commitments: dealing.commitments,
             sealedAskKey: kept, guardians: guardians)
@@ -40,13 +41,13 @@ struct SetupSealing {
     /// The owner's device keeps the ask key sealed to itself, for the owner's paper.
     private func seal(_ seed: Span<UInt8>) -> [UInt8]? {
         var bytes = seed.indices.map { seed[$0] }
-        defer { bytes.wipeSecret() }
+        defer { bytes.wipe() }
         return PublicSealing.seal(
             bytes, to: plan.ownKey, purpose: RecoverySetup.askPurpose, context: plan.scope.encoded)
     }
 
     private func parts(
-        _ directoryKey: SecretOctets, using generator: inout some RandomNumberGenerator
+        _ directoryKey: SecretBytes, using generator: inout some RandomNumberGenerator
     ) throws(RecoverySetupError) -> [GuardianParts] {
         do throws(ByteSharingError) {
             return try GuardianParts.cut(
@@ -66,7 +67,7 @@ struct SetupSealing {
     }
 
     private func directory(
-        _ parts: [GuardianParts], under key: SecretOctets
+        _ parts: [GuardianParts], under key: SecretBytes
     ) throws(RecoverySetupError) -> GuardianDirectory {
         let guardians = zip(zip(plan.guardians, dealing.shares), parts).map { chosen, parts in
             let handle = chosen.0.key.handle
@@ -103,15 +104,15 @@ struct SetupSealing {
 /// The seed of the key to which the journal is sealed: X-Wing, so that a journal that was copied today stays shut to a
 /// quantum computer, which the recovery key on P-256 does not promise.
 struct JournalSeed: Sendable {
-    let octets: SecretOctets
+    let octets: SecretBytes
     let privateKey: SealingKey
 
     /// The public half, 1216 bytes.
     var publicKey: [UInt8] { Array(privateKey.publicKey.rawRepresentation) }
 
     /// The key of a seed of 32 bytes; nil when it is none.
-    init?(_ octets: SecretOctets) {
-        let key = octets.withBytes { span in
+    init?(_ octets: SecretBytes) {
+        let key = octets.withSpan { span in
             span.withUnsafeBytes { try? SealingKey(seedRepresentation: $0, publicKey: nil) }
         }
         guard let key else { return nil }
@@ -122,7 +123,7 @@ struct JournalSeed: Sendable {
     /// A new one.
     static func random(using generator: inout some RandomNumberGenerator) -> JournalSeed? {
         var bytes = (0..<32).map { _ in generator.next() as UInt8 }
-        defer { bytes.wipeSecret() }
-        return JournalSeed(SecretOctets(copying: bytes.span))
+        defer { bytes.wipe() }
+        return JournalSeed(SecretBytes(copying: bytes.span))
     }
 }

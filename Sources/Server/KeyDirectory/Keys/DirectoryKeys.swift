@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SecretMemory
 public import TransparencyLog
 public import VRF
 
@@ -53,7 +54,7 @@ public struct DirectoryKeys: Sendable {
         for file in KeyFile.allCases where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
         for file in [KeyFile.log, .clock] {
             var seed = randomSeed()
-            defer { wipe(&seed) }
+            defer { seed.wipe() }
             try files.create(file, secret: seed.span)
         }
         let key: VRFPrivateKey
@@ -69,7 +70,7 @@ public struct DirectoryKeys: Sendable {
         let files = KeyFolder(path: folder)
         if access("\(folder)/\(KeyFile.nextLog.name)", F_OK) != 0 {
             var seed = randomSeed()
-            defer { wipe(&seed) }
+            defer { seed.wipe() }
             try files.create(.nextLog, secret: seed.span)
         }
         return try signer(.nextLog, name: origin, .ed25519, in: files)

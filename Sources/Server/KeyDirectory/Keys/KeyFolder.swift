@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Foundation
+import SecretMemory
 
 /// The folder that holds the key files.
 struct KeyFolder {
@@ -14,13 +15,13 @@ struct KeyFolder {
         of file: KeyFile, _ body: ([UInt8]) throws(KeyFileError) -> Value
     ) throws(KeyFileError) -> Value {
         var text = try contents(of: file)
-        defer { wipe(&text) }
+        defer { text.wipe() }
         guard text.count == file.format.count + KeyFile.encodedByteCount, text.starts(with: file.format),
             text.last == UInt8(ascii: "\n"),
             var secret = try? Base64.decode(text[file.format.count..<text.count - 1]),
             secret.count == KeyFile.secretByteCount
         else { throw .malformed(file) }
-        defer { wipe(&secret) }
+        defer { secret.wipe() }
         return try body(secret)
     }
 
@@ -34,7 +35,7 @@ struct KeyFolder {
         }
         defer { close(descriptor) }
         var text = file.format + Base64.encode(secret) + [UInt8(ascii: "\n")]
-        defer { wipe(&text) }
+        defer { text.wipe() }
         guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0
         else { throw .system(file, code: errno) }
         try synchronize(file)
@@ -48,7 +49,7 @@ struct KeyFolder {
         var text = [UInt8](repeating: 0, count: 128)
         let count = read(descriptor, &text, text.count)
         guard count >= 0 else { throw .system(file, code: errno) }
-        defer { wipe(&text) }
+        defer { text.wipe() }
         return Array(text[..<count])
     }
 

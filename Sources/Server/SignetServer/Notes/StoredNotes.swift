@@ -6,6 +6,7 @@ package import KeyDirectory
 public import KeyTransparency
 public import Logging
 import NoteStore
+import SecretMemory
 
 #if canImport(CSodium)
     import OPAQUE
@@ -55,7 +56,7 @@ public enum StoredNotes {
             guard isPrivate(path) else { throw .loginKeyNotPrivate }
             var bytes: [UInt8]
             do { bytes = try PrivateFile.read(path) } catch { throw .file(error) }
-            defer { wipe(&bytes) }
+            defer { bytes.wipe() }
             do { return try LoginServerKeys(decoding: bytes.span) } catch { throw .loginKeyDamaged }
         }
 
@@ -74,7 +75,7 @@ public enum StoredNotes {
             let keys: LoginServerKeys
             do { keys = try LoginServerKeys.generate() } catch { throw .loginKeyDamaged }
             var bytes = keys.withEncoded { span in (0..<span.count).map { span[$0] } }
-            defer { wipe(&bytes) }
+            defer { bytes.wipe() }
             do { try PrivateFile.replace(path, with: bytes) } catch { throw .file(error) }
             return keys
         }

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Foundation
 import KeyDirectory
+import SecretMemory
 import TransparencyLog
 
 /// The file of the secret key of a witness, or of a directory's recovery, mode 0600. Three lines: `signet-witness-key/v1` or
@@ -23,9 +24,9 @@ enum WitnessKeyFile {
     ) throws(FileFailure) {
         var generator = SystemRandomNumberGenerator()
         var seed = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        defer { wipe(&seed) }
+        defer { seed.wipe() }
         var text = format(algorithm) + [0x0A] + name.bytes + [0x0A] + Base64.encode(seed) + [0x0A]
-        defer { wipe(&text) }
+        defer { text.wipe() }
         try PrivateFile.write(text, to: path)
     }
 
@@ -38,12 +39,12 @@ enum WitnessKeyFile {
         guard mode & 0o177 == 0 else { throw .keyNotPrivate }
         var text: [UInt8]
         do { text = try PrivateFile.read(path) } catch { throw .file(error) }
-        defer { wipe(&text) }
+        defer { text.wipe() }
         let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
         guard lines.count == 4, lines[0].elementsEqual(format(algorithm)), lines[3].isEmpty,
             let name = try? KeyName(lines[1]), var seed = try? Base64.decode(lines[2])
         else { throw .keyDamaged }
-        defer { wipe(&seed) }
+        defer { seed.wipe() }
         do { return try NoteSigner(name: name, algorithm: algorithm, seed: seed) } catch { throw .keyDamaged }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DeviceIdentity
+import SecretMemory
 import Signet
 import SignetClient
 import Synchronization

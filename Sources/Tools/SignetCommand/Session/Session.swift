@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import SecretMemory
 import Signet
 import SignetAPI
 import SignetClient

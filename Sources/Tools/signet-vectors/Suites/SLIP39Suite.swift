@@ -3,6 +3,7 @@
 import ArgumentParser
 import CanonicalCoding
 import Foundation
+import SecretMemory
 import SecretSharing
 
 /// SLIP-0039's own vectors: rows of a name, mnemonics, the secret in hex (empty if none), and a field not used here.
@@ -35,8 +36,8 @@ struct SLIP39Suite: VectorSuite {
         var failure: String? {
             do {
                 let shares = try mnemonics.map { text throws in try SLIP39Share(decoding: Array(text.utf8)) }
-                let recovered = try SecretOctets.recovered(from: shares, passphrase: Array("TREZOR".utf8))
-                let isRight = recovered.withBytes { bytes in bytes.indices.map { bytes[$0] } == secret.bytes }
+                let recovered = try SecretBytes.recovered(from: shares, passphrase: Array("TREZOR".utf8))
+                let isRight = recovered.withSpan { bytes in bytes.indices.map { bytes[$0] } == secret.bytes }
                 guard !secret.bytes.isEmpty else { return "accepted, must be refused" }
                 guard isRight else { return "recovers another secret" }
                 return zip(shares, mnemonics).allSatisfy { $0.encoded == Array($1.utf8) }

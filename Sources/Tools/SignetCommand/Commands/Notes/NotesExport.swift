@@ -6,6 +6,7 @@ import Foundation
 import KeyTransparency
 import NotesClient
 import SealedNotes
+import SecretMemory
 import SecureCell
 import SignetClient
 

@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import NotesClient
 import SealedNotes
+public import SecretMemory
 import SignetClient
 
 extension Notes {

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Bytes that must not leave the program: not codable, not printable, and wiped when the last owner releases them.
 ///
-/// Security: they are reachable only inside ``withBytes(_:)``. Copies that a cryptographic library makes while it works are
-/// left for that library to wipe.
+/// Security: they are reachable only inside ``withBytes(_:)`` and ``withSpan(_:)``. Copies that a cryptographic library makes while
+/// it works are left for that library to wipe.
 public final class SecretBytes: @unchecked Sendable {
     // Written in the initialiser only, so that sharing between threads is safe.
     private let storage: UnsafeMutableRawBufferPointer
@@ -30,6 +22,13 @@ public final class SecretBytes: @unchecked Sendable {
         self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
+    /// Copies bytes, which the caller then wipes.
+    public convenience init(copying bytes: Span<UInt8>) {
+        self.init(count: bytes.count) { memory in
+            for index in bytes.indices { memory[index] = bytes[index] }
+        }
+    }
+
     /// Makes this many bytes with the system's generator.
     public convenience init(randomCount count: Int) {
         var generator = SystemRandomNumberGenerator()
@@ -42,25 +41,31 @@ public final class SecretBytes: @unchecked Sendable {
     public var count: Int { storage.count }
 
     /// Lends the bytes; the pointer is invalid afterwards.
+    ///
+    /// - Throws: whatever `body` throws.
+    ///
+    /// Security: whatever copies the bytes must protect and wipe the copy.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(storage))
+        defer { extendLifetime(self) }
+        return try body(UnsafeRawBufferPointer(storage))
+    }
+
+    /// Lends the bytes as ``withBytes(_:)`` does.
+    ///
+    /// - Throws: whatever `body` throws.
+    public func withSpan<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withBytes { memory throws(Failure) in
+            try body(Span(_unsafeElements: memory.assumingMemoryBound(to: UInt8.self)))
+        }
     }
 
     deinit {
-        Self.wipe(storage)
+        wipeMemory(storage)
         storage.deallocate()
-    }
-
-    /// Overwrites memory in a way that the compiler must not optimise away.
-    static func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
-        guard let start = buffer.baseAddress else { return }
-        #if canImport(Darwin)
-            memset_s(start, buffer.count, 0, buffer.count)
-        #else
-            explicit_bzero(start, buffer.count)
-        #endif
     }
 }
 
@@ -69,11 +74,4 @@ extension SecretBytes: CustomStringConvertible, CustomReflectable {
     public var description: String { "SecretBytes" }
     /// An empty mirror.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-extension [UInt8] {
-    /// Overwrites a short-lived copy of secret bytes. Use it on arrays that are not shared.
-    package mutating func wipe() {
-        withUnsafeMutableBytes { SecretBytes.wipe($0) }
-    }
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Overwrites memory with zeros, in a way that the compiler must not leave out.
+package func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
+    guard let start = memory.baseAddress else { return }
+    #if canImport(Darwin)
+        memset_s(start, memory.count, 0, memory.count)
+    #else
+        explicit_bzero(start, memory.count)
+    #endif
+}
+
+extension Array where Element: FixedWidthInteger {
+    /// Overwrites a short-lived copy of a secret. For arrays that nothing else shares: of another one, it wipes a copy.
+    package mutating func wipe() { withUnsafeMutableBytes(wipeMemory) }
+}
