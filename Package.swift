@@ -534,6 +534,9 @@ let runtimeTargets: [Target] = [
         ] + nio + certificates,
         path: "Sources/Server/SignetServer", swiftSettings: strict),
 
+    // MARK: Testing: programs as processes of their own; imported by no library
+    .target(name: "ProcessTesting", path: "Sources/Testing/ProcessTesting", swiftSettings: strict),
+
     // MARK: Testing: fake clocks, faulty stores, lying servers; imported by no library
     .target(
         name: "PinScenarios", dependencies: ["KeyPinning", crypto] + nio + certificates,
@@ -694,7 +697,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetServerTests",
         dependencies: [
-            "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog",
+            "ProcessTesting", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog",
             "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
             "NoteDrafting", "KeyPinning",
@@ -714,7 +717,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignalClientTests",
         dependencies: [
-            "SecretMemory", "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency",
+            "ProcessTesting", "SecretMemory", "CanonicalCoding", "STOMP", "CallSignalling", "KeyTransparency",
             "SignetAPI",
             "SignalBroker",
             "SignalClient", "CallClient",
@@ -726,7 +729,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LogWitnessTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "LogWitness", "DurableStorage", "SignetServer",
+            "ProcessTesting", "CanonicalCoding", "TransparencyLog", "LogWitness", "DurableStorage", "SignetServer",
             "signetd", crypto,
             logging, sqlite,
         ] + nio,
@@ -741,7 +744,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
+            "ProcessTesting", "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
             "KeyTransparencyTesting",
             "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",

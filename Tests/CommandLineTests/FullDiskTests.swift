@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ProcessTesting
 import Testing
 
 #if canImport(Glibc)
@@ -12,17 +13,7 @@ import Testing
 /// A disk that somebody's notes would fill: keys can be changed on it all the same.
 @Suite(.serialized) struct FullDiskTests {
     /// Mounting a small file system takes root; elsewhere this is skipped.
-    private static let mayMount = getuid() == 0 && run("unshare -m true")
-
-    private static func run(_ line: String) -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", line]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
+    private static let mayMount = getuid() == 0 && succeeds("/bin/sh", ["-c", "unshare -m true"])
 
     /// Of 96 MiB, 12 are the directory's, and 11 are left.
     @Test(.enabled(if: mayMount, "mounting is not permitted here"), .timeLimit(.minutes(5)))
@@ -33,7 +24,7 @@ import Testing
             }
             try await expect(
                 0, shell("mkdir disk && mount -t tmpfs -o size=96m tmpfs disk && cp -a server disk/server"))
-            defer { _ = Self.run("umount -l '\(town["disk"].path())'") }
+            defer { _ = succeeds("/bin/umount", ["-l", town["disk"].path()]) }
             try await town.serving(data: "disk/server") { _ in
                 expect(0, try await town.signet("alice", "notes", "new", "Big", "text"))
                 let fill = "free=$(df --output=avail -B1 disk | tail -1); head -c $((free - 11534336)) /dev/zero"

@@ -2,6 +2,7 @@
 
 import Foundation
 import LogWitness
+import ProcessTesting
 import SignetServer
 import Testing
 import TransparencyLog
@@ -11,8 +12,8 @@ import TransparencyLog
     private static let rounds = number("SIGNET_WITNESS_KILL_ROUNDS") ?? 40
     private static let seed = number("SIGNET_KILL_SEED") ?? Int.random(in: 0..<1_000_000)
     /// Mounting a small file system takes root, strace takes the right to trace; elsewhere these tests are skipped.
-    private static let mayMount = getuid() == 0 && run("/bin/sh", ["-c", "unshare -m true"])
-    private static let mayTrace = run("/bin/sh", ["-c", "strace -o /dev/null true"])
+    private static let mayMount = getuid() == 0 && succeeds("/bin/sh", ["-c", "unshare -m true"])
+    private static let mayTrace = succeeds("/bin/sh", ["-c", "strace -o /dev/null true"])
 
     private let log: TestLog
 
@@ -151,8 +152,8 @@ import TransparencyLog
         try await withFolder { folder in
             let disk = folder + "/disk"
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-            try #require(Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]))
-            defer { _ = Self.run("/bin/umount", ["-l", disk]) }
+            try #require(succeeds("/bin/mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]))
+            defer { _ = succeeds("/bin/umount", ["-l", disk]) }
             let data = WitnessDirectory(path: disk + "/w")
             let key = try setUpWitness(data, for: log)
             let cosigned = CosignedHeads()
@@ -160,7 +161,7 @@ import TransparencyLog
             let quorum = try quorum([(key, localURL(try #require(await process.port())))], "quorum w0\n")
             #expect(try await round(quorum, 5).isQuorumMet)
             cosigned.insert(try log.head(5))
-            _ = Self.run("/bin/sh", ["-c", "dd if=/dev/zero of=\(disk)/filler bs=4k"])
+            _ = succeeds("/bin/sh", ["-c", "dd if=/dev/zero of=\(disk)/filler bs=4k"])
             // The write-ahead file grows by at least a page with each until there is none left.
             var refusal: WitnessOutcome?
             for size in Array(6...60) + Array(repeating: UInt64(60), count: 300) as [UInt64] where refusal == nil {
@@ -254,16 +255,6 @@ import TransparencyLog
 
     private static func number(_ variable: String) -> Int? {
         ProcessInfo.processInfo.environment[variable].flatMap(Int.init)
-    }
-
-    private static func run(_ command: String, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ProcessTesting
 import SignetAPI
 import SignetServer
 import Testing
@@ -8,16 +9,16 @@ import Testing
 /// A disk that is full and a disk that fails, under the real `signetd`.
 @Suite(.serialized) struct DiskTests {
     /// Mounting a small file system takes root, strace takes the right to trace; elsewhere these tests are skipped.
-    private static let mayMount = getuid() == 0 && run("/bin/sh", ["-c", "unshare -m true"])
-    private static let mayTrace = run("/bin/sh", ["-c", "strace -o /dev/null true"])
+    private static let mayMount = getuid() == 0 && succeeds("/bin/sh", ["-c", "unshare -m true"])
+    private static let mayTrace = succeeds("/bin/sh", ["-c", "strace -o /dev/null true"])
 
     @Test(.enabled(if: mayMount, "mounting is not permitted here"), .timeLimit(.minutes(5)))
     func onAFullDiskTheServerStopsOrRefusesAndLosesNothing() async throws {
         try await withDataDirectory { data in
             let disk = data.path + "-disk"
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-            try #require(Self.run("/bin/mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", disk]))
-            defer { _ = Self.run("/bin/umount", ["-l", disk]) }
+            try #require(succeeds("/bin/mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", disk]))
+            defer { _ = succeeds("/bin/umount", ["-l", disk]) }
             let small = DataDirectory(path: disk + "/data")
             let profile = try await setup().make(small, at: TestPerson.now)
             let witnessed = Witnessed(profile)
@@ -66,7 +67,7 @@ import Testing
         _ = await witnessed.register("before", at: client, atMost: 5)
         // Whatever is left, less than a megabyte of it.
         let filler = "\(disk)/filler"
-        _ = Self.run("/bin/sh", ["-c", "dd if=/dev/zero of=\(filler) bs=64k; truncate -s -512k \(filler)"])
+        _ = succeeds("/bin/sh", ["-c", "dd if=/dev/zero of=\(filler) bs=64k; truncate -s -512k \(filler)"])
         let status = await witnessed.register("during", at: client, atMost: 2000)
         // A server that has just stopped lets the connection fall.
         guard status == 503, (try? await client.get("/health"))?.status == 200 else { return await daemon.ended() }
@@ -84,15 +85,5 @@ import Testing
         #expect(await witnessed.register("after", at: client, atMost: 1) == 200)
         daemon.signal(SIGTERM)
         #expect(await daemon.ended().status == 0)
-    }
-
-    private static func run(_ command: String, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
     }
 }

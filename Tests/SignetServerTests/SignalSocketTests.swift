@@ -8,6 +8,7 @@ import KeyTransparency
 import NIOCore
 import NIOEmbedded
 import NIOWebSocket
+import ProcessTesting
 import SignalBroker
 import SignetAPI
 import Testing

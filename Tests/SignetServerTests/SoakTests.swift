@@ -5,6 +5,7 @@ import KeyTransparency
 import NoteDrafting
 import NotesAPI
 import OPAQUE
+import ProcessTesting
 import SignetAPI
 import SignetServer
 import Synchronization

@@ -4,6 +4,7 @@ import Foundation
 import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProcessTesting
 import SignetAPI
 import SignetServer
 import Synchronization

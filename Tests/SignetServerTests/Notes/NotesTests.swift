@@ -5,6 +5,7 @@ import KeyTransparency
 import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProcessTesting
 import SignetAPI
 import Testing
 
@@ -182,7 +183,7 @@ import Testing
     /// The exit status of `signetd erase`.
     private func erase(_ handle: String, _ data: DataDirectory) async throws -> Int32 {
         let process = Process()
-        process.executableURL = Daemon.executable
+        process.executableURL = Daemon.executable("signetd")
         process.arguments = ["erase", handle, "--data", data.path]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
