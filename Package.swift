@@ -73,7 +73,10 @@ let coreTargets: [Target] = [
         name: "COpus", path: "Sources/Support/COpus", pkgConfig: "opus",
         providers: [.apt(["libopus-dev"]), .brew(["opus"])]),
     .target(name: "CivilTime", path: "Sources/Support/CivilTime", swiftSettings: strict),
-    .target(name: "SecretMemory", path: "Sources/Support/SecretMemory", swiftSettings: optimised),
+    .target(name: "Platform", path: "Sources/Support/Platform", swiftSettings: strict),
+    .target(
+        name: "SecretMemory", dependencies: ["Platform"], path: "Sources/Support/SecretMemory", swiftSettings: optimised
+    ),
 
     // MARK: Formats: other people's specifications, pure, no I/O
     .target(
@@ -360,13 +363,13 @@ let runtimeTargets: [Target] = [
     .target(
         name: "DurableStorage",
         dependencies: [
-            sqlite, .target(name: "CSQLite", condition: .when(platforms: [.linux], traits: ["Client"])),
+            "Platform", sqlite, .target(name: "CSQLite", condition: .when(platforms: [.linux], traits: ["Client"])),
         ],
         path: "Sources/Support/DurableStorage", swiftSettings: strict),
     .target(
         name: "ConnectionLimits",
         dependencies: [
-            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            "Platform", .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
             .product(name: "NIOTLS", package: "swift-nio", condition: connections),
         ],
@@ -375,12 +378,12 @@ let runtimeTargets: [Target] = [
     // MARK: Client: what a person's device runs
     .target(
         name: "PinnedHTTP",
-        dependencies: ["CanonicalCoding", "KeyPinning", "PinnedChains", crypto] + nio + certificates,
+        dependencies: ["Platform", "CanonicalCoding", "KeyPinning", "PinnedChains", crypto] + nio + certificates,
         path: "Sources/Client/PinnedHTTP", swiftSettings: strict),
     .target(
         name: "SignetClient",
         dependencies: [
-            "SecretMemory", "PinnedHTTP", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
+            "Platform", "SecretMemory", "PinnedHTTP", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
             "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "DurableStorage",
             .target(name: "CSodium", condition: .when(platforms: [.linux])),
@@ -435,7 +438,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "CallClient",
         dependencies: [
-            "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "PinnedHTTP",
+            "Platform", "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI",
+            "PinnedHTTP",
             "SignetClient",
             "SignalClient", "SFrame", "FrameCiphers", crypto,
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
@@ -464,7 +468,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "LogAuditor",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP", "SignetClient",
+            "Platform", "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP",
+            "SignetClient",
             "ConnectionLimits",
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
@@ -487,7 +492,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SiteServer",
         dependencies: [
-            "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", "ConnectionLimits", crypto, logging,
+            "Platform", "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", "ConnectionLimits",
+            crypto, logging,
             sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
@@ -519,7 +525,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetServer",
         dependencies: [
-            "SecretMemory", "CivilTime", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "VerifiableMap",
+            "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF",
+            "VerifiableMap",
             "KeyTransparency",
             "KeyPinning",
             "NoteLog", "SignetAPI", "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore",
@@ -556,7 +563,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "SignetCommand",
         dependencies: [
-            "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
+            "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
             "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
             "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
@@ -569,7 +576,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine", "KeyDirectory", "NoteStore",
+            "Platform", "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine", "KeyDirectory",
+            "NoteStore",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments,
             logging,
         ],
@@ -597,7 +605,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-lying-server",
         dependencies: [
-            "SecretMemory", "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency",
+            "Platform", "SecretMemory", "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory",
+            "KeyTransparency",
             "FrameRelay", arguments,
             logging,
         ],
@@ -744,7 +753,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "ProcessTesting", "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
+            "Platform", "ProcessTesting", "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
             "KeyTransparencyTesting",
             "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",

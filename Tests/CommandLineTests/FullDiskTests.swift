@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Platform
 import ProcessTesting
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A disk that somebody's notes would fill: keys can be changed on it all the same.
 @Suite(.serialized) struct FullDiskTests {

@@ -2,16 +2,11 @@
 
 import Foundation
 import KeyTransparency
+import Platform
 import SignetAPI
 import SignetClient
 import Testing
 import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Another server, another directory file, readers that went away.
 @Suite(.serialized) struct SurroundingsTests {

@@ -7,17 +7,10 @@ public import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Platform
 import RelyingParty
 import ServiceLifecycle
 import UnixSignals
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A relying party as an example: HTTPS, members in SQLite, nothing else. One value serves once.
 ///

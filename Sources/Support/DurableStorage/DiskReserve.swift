@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Free space that notes, signals and letters leave alone, because the directory is on the same disk: registrations,
 /// revocations and objections have to be written also when somebody has filled the rest.

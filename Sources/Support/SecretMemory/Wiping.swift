@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Overwrites memory with zeros, in a way that the compiler must not leave out.
 package func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {

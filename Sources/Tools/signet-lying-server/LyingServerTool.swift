@@ -4,16 +4,11 @@ public import ArgumentParser
 import Foundation
 import KeyDirectory
 import Logging
+import Platform
 import SecretMemory
 import SignetClient
 import SignetServer
 public import SignetTesting
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A real directory server that lies in one way. A development tool: `signetd` has no such mode.
 @main

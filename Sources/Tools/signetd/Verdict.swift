@@ -6,17 +6,12 @@ import KeyDirectory
 import LogEngine
 import LogWitness
 import NoteStore
+import Platform
 import RecoveryStore
 import SignalBroker
 import SignetAPI
 import SignetServer
 import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What to tell the operator about an error, and the exit code: the one place with sentences.
 struct Verdict {

@@ -2,15 +2,10 @@
 
 import Foundation
 import KeyTransparency
+import Platform
 import SecretMemory
 import SignetClient
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A server's data and the homes of two friends: alice with one device, bob with two.
 ///

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PinnedHTTP
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Why a file could not be read or written.
 public enum FileFault: Error, Hashable, Sendable {

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 public import KeyTransparency
+import Platform
 public import SignetAPI
 import TransparencyLog
 import VRF
@@ -11,14 +12,6 @@ import VRF
     import FoundationEssentials
 #else
     import Foundation
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
 #endif
 
 /// The home of one account of one user on this device: a folder that only its owner may enter.

@@ -4,13 +4,8 @@ public import KeyDirectory
 public import LogEngine
 import LogWitness
 import Logging
+import Platform
 public import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Keeps a server whose data went back from signing a second tree of a size that clients have seen.
 ///

@@ -2,12 +2,7 @@
 
 import CivilTime
 public import Logging
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Platform
 
 /// Writes one line per event to standard error: `time=… level=… msg="…" key=value …`.
 ///

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import Platform
 package import SignetAPI
 import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The files of a data directory that hold its pins.
 package enum StoredPins {

@@ -2,14 +2,9 @@
 
 import Crypto
 package import KeyPinning
+import Platform
 package import SignetAPI
 package import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Moves a server from its TLS key to the one in reserve, beside the running server, which takes the files at the next interval
 /// (``PinsAnswering``): new connections get the new certificate, and then the next version of the pins is logged.

@@ -2,14 +2,9 @@
 
 import KeyDirectory
 import KeyTransparency
+import Platform
 public import SignetAPI
 public import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 extension DirectoryKeyRotation {
     /// Ends the log, and makes the data directory of a new one, with new keys, that goes on with the same people under

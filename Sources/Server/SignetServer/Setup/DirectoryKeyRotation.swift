@@ -4,14 +4,9 @@ public import KeyDirectory
 import KeyTransparency
 import LogWitness
 public import Logging
+import Platform
 public import SignetAPI
 public import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Changes a directory's log key or policy without locking anyone out: the change is logged and witnessed under the old
 /// ones first, and clients follow it by themselves.

@@ -6,14 +6,9 @@ import KeyTransparency
 import LogEngine
 import LogWitness
 public import Logging
+import Platform
 public import SignetAPI
 public import TransparencyLog
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A data directory that was set up: read, and open.
 public struct StoredDirectory: Sendable {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SwiftASN1
 import X509
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 extension DirectorySetup.TLSSource {
     /// Writes the TLS files of a data directory and returns the root certificate, DER.

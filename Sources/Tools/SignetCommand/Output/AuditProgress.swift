@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A bar on a terminal, and a line now and then anywhere else.
 final class AuditProgress: Sendable {

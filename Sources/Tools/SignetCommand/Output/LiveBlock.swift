@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Lines at the end of the screen that are drawn again in place, and others that stay above them. Where standard output is no terminal,
 /// or one that cannot move its cursor, each is a line after the other.

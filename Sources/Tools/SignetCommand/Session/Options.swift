@@ -2,15 +2,8 @@
 
 import ArgumentParser
 import KeyTransparency
+import Platform
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Where the account lives.
 struct HomeOptions: ParsableArguments {

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Writes files that the user names.
 enum OutputFile {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SecretMemory
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Where the passphrase comes from: `--passphrase-file`, else `SIGNET_PASSPHRASE`, else the terminal.
 enum Passphrase {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import Platform
 import SecretMemory
 import Signet
 import SignetAPI
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// An open home folder, as a command uses it: what went wrong is said in sentences, and the passphrase is asked for.
 struct Session {

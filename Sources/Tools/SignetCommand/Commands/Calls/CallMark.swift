@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A file of the home folder that a running call holds locked, with the number of its process: by it another process ends the
 /// call. A file without a lock is what is left of a call that was killed.

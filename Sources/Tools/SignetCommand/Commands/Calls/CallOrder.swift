@@ -3,16 +3,9 @@
 import CallClient
 import CallSignalling
 import Foundation
+import Platform
 import SignetClient
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// What a person types while in a call: `remove HANDLE` and `readmit HANDLE`, or `HANDLE/2` for the second device alone.
 enum CallOrder: Hashable {

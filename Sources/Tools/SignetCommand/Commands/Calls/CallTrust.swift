@@ -2,17 +2,10 @@
 
 import CallClient
 import KeyTransparency
+import Platform
 import Signet
 import SignetCalls
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension Session {
     /// The trust check before a call. Whoever's keys have changed is decided about here, and looked up again; whoever's cannot be

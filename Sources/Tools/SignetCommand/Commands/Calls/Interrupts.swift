@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Signals of the operating system, which then do nothing else: SIGINT and SIGTERM end a call in good order instead of the process.
 final class Interrupts: Sendable {

@@ -5,17 +5,10 @@ import CallClient
 import CallKeys
 import CallSignalling
 import KeyTransparency
+import Platform
 import Signet
 import SignetCalls
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A call from the trust check to the summary at its end.
 struct RunningCall {

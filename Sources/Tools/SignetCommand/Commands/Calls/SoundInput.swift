@@ -3,15 +3,8 @@
 import AudioCodec
 import Dispatch
 import Foundation
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 #if canImport(Darwin)
     /// `FIONREAD`, a macro that Swift does not import there.

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCodec
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Standard output for sound; what the program says goes to standard error from then on.
 struct SoundOutlet: Sendable {

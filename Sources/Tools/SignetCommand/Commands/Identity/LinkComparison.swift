@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The twelve digits that one device shows, and the person types on the other one.
 enum TypedDigits {

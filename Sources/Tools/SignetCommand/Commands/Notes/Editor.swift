@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Platform
 import SealedNotes
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// What a person changes of a note: title, tags, text. As a text: a line `Title: …`, a line `Tags: …`, an empty line, the text.
 struct EditedNote: Equatable {

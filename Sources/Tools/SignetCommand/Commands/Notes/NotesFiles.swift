@@ -3,16 +3,9 @@
 import ArgumentParser
 import Foundation
 import NotesClient
+import Platform
 import SealedNotes
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension Notes {
     /// `signet notes attach`

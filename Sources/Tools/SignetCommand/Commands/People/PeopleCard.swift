@@ -2,17 +2,10 @@
 
 import ArgumentParser
 import KeyTransparency
+import Platform
 import QRCode
 import SignetAPI
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Somebody's contact card, and on which day they gave it.
 struct CardOptions: ParsableArguments {

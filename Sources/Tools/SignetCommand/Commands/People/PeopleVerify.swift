@@ -2,16 +2,9 @@
 
 import ArgumentParser
 import KeyTransparency
+import Platform
 import QRCode
 import SignetClient
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension People {
     /// `signet people verify`
