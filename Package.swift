@@ -409,9 +409,9 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Client/SignalClient", swiftSettings: strict),
     .target(
-        name: "FrameCiphers",
+        name: "SFrameOpenSSL",
         dependencies: ["SFrame", crypto, .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
-        path: "Sources/Client/FrameCiphers", swiftSettings: optimised),
+        path: "Sources/Client/SFrameOpenSSL", swiftSettings: optimised),
     .target(
         name: "AudioCodec", dependencies: [.target(name: "COpus", condition: .when(platforms: [.linux]))],
         path: "Sources/Client/AudioCodec", swiftSettings: optimised),
@@ -420,7 +420,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI", "PinnedHTTP",
             "SignetClient",
-            "SignalClient", "SFrame", "FrameCiphers", crypto,
+            "SignalClient", "SFrame", "SFrameOpenSSL", crypto,
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
@@ -559,7 +559,7 @@ let runtimeTargets: [Target] = [
             "DIDKey",
             "SecretSharing",
             "SFrame",
-            "FrameCiphers",
+            "SFrameOpenSSL",
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
@@ -622,7 +622,7 @@ let runtimeTargets: [Target] = [
         ] + nio,
         swiftSettings: strict),
     .testTarget(
-        name: "FrameCiphersTests", dependencies: ["SeededRandomness", "SFrame", "FrameCiphers", crypto],
+        name: "SFrameOpenSSLTests", dependencies: ["SeededRandomness", "SFrame", "SFrameOpenSSL", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "AudioCodecTests", dependencies: ["SeededRandomness", "AudioCodec"], swiftSettings: strict),
@@ -746,7 +746,7 @@ let runtimeProducts: [Product] = [
         name: "SignetClient", targets: ["SignetClient", "NotesClient", "SignetAPI", "NotesAPI", "KeyTransparency"]),
     .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
     .library(
-        name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
+        name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "SFrameOpenSSL", "AudioCodec"]),
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
         name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
@@ -780,7 +780,7 @@ let benchmarkTargets: [Target] = [
         "verify-bench",
         ["CAllocations", "PaperDirectory", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto]),
     benchmark("audit-bench", ["TransparencyLog", "VRF", "KeyTransparency"]),
-    benchmark("frame-bench", ["CKeyedGCM", "SFrame", "FrameCiphers", crypto]),
+    benchmark("frame-bench", ["CKeyedGCM", "SFrame", "SFrameOpenSSL", crypto]),
     benchmark("share-bench", ["SecretSharing", crypto]),
     benchmark(
         "notes-bench", ["PaperDirectory", "KeyTransparency", "NoteLog", "OPAQUE", "SealedNotes", "SecureCell", crypto]),
