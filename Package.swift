@@ -178,24 +178,14 @@ let coreTargets: [Target] = [
         name: "CallSimulation",
         dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras],
         path: "Sources/Testing/CallSimulation", swiftSettings: optimised),
-    // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
+    // MARK: Testing: a directory on paper, a log whose owner breaks the rules, pushes of notes in which nothing is sealed
     .target(
-        name: "KeyTransparencyTesting",
+        name: "ProtocolTesting",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI",
-            crypto,
+            "NoteLog", "NotesAPI", crypto,
         ],
-        path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
-
-    // MARK: Testing: pushes of notes in which nothing is sealed; imported by no library
-    .target(
-        name: "NoteDrafting", dependencies: ["KeyTransparency", "NoteLog", "NotesAPI", crypto],
-        path: "Sources/Testing/NoteDrafting", swiftSettings: strict),
-
-    // MARK: Testing: a log whose owner breaks the rules; imported by no library
-    .target(
-        name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
-        path: "Sources/Testing/LogForging", swiftSettings: strict),
+        path: "Sources/Testing/ProtocolTesting", swiftSettings: strict),
 
     // MARK: Testing: secrets looked for in whatever a server stores and sends; imported by no library
     .target(
@@ -278,18 +268,18 @@ let coreTargets: [Target] = [
         dependencies: [
             "SeededRandomness",
             "CanonicalCoding", "TransparencyLog", "VerifiableMap", "SecureCell", "KeyTransparency",
-            "KeyTransparencyTesting", "NoteLog", "SealedNotes", "SealedMessages", crypto,
+            "ProtocolTesting", "NoteLog", "SealedNotes", "SealedMessages", crypto,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "ProtocolTesting",
             crypto, sodium,
         ],
         swiftSettings: strict),
     .testTarget(
-        name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogForging"],
+        name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "ProtocolTesting"],
         swiftSettings: strict),
     .testTarget(
         name: "KeyPinningTests", dependencies: ["SeededRandomness", "CanonicalCoding", "KeyPinning", crypto],
@@ -310,7 +300,7 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "ProtocolTesting",
             "KeyPinning", "SignetAPI", crypto,
         ],
         swiftSettings: strict),
@@ -555,7 +545,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "ProtocolTesting",
             "DIDKey",
             "SecretSharing",
             "SFrame",
@@ -591,7 +581,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
-            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "NoteStore", "NoteDrafting",
+            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "NoteStore", "ProtocolTesting",
             crypto, logging, sqlite,
         ],
         swiftSettings: strict),
@@ -600,7 +590,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "SignetAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
-            "DeviceKeystores", "SignetTesting", "KeyTransparencyTesting",
+            "DeviceKeystores", "SignetTesting", "ProtocolTesting",
             "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
             "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
@@ -644,7 +634,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LogAuditorTests",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "LogForging", "PinnedHTTP", "SignetClient", "LogAuditor",
+            "TransparencyLog", "KeyTransparency", "ProtocolTesting", "PinnedHTTP", "SignetClient", "LogAuditor",
             "ConnectionLimits",
         ] + nio,
         swiftSettings: strict),
@@ -669,7 +659,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
-            "NoteDrafting", "KeyPinning",
+            "ProtocolTesting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
@@ -710,10 +700,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "CommandLineTests",
         dependencies: [
-            "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting", "KeyPinning", "SignetAPI",
+            "TransparencyLog", "VerifiableMap", "KeyTransparency", "ProtocolTesting", "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
             "PinnedHTTP", "SignetClient",
-            "LogForging",
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",

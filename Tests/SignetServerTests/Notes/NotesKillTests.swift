@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import SignetAPI
 import SignetServer
 import Synchronization
