@@ -113,7 +113,7 @@ extension NoteBook {
     }
 
     private func accept(
-        _ heads: [AccountHead], _ notes: NoteHeads, _ row: AccountRow
+        _ heads: [AccountHead], _ notes: NoteHeads, _ row: NotesAccountRow
     ) async throws(NotesError) -> NoteHeads {
         // What was accepted before needs no authority again.
         let own = heads.isEmpty ? AuthorKeys(pinned: [], of: author.handle) : keys(try await ownLookup())

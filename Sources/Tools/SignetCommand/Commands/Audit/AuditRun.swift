@@ -189,7 +189,7 @@ extension Audit {
     }
 }
 
-extension KeyTransparency.Evidence {
+extension Evidence {
     /// The word that says what it claims.
     var claim: String {
         switch self {

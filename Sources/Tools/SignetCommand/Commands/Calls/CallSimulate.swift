@@ -79,7 +79,7 @@ extension Call {
 
         private var count: Int { split.map { $0.withHost + $0.without } ?? participants ?? 5 }
 
-        private var policy: Policy { legacy ? .seed : .signet }
+        private var policy: KeyChangePolicy { legacy ? .seed : .signet }
 
         private var scenario: Scenario {
             var scenario = Scenario()
@@ -158,13 +158,13 @@ extension Call {
         }
 
         private func runComparison() throws {
-            let comparison = Comparison(scenario) { Output.progress("playing \($0)") }
+            let comparison = SystemComparison(scenario) { Output.progress("playing \($0)") }
             Output.progress(nil)
             if let svg { try write(comparison.svg, to: svg) }
             output.emit(json(comparison), comparison.markdown)
         }
 
-        private func json(_ comparison: Comparison) -> JSONValue {
+        private func json(_ comparison: SystemComparison) -> JSONValue {
             let entries: [JSONValue] = comparison.rows.flatMap { row in
                 row.outcomes.map { policy, outcome in
                     [
