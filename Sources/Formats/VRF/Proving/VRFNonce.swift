@@ -5,14 +5,14 @@
 
     /// The nonce k of one proof.
     struct VRFNonce: ~Copyable {
-        private let scalar = WipedBytes(count: Int(crypto_core_ristretto255_SCALARBYTES))
+        private let scalar = WorkingBytes(count: Int(crypto_core_ristretto255_SCALARBYTES))
 
         /// k = SHA-512(suite || 0x81 || SK || H) modulo q.
         ///
         /// Spec: c2sp.org/vrf-r255, "Nonce generation".
         init(secret: UnsafePointer<UInt8>, mapped: Bytes32) {
             let prefix = VRFTranscript.start(separator: 0x81, capacity: 0)
-            let digest = WipedBytes(count: Int(crypto_hash_sha512_BYTES))
+            let digest = WorkingBytes(count: Int(crypto_hash_sha512_BYTES))
             var state = crypto_hash_sha512_state()
             defer { sodium_memzero(&state, MemoryLayout<crypto_hash_sha512_state>.size) }
             crypto_hash_sha512_init(&state)
@@ -37,7 +37,7 @@
 
         /// s = k + c·x modulo q, which is published.
         borrowing func response(challenge: Bytes32, secret: UnsafePointer<UInt8>) -> Bytes32 {
-            let product = WipedBytes(count: Int(crypto_core_ristretto255_SCALARBYTES))
+            let product = WorkingBytes(count: Int(crypto_core_ristretto255_SCALARBYTES))
             var response = [UInt8](repeating: 0, count: 32)
             product.withPointer { product in
                 crypto_core_ristretto255_scalar_mul(product, challenge.bytes, secret)

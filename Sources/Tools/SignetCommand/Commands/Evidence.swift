@@ -45,7 +45,7 @@ extension EvidenceCommand {
         func run() async throws {
             let all = try await KeptEvidence.all(in: home.folder)
             let (kept, forks) = (all.flatMap(\.evidence), all.flatMap(\.forks))
-            let values = kept.map { evidence -> JSONValue in
+            let values = kept.map { evidence -> PrintedValue in
                 [
                     "fault": .string(evidence.faultName),
                     "known": .key(String(decoding: evidence.known.note, as: UTF8.self)),
@@ -55,7 +55,7 @@ extension EvidenceCommand {
             }
             let lines = kept.enumerated().map { number, evidence in
                 """
-                  \(number + 1)  \(JSONValue.printable(evidence.known.origin.bytes)): \(evidence.sentence.what)
+                  \(number + 1)  \(PrintedValue.printable(evidence.known.origin.bytes)): \(evidence.sentence.what)
                      had   \(describe(evidence.known))
                      shown \(describe(evidence.received))
                 """
@@ -69,7 +69,7 @@ extension EvidenceCommand {
 
         private static func name(_ fork: ForkEvidence) -> String {
             let checkpoints = [fork.first, fork.second].compactMap { try? Checkpoint(decoding: $0.text) }
-            let origin = checkpoints.first.map { JSONValue.printable($0.origin.bytes) } ?? "a log"
+            let origin = checkpoints.first.map { PrintedValue.printable($0.origin.bytes) } ?? "a log"
             return "\(origin), \(checkpoints.map { Moment.entries($0.head.size) }.joined(separator: " and "))"
         }
 

@@ -44,8 +44,8 @@ extension EvidenceCommand {
                     "origin": .text(proven.log.name.bytes), "proven": true,
                 ],
                 """
-                \(Paint.output.bad("proven")): \(JSONValue.printable(proven.log.name.bytes)) \(proven.deed.sentence)
-                  signed by \(JSONValue.printable(proven.log.encoded))
+                \(Paint.output.bad("proven")): \(PrintedValue.printable(proven.log.name.bytes)) \(proven.deed.sentence)
+                  signed by \(PrintedValue.printable(proven.log.encoded))
                 """)
         }
 

@@ -65,7 +65,7 @@ struct ServerPlace {
             name = try ServerName(address.host.utf8)
         } catch {
             throw CommandFailure(
-                .usage, "'\(JSONValue.printable(text))' is not a server.",
+                .usage, "'\(PrintedValue.printable(text))' is not a server.",
                 "A server looks like example.org or example.org:8443."
             )
         }

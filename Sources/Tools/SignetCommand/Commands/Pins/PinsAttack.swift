@@ -45,9 +45,9 @@ extension Pins {
             let (row, mustPass) = (scenario.row, scenario.mustPass)
             do {
                 return try await ScenarioServer(scenario, port: port) { sighting in
-                    let secret = sighting.authorization.map { " (" + JSONValue.printable($0) + ")" } ?? ""
+                    let secret = sighting.authorization.map { " (" + PrintedValue.printable($0) + ")" } ?? ""
                     let mark = mustPass ? "reached" : "LEAK"
-                    Output.line("\(mark)\t\(row)\t\(JSONValue.printable(sighting.request))\(secret)")
+                    Output.line("\(mark)\t\(row)\t\(PrintedValue.printable(sighting.request))\(secret)")
                 }
             } catch {
                 throw CommandFailure(.environment, "Port \(port) cannot be used.", "Choose another with --port.")

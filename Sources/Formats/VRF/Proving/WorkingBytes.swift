@@ -4,7 +4,7 @@
     import CSodium
 
     /// Working memory for a secret value that lives during one proof; wiped when its scope ends.
-    struct WipedBytes: ~Copyable {
+    struct WorkingBytes: ~Copyable {
         private let memory: UnsafeMutablePointer<UInt8>
         private let count: Int
 
