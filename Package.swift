@@ -524,7 +524,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
-            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
+            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "CallSignalling",
             "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
@@ -561,8 +561,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-lying-server",
         dependencies: [
-            "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency", "FrameRelay", arguments,
-            logging,
+            "SignetTesting", "PinScenarios", "SignetServer", "SignetClient", "KeyDirectory", "KeyTransparency",
+            "KeyPinning", "FrameRelay", arguments, logging,
         ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
@@ -739,7 +739,7 @@ let runtimeProducts: [Product] = [
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
         name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
-    .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),
+    .library(name: "SignetTesting", targets: ["SignetTesting"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]

@@ -17,7 +17,6 @@ struct Pins: AsyncParsableCommand {
             """,
         subcommands: [
             Update.self, Accept.self, Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self,
-            Attack.self,
             Reports.self,
         ])
 }
