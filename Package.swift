@@ -599,6 +599,13 @@ let runtimeTargets: [Target] = [
         ] + nio,
         swiftSettings: strict),
     .testTarget(
+        name: "NotesClientTests",
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "NoteLog", "NotesAPI", "SealedNotes", "SignetClient", "NotesClient",
+            "ProtocolTesting", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
         name: "DeviceKeystoresTests",
         dependencies: ["DeviceIdentity", "SignetClient", "DeviceKeystores", "SignetTesting", crypto],
         swiftSettings: strict),
