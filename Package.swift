@@ -186,24 +186,14 @@ let coreTargets: [Target] = [
         name: "CallSimulation",
         dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", "CallKeys", crypto, cryptoExtras],
         path: "Sources/Testing/CallSimulation", swiftSettings: optimised),
-    // MARK: Testing: a directory on paper, for tests and vectors; imported by no library
+    // MARK: Testing: a directory on paper, a log whose owner breaks the rules, pushes of notes in which nothing is sealed
     .target(
-        name: "KeyTransparencyTesting",
+        name: "ProtocolTesting",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI",
-            crypto,
+            "NoteLog", "NotesAPI", crypto,
         ],
-        path: "Sources/Testing/KeyTransparencyTesting", swiftSettings: strict),
-
-    // MARK: Testing: pushes of notes in which nothing is sealed; imported by no library
-    .target(
-        name: "NoteDrafting", dependencies: ["KeyTransparency", "NoteLog", "NotesAPI", crypto],
-        path: "Sources/Testing/NoteDrafting", swiftSettings: strict),
-
-    // MARK: Testing: a log whose owner breaks the rules; imported by no library
-    .target(
-        name: "LogForging", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency"],
-        path: "Sources/Testing/LogForging", swiftSettings: strict),
+        path: "Sources/Testing/ProtocolTesting", swiftSettings: strict),
 
     // MARK: Testing: secrets looked for in whatever a server stores and sends; imported by no library
     .target(
@@ -288,18 +278,18 @@ let coreTargets: [Target] = [
         dependencies: [
             "SeededRandomness",
             "CanonicalCoding", "TransparencyLog", "VerifiableMap", "SecureCell", "KeyTransparency",
-            "KeyTransparencyTesting", "NoteLog", "SealedNotes", "SealedMessages", crypto,
+            "ProtocolTesting", "NoteLog", "SealedNotes", "SealedMessages", crypto,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "KeyTransparencyTests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "ProtocolTesting",
             crypto, sodium,
         ],
         swiftSettings: strict),
     .testTarget(
-        name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogForging"],
+        name: "AuditTests", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "ProtocolTesting"],
         swiftSettings: strict),
     .testTarget(
         name: "KeyPinningTests", dependencies: ["SeededRandomness", "CanonicalCoding", "KeyPinning", crypto],
@@ -320,7 +310,7 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "SignetAPITests",
         dependencies: [
-            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyTransparencyTesting",
+            "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "ProtocolTesting",
             "KeyPinning", "SignetAPI", crypto,
         ],
         swiftSettings: strict),
@@ -429,9 +419,9 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Client/SignalClient", swiftSettings: strict),
     .target(
-        name: "FrameCiphers",
+        name: "SFrameOpenSSL",
         dependencies: ["SFrame", crypto, .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
-        path: "Sources/Client/FrameCiphers", swiftSettings: optimised),
+        path: "Sources/Client/SFrameOpenSSL", swiftSettings: optimised),
     .target(
         name: "AudioCodec", dependencies: [.target(name: "COpus", condition: .when(platforms: [.linux]))],
         path: "Sources/Client/AudioCodec", swiftSettings: optimised),
@@ -441,7 +431,7 @@ let runtimeTargets: [Target] = [
             "Platform", "CanonicalCoding", "STOMP", "KeyTransparency", "CallSignalling", "CallKeys", "SignetAPI",
             "PinnedHTTP",
             "SignetClient",
-            "SignalClient", "SFrame", "FrameCiphers", crypto,
+            "SignalClient", "SFrame", "SFrameOpenSSL", crypto,
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
@@ -566,7 +556,7 @@ let runtimeTargets: [Target] = [
             "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
             "KeyTransparency", "KeyPinning",
             "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
-            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
+            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "CallSignalling",
             "CallKeys", "SignalClient", "CallClient", "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
             "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
@@ -589,11 +579,11 @@ let runtimeTargets: [Target] = [
         name: "signet-vectors",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
-            "KeyTransparencyTesting",
+            "ProtocolTesting",
             "DIDKey",
             "SecretSharing",
             "SFrame",
-            "FrameCiphers",
+            "SFrameOpenSSL",
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
@@ -605,10 +595,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-lying-server",
         dependencies: [
-            "Platform", "SecretMemory", "SignetTesting", "SignetServer", "SignetClient", "KeyDirectory",
-            "KeyTransparency",
-            "FrameRelay", arguments,
-            logging,
+            "Platform", "SecretMemory", "SignetTesting", "PinScenarios", "SignetServer", "SignetClient", "KeyDirectory",
+            "KeyTransparency", "KeyPinning", "FrameRelay", arguments, logging,
         ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),
 
@@ -627,7 +615,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
-            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "NoteStore", "NoteDrafting",
+            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "NoteStore", "ProtocolTesting",
             crypto, logging, sqlite,
         ],
         swiftSettings: strict),
@@ -637,13 +625,20 @@ let runtimeTargets: [Target] = [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
             "KeyPinning",
             "PinnedChains", "SignetAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
-            "DeviceKeystores", "SignetTesting", "KeyTransparencyTesting",
+            "DeviceKeystores", "SignetTesting", "ProtocolTesting",
             "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
             "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
         ] + nio,
+        swiftSettings: strict),
+    .testTarget(
+        name: "NotesClientTests",
+        dependencies: [
+            "CanonicalCoding", "KeyTransparency", "NoteLog", "NotesAPI", "SealedNotes", "SignetClient", "NotesClient",
+            "ProtocolTesting", crypto,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "DeviceKeystoresTests",
@@ -660,7 +655,7 @@ let runtimeTargets: [Target] = [
         ] + nio,
         swiftSettings: strict),
     .testTarget(
-        name: "FrameCiphersTests", dependencies: ["SeededRandomness", "SFrame", "FrameCiphers", crypto],
+        name: "SFrameOpenSSLTests", dependencies: ["SeededRandomness", "SFrame", "SFrameOpenSSL", crypto],
         swiftSettings: strict),
     .testTarget(
         name: "AudioCodecTests", dependencies: ["SeededRandomness", "AudioCodec"], swiftSettings: strict),
@@ -682,7 +677,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LogAuditorTests",
         dependencies: [
-            "TransparencyLog", "KeyTransparency", "LogForging", "PinnedHTTP", "SignetClient", "LogAuditor",
+            "TransparencyLog", "KeyTransparency", "ProtocolTesting", "PinnedHTTP", "SignetClient", "LogAuditor",
             "ConnectionLimits",
         ] + nio,
         swiftSettings: strict),
@@ -709,7 +704,7 @@ let runtimeTargets: [Target] = [
             "ProcessTesting", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog",
             "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
-            "NoteDrafting", "KeyPinning",
+            "ProtocolTesting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
@@ -754,11 +749,9 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "Platform", "ProcessTesting", "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
-            "KeyTransparencyTesting",
-            "KeyPinning", "SignetAPI",
+            "ProtocolTesting", "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
             "PinnedHTTP", "SignetClient",
-            "LogForging",
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
@@ -793,11 +786,11 @@ let runtimeProducts: [Product] = [
         targets: ["SecretMemory", "SignetClient", "NotesClient", "SignetAPI", "NotesAPI", "KeyTransparency"]),
     .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
     .library(
-        name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "FrameCiphers", "AudioCodec"]),
+        name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "SFrameOpenSSL", "AudioCodec"]),
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
         name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
-    .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),
+    .library(name: "SignetTesting", targets: ["SignetTesting"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),
 ]
@@ -827,7 +820,7 @@ let benchmarkTargets: [Target] = [
         "verify-bench",
         ["CAllocations", "PaperDirectory", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto]),
     benchmark("audit-bench", ["TransparencyLog", "VRF", "KeyTransparency"]),
-    benchmark("frame-bench", ["CKeyedGCM", "SFrame", "FrameCiphers", crypto]),
+    benchmark("frame-bench", ["CKeyedGCM", "SFrame", "SFrameOpenSSL", crypto]),
     benchmark("share-bench", ["SecretSharing", crypto]),
     benchmark(
         "notes-bench", ["PaperDirectory", "KeyTransparency", "NoteLog", "OPAQUE", "SealedNotes", "SecureCell", crypto]),

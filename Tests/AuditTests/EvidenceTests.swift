@@ -2,7 +2,7 @@
 
 import CanonicalCoding
 import KeyTransparency
-import LogForging
+import ProtocolTesting
 import Testing
 import TransparencyLog
 

@@ -14,7 +14,7 @@ struct DocumentationTests {
 
     /// `signet call simulate --compare --rotations 20 --seed 1`
     @Test func theTableInTheDocumentationIsWhatTheCommandPrints() throws {
-        let comparison = Comparison(Scenario())
+        let comparison = SystemComparison(Scenario())
         #expect(try Self.page("calls.md").contains(comparison.markdown))
         #expect(try Self.page("calls.svg") == comparison.svg)
     }

@@ -2,8 +2,8 @@
 
 import Foundation
 import KeyTransparency
-import LogForging
 import PinnedHTTP
+import ProtocolTesting
 import SignetClient
 import Testing
 import TransparencyLog

@@ -8,14 +8,7 @@ struct CallForgeryTests {
     @Test(.timeLimit(.minutes(3))) func whoeverForgesIsNamedToWhoeverHearsIt() async throws {
         try await Town.with { town in
             try await town.serving { _ in try await town.befriendCarol() }
-            let server = try await RunningServer.start(
-                .lyingServer, ["calls", "--data", "server", "--port", "0"], in: town.folder)
-            try town.point(to: server.port)
-            do { try await Self.forge(town) } catch {
-                try await server.stop(SIGKILL)
-                throw error
-            }
-            try await server.stop()
+            try await town.lying(["calls"]) { try await Self.forge(town) }
         }
     }
 

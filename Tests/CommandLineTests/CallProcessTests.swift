@@ -6,15 +6,10 @@ import Testing
 /// Three people in a call, each a process of their own, over a relay that loses one frame in twenty and delays and reorders
 /// the rest.
 struct CallProcessTests {
-    private static let badNetwork = [
-        "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0",
-        "--bad-network-for-tests", "0.05,20,80,7",
-    ]
-
     /// The host makes fresh keys every two seconds and is killed; its successor does the same; then somebody leaves.
     @Test(.timeLimit(.minutes(3))) func noKeyIsMissedAcrossRotations_aKilledHost_andALeave() async throws {
         try await Town.with { town in
-            try await town.serving(options: Self.badNetwork) {
+            try await town.lying(["calls", "--network", "0.05,20,80,7"]) {
                 try await town.befriendCarol()
                 let alice = try await CallProcess.start(town, "alice", with: ["bob", "carol"])
                 let name = try #require(try await alice.first { $0["call"] as? String })

@@ -172,10 +172,10 @@ import Testing
         }
     }
 
-    @Test func attackRunsThirtyServers() async throws {
+    @Test func thirtyServersRun_andAPinnedClientIsSafeFromThem() async throws {
         try await Town.with { town in
             let script = """
-                \(Program.signet.file.path()) pins attack --out lab > attack.out 2>&1 & attack=$!
+                \(Program.lyingServer.file.path()) certificates --out lab > attack.out 2>&1 & attack=$!
                 for _ in $(seq 600); do grep -q '^ready$' attack.out && break; sleep 0.1; done
                 port=$(awk -F '\\t' '$1 == "22" { print $2 }' attack.out)
                 \(Program.signet.file.path()) pins try lab/22/policy.pins localhost:$port --roots lab/22/roots.pem

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 
 @testable import signet_vectors

@@ -354,14 +354,4 @@ struct RoomTests {
         ]
         for bytes in others { #expect(RelayPacket(decoding: bytes) == nil) }
     }
-
-    @Test func aBadNetworkIsAsBadAsItIsTold_andTheSameForTheSameSeed() {
-        var network = BadNetwork(loss: 0.05, latency: 20, jitter: 60, seed: 3)
-        var again = network
-        let delays = (0..<10_000).map { _ in network.nextDelay() }
-        #expect(delays == (0..<10_000).map { _ in again.nextDelay() })
-        let lost = delays.count { $0 == nil }
-        #expect((400...600).contains(lost))
-        #expect(delays.compactMap(\.self).allSatisfy { $0 >= .milliseconds(20) && $0 <= .milliseconds(80) })
-    }
 }

@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 import Foundation
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 import TransparencyLog
 import VRF

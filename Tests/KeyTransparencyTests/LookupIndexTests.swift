@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 import TransparencyLog
 import VerifiableMap

@@ -3,7 +3,7 @@
 import CanonicalCoding
 import Foundation
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 
 /// The published sets of lookups, milestones and recoveries: made again, and put to the verifiers as a client of another

@@ -2,7 +2,7 @@
 
 import CanonicalCoding
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 import TransparencyLog
 import VRF

@@ -2,7 +2,7 @@
 
 import Crypto
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 import TransparencyLog
 

@@ -2,9 +2,9 @@
 
 import ConnectionLimits
 import KeyTransparency
-import LogForging
 import NIOCore
 import NIOPosix
+import ProtocolTesting
 import SignetClient
 import Testing
 import TransparencyLog

@@ -3,8 +3,8 @@
 import Foundation
 import KeyTransparency
 import LogAuditor
-import LogForging
 import PinnedHTTP
+import ProtocolTesting
 import SignetClient
 import Testing
 import TransparencyLog

@@ -2,7 +2,7 @@
 
 import KeyTransparency
 import LogAuditor
-import LogForging
+import ProtocolTesting
 import SignetClient
 import Testing
 import TransparencyLog

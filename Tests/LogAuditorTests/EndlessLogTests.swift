@@ -2,7 +2,7 @@
 
 import Foundation
 import KeyTransparency
-import LogForging
+import ProtocolTesting
 import SignetClient
 import Synchronization
 import Testing

@@ -2,8 +2,8 @@
 
 import KeyTransparency
 import LogAuditor
-import LogForging
 import PinnedHTTP
+import ProtocolTesting
 import SignetClient
 import Testing
 import TransparencyLog

@@ -3,7 +3,7 @@
 import Foundation
 import KeyTransparency
 import LogAuditor
-import LogForging
+import ProtocolTesting
 import Synchronization
 import TransparencyLog
 

@@ -19,7 +19,7 @@ import TransparencyLog
 
     init() throws { log = try TestLog() }
 
-    private func round(_ quorum: WitnessQuorum, _ size: UInt64, branch: Int = 0) async throws -> WitnessRound {
+    private func round(_ quorum: WitnessQuorum, _ size: UInt64, branch: Int = 0) async throws -> WitnessRoundReport {
         let log = log
         return await quorum.cosign(try log.note(size, branch: branch), head: try log.head(size, branch: branch)) {
             log.proof(from: $0, to: size, branch: branch)

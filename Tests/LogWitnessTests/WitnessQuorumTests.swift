@@ -20,7 +20,9 @@ struct WitnessQuorumTests {
         return try WitnessQuorum(policy(log, witnesses, rule), configuration: configuration) { currentTime() }
     }
 
-    private func round(_ quorum: WitnessQuorum, _ size: UInt64, note: SignedNote? = nil) async throws -> WitnessRound {
+    private func round(
+        _ quorum: WitnessQuorum, _ size: UInt64, note: SignedNote? = nil
+    ) async throws -> WitnessRoundReport {
         let log = log
         return await quorum.cosign(try note ?? log.note(size), head: try log.head(size)) {
             log.proof(from: $0, to: size)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 
 @testable import NoteStore
 
 /// An account's keys, heads and own wraps: compare and set.
 @Suite struct AccountTests {
-    let alice: Writer
+    let alice: NoteWriter
     let folder: StoreFolder
     let record = [UInt8](repeating: 9, count: RegistrationEnd.recordByteCount)
 
     init() throws {
-        alice = try Writer("alice")
+        alice = try NoteWriter("alice")
         folder = try StoreFolder()
     }
 
@@ -71,7 +71,7 @@ import Testing
     // MARK: Heads
 
     private func head(
-        _ number: UInt64, after previous: RecordHash, _ notes: NoteHeads = NoteHeads(), by writer: Writer? = nil
+        _ number: UInt64, after previous: RecordHash, _ notes: NoteHeads = NoteHeads(), by writer: NoteWriter? = nil
     ) throws -> AccountHeadChange {
         let writer = writer ?? alice
         let head = try AccountHead(
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func headsAreAChain() async throws {
-        let note = try unwrapped(NoteID(Draft.bytes(16)))
+        let note = try unwrapped(NoteID(NoteDraft.bytes(16)))
         let view = ControlView(number: 1, head: RecordHash(of: [1]))
         let first = try head(1, after: .none)
         let second = try head(2, after: first.head.hash, NoteHeads([note: .init(control: view, revision: nil)]))
@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test func aHeadIsTheRequestersAndOfItsNotes() async throws {
-        #expect(try await put(head(1, after: .none, by: Writer("bob"))) == .forbidden)
-        let note = try unwrapped(NoteID(Draft.bytes(16)))
+        #expect(try await put(head(1, after: .none, by: NoteWriter("bob"))) == .forbidden)
+        let note = try unwrapped(NoteID(NoteDraft.bytes(16)))
         let view = ControlView(number: 1, head: RecordHash(of: [1]))
         let others = NoteHeads([note: .init(control: view, revision: nil)])
         #expect(try await put(AccountHeadChange(head: head(1, after: .none).head, notes: others)) == .forbidden)
@@ -111,12 +111,12 @@ import Testing
     // MARK: Own wraps
 
     @Test func anOwnWrapTakesThePlaceOfTheOneItNames() async throws {
-        let bob = try Writer("bob")
-        var draft = try Draft(by: alice)
+        let bob = try NoteWriter("bob")
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
         func put(
-            _ wrap: [UInt8], epoch: UInt32 = 1, over replaced: RecordHash, by writer: Writer
+            _ wrap: [UInt8], epoch: UInt32 = 1, over replaced: RecordHash, by writer: NoteWriter
         ) async throws
             -> OwnWrapOutcome?
         {
@@ -128,7 +128,7 @@ import Testing
         #expect(try await put([1], over: .none, by: bob) == .applied)
         #expect(try await put([2], over: RecordHash(of: [1]), by: bob) == .applied)
         #expect(try await put([2], epoch: 2, over: .none, by: bob) == .unknown)
-        #expect(try await put([2], over: .none, by: Writer("carol")) == .unknown)
+        #expect(try await put([2], over: .none, by: NoteWriter("carol")) == .unknown)
         let wraps = try await folder.items(of: bob).filter { if case .ownWrap = $0 { true } else { false } }
         #expect(wraps == [.ownWrap(draft.note, epoch: 1, [2])])
     }

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 
 @testable import NoteStore
 
 /// Pieces of files: for members of their note, each once.
 @Suite struct BlobTests {
-    let alice, bob, carol: Writer
+    let alice, bob, carol: NoteWriter
     let folder: StoreFolder
     let blob: BlobID
     let chunks: [[UInt8]]
-    var draft: Draft
+    var draft: NoteDraft
 
     init() async throws {
-        (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol"))
+        (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol"))
         var limits = NoteLimits()
         limits.bytes = 400_000
         folder = try StoreFolder(limits)
-        blob = try unwrapped(BlobID(Draft.bytes(16)))
+        blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
         chunks = (0..<3).map { [UInt8](repeating: $0, count: ChunkUpload.chunkByteCount) }
-        draft = try Draft(by: alice)
+        draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
     }
 
-    private func put(_ chunks: [[UInt8]], at first: UInt32, by writer: Writer) async throws -> BlobOutcome {
+    private func put(_ chunks: [[UInt8]], at first: UInt32, by writer: NoteWriter) async throws -> BlobOutcome {
         try await folder.store.put(
             ChunkUpload(note: draft.note, blob: blob, first: first, chunks: chunks), by: writer.handle)
     }
 
-    private func get(_ first: UInt32, _ count: UInt8 = 16, for writer: Writer) async throws -> [[UInt8]] {
+    private func get(_ first: UInt32, _ count: UInt8 = 16, for writer: NoteWriter) async throws -> [[UInt8]] {
         try await folder.store.chunks(
             ChunkRequest(note: draft.note, blob: blob, first: first, count: count), for: writer.handle
         ).chunks
@@ -88,14 +88,14 @@ import Testing
     @Test mutating func whoWasRemovedForgetsWhatTheyPayFor_andNothingElse() async throws {
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
         #expect(try await put(chunks, at: 0, by: carol) == .applied)
-        let others = try unwrapped(BlobID(Draft.bytes(16)))
+        let others = try unwrapped(BlobID(NoteDraft.bytes(16)))
         let upload = try ChunkUpload(note: draft.note, blob: others, first: 0, chunks: [chunks[0]])
         #expect(try await folder.store.put(upload, by: alice.handle) == .applied)
         try await folder.push(draft.unshare(carol, rest: [bob], by: alice), by: alice)
         let used = try folder.usedBytes(carol)
         #expect(
             try await folder.store.drop(BlobRemoval(note: draft.note, blob: others), by: carol.handle) == .forbidden)
-        let unknown = try unwrapped(BlobID(Draft.bytes(16)))
+        let unknown = try unwrapped(BlobID(NoteDraft.bytes(16)))
         #expect(
             try await folder.store.drop(BlobRemoval(note: draft.note, blob: unknown), by: carol.handle) == .forbidden)
         #expect(try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: carol.handle) == .applied)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 
 @testable import NoteStore
 
 /// Who is erased is gone from the file.
 @Suite struct ErasureTests {
-    let alice, bob: Writer
+    let alice, bob: NoteWriter
     let folder: StoreFolder
-    var mine, theirs: Draft
+    var mine, theirs: NoteDraft
 
     init() async throws {
-        (alice, bob) = try (Writer("alice"), Writer("bob"))
+        (alice, bob) = try (NoteWriter("alice"), NoteWriter("bob"))
         folder = try StoreFolder()
-        (mine, theirs) = try (Draft(by: alice), Draft(by: bob))
+        (mine, theirs) = try (NoteDraft(by: alice), NoteDraft(by: bob))
         for (owner, other) in [(alice, bob), (bob, alice)] {
             var draft = owner.handle == alice.handle ? mine : theirs
             try await folder.push(draft.creation(), by: owner)

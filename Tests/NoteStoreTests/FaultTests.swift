@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Synchronization
 import Testing
 
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    let alice, bob, carol: Writer
+    let alice, bob, carol: NoteWriter
     let trap = Trap()
     let folder: StoreFolder
 
     init() throws {
-        (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol"))
+        (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol"))
         folder = try StoreFolder(faults: trap.faults)
     }
 
@@ -83,7 +83,7 @@ import Testing
     }
 
     private func survive(
-        _ what: String, _ push: NotePush, by writer: Writer, _ location: SourceLocation = #_sourceLocation
+        _ what: String, _ push: NotePush, by writer: NoteWriter, _ location: SourceLocation = #_sourceLocation
     ) async throws {
         try await survive(what, location) {
             let outcome = try await folder.push(push, by: writer)
@@ -95,11 +95,11 @@ import Testing
     }
 
     @Test func aPurgeThatFailsIsTriedAgain() async throws {
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.bare(.delete, by: alice), by: alice)
         folder.pass(181 * 86_400)
-        let other = try Draft(by: alice).creation()
+        let other = try NoteDraft(by: alice).creation()
         for statement in 0..<4 {
             trap.failBeforeStatement(statement)
             await #expect(throws: NoteStoreError.unavailable) { try await folder.push(other, by: alice) }
@@ -113,8 +113,8 @@ import Testing
 
     @Test func everyPushIsWholeOrNotAtAll() async throws {
         // The first write of a day also purges.
-        try await folder.push(Draft(by: carol).creation(), by: carol)
-        var draft = try Draft(by: alice)
+        try await folder.push(NoteDraft(by: carol).creation(), by: carol)
+        var draft = try NoteDraft(by: alice)
         try await survive("create", draft.creation(), by: alice)
         try await survive("share", draft.share(with: bob, by: alice), by: alice)
         try await survive("share again", draft.share(with: carol, .reader, by: alice), by: alice)
@@ -127,12 +127,12 @@ import Testing
     }
 
     @Test func everyOtherWriteIsToo() async throws {
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
         let upload = try ChunkUpload(
-            note: draft.note, blob: unwrapped(BlobID(Draft.bytes(16))), first: 0,
-            chunks: [Draft.bytes(ChunkUpload.chunkByteCount), Draft.bytes(ChunkUpload.chunkByteCount)])
+            note: draft.note, blob: unwrapped(BlobID(NoteDraft.bytes(16))), first: 0,
+            chunks: [NoteDraft.bytes(ChunkUpload.chunkByteCount), NoteDraft.bytes(ChunkUpload.chunkByteCount)])
         try await survive("pieces") { _ = try await folder.store.put(upload, by: alice.handle) }
         let head = try AccountHead(
             author: alice.author, number: 1, previous: .none, notes: NoteHeads().hash, with: alice.sign)
@@ -140,10 +140,10 @@ import Testing
         try await survive("head") { _ = try await folder.store.put(change, by: alice.author) }
         let wrap = try OwnWrapChanges([OwnWrapChange(note: draft.note, epoch: 1, wrap: [1])])
         try await survive("own wrap") { _ = try await folder.store.put(wrap, by: bob.handle) }
-        let registration = try RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1])
+        let registration = try RegistrationEnd(version: 0, record: NoteDraft.bytes(192), wrap: [1])
         try await survive("registration") { _ = try await folder.store.register(registration, of: alice.handle) }
         let keys = AccountKeysChange(
-            AccountKeys(version: 1, password: [2], recovery: [3], devices: [Draft.bytes(32): [4]]))
+            AccountKeys(version: 1, password: [2], recovery: [3], devices: [NoteDraft.bytes(32): [4]]))
         try await survive("account keys") { _ = try await folder.store.change(keys, of: alice.handle) }
         try await survive("removal of a file") {
             _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: upload.blob), by: alice.handle)

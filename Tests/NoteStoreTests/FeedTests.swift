@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 
 @testable import NoteStore
 
 /// Where a device stands, and how it is woken.
 @Suite struct FeedTests {
-    let alice, bob: Writer
+    let alice, bob: NoteWriter
 
-    init() throws { (alice, bob) = try (Writer("alice"), Writer("bob")) }
+    init() throws { (alice, bob) = try (NoteWriter("alice"), NoteWriter("bob")) }
 
     private func answer(_ folder: StoreFolder, _ cursor: UInt64, limit: UInt16 = 1000) async throws -> FeedAnswer {
         try await FeedAnswer(
@@ -25,7 +25,7 @@ import Testing
 
     @Test func pagesAreAsLongAsAskedAndLoseNothing() async throws {
         let folder = try StoreFolder()
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         for _ in 0..<7 { try await folder.push(draft.write(by: alice), by: alice) }
         let whole = try await folder.feed(of: alice)
@@ -40,7 +40,7 @@ import Testing
         var limits = NoteLimits()
         limits.pageBytes = 3000
         let folder = try StoreFolder(limits)
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         for _ in 0..<4 { try await folder.push(draft.write(2000, by: alice), by: alice) }
         #expect(try await page(folder, 2).entries.count == 1)
@@ -55,13 +55,13 @@ import Testing
 
     @Test func aCursorAheadOfTheFeedSaysThatTheServerWentBack() async throws {
         let folder = try StoreFolder()
-        try await folder.push(Draft(by: alice).creation(), by: alice)
+        try await folder.push(NoteDraft(by: alice).creation(), by: alice)
         #expect(try await answer(folder, 3) == .serverWentBack)
     }
 
     @Test func afterHalfAYearADeletedNoteIsForgottenAndOldCursorsBeginAnew() async throws {
         let folder = try StoreFolder()
-        var (gone, kept) = try (Draft(by: alice), Draft(by: alice))
+        var (gone, kept) = try (NoteDraft(by: alice), NoteDraft(by: alice))
         try await folder.push(gone.creation(), by: alice)
         try await folder.push(gone.bare(.delete, by: alice), by: alice)
         folder.pass(180 * 86_400)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func aNameIsRememberedForAMonth() async throws {
         let folder = try StoreFolder()
-        let draft = try Draft(by: alice)
+        let draft = try NoteDraft(by: alice)
         let creation = try draft.creation()
         try await folder.push(creation, by: alice)
         folder.pass(31 * 86_400)
@@ -90,7 +90,7 @@ import Testing
 
     @Test func newsWakeWhoWaits() async throws {
         let folder = try StoreFolder()
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
         let cursor = try await folder.store.newest(of: bob.handle)
@@ -102,13 +102,13 @@ import Testing
 
     @Test func whoIsBehindDoesNotWait() async throws {
         let folder = try StoreFolder()
-        try await folder.push(Draft(by: alice).creation(), by: alice)
+        try await folder.push(NoteDraft(by: alice).creation(), by: alice)
         #expect(try await folder.store.wait(WaitRequest(cursor: 1), of: alice.handle).newest == 2)
     }
 
     @Test func nobodyWaitsForAStoreThatStops() async throws {
         let folder = try StoreFolder()
-        try await folder.push(Draft(by: alice).creation(), by: alice)
+        try await folder.push(NoteDraft(by: alice).creation(), by: alice)
         async let woken = folder.store.wait(WaitRequest(cursor: 2), of: alice.handle)
         folder.store.stopWaiting()
         #expect(try await woken.newest == 2)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 import VerifiableMap
 
@@ -11,14 +11,14 @@ import VerifiableMap
 
 /// Where notes stand, and where they stood.
 @Suite struct HeadTests {
-    let alice, bob, carol: Writer
+    let alice, bob, carol: NoteWriter
     let folder: StoreFolder
-    var draft: Draft
+    var draft: NoteDraft
 
     init() throws {
-        (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol"))
+        (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol"))
         folder = try StoreFolder()
-        draft = try Draft(by: alice)
+        draft = try NoteDraft(by: alice)
     }
 
     private func head() -> LoggedHead {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 
 @testable import NoteStore
 
 /// There is an end to everything, and removing somebody needs no room.
 @Suite struct LimitTests {
-    let alice, bob, carol: Writer
+    let alice, bob, carol: NoteWriter
 
-    init() throws { (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol")) }
+    init() throws { (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol")) }
 
     private func folder(_ change: (inout NoteLimits) -> Void) throws -> StoreFolder {
         var limits = NoteLimits()
@@ -25,7 +25,7 @@ import Testing
 
     @Test func bytesAreTheWritersAndComeBack() async throws {
         let folder = try folder { $0.bytes = 5000 }
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
         #expect(isApplied(try await folder.push(draft.write(4000, by: bob), by: bob)))
@@ -43,7 +43,7 @@ import Testing
 
     @Test func removingNeedsNoRoom() async throws {
         let folder = try folder { ($0.bytes, $0.entries) = (2400, 2) }
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
         let kept = draft
@@ -58,11 +58,11 @@ import Testing
     /// Each who is taken out costs keys for all who stay.
     @Test func removingIsNoWayPastTheLimit() async throws {
         let folder = try folder { ($0.bytes, $0.removalBytes) = (30_000, 10_000) }
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
-        var members: [Writer] = []
+        var members: [NoteWriter] = []
         for number in 0..<100 {
-            let (reader, kept) = (try Writer("reader\(number)"), draft)
+            let (reader, kept) = (try NoteWriter("reader\(number)"), draft)
             guard isApplied(try await folder.push(draft.share(with: reader, by: alice), by: alice)) else {
                 draft = kept
                 break
@@ -81,18 +81,18 @@ import Testing
 
     @Test func notesMadeAndNotDeletedCount() async throws {
         let folder = try folder { $0.notes = 1 }
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
-        let other = try Draft(by: alice).creation()
+        let other = try NoteDraft(by: alice).creation()
         #expect(try await folder.push(other, by: alice) == .overLimit(.notes))
-        #expect(isApplied(try await folder.push(Draft(by: bob).creation(), by: bob)))
+        #expect(isApplied(try await folder.push(NoteDraft(by: bob).creation(), by: bob)))
         try await folder.push(draft.bare(.delete, by: alice), by: alice)
         #expect(isApplied(try await folder.push(other, by: alice)))
     }
 
     @Test func soManyMembersAndChildren() async throws {
         let folder = try folder { ($0.members, $0.children) = (1, 1) }
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
         #expect(isApplied(try await folder.push(draft.comment(by: bob), by: bob)))

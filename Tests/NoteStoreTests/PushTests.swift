@@ -2,27 +2,27 @@
 
 import KeyTransparency
 import Logging
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Testing
 
 @testable import NoteStore
 
 /// What pushes change, for whom, and what they may not.
 @Suite struct PushTests {
-    let alice, bob, carol: Writer
+    let alice, bob, carol: NoteWriter
     let folder: StoreFolder
-    var draft: Draft
+    var draft: NoteDraft
 
     init() throws {
-        (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol"))
+        (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol"))
         folder = try StoreFolder()
-        draft = try Draft(by: alice)
+        draft = try NoteDraft(by: alice)
     }
 
     private func expectApplied(
-        _ push: NotePush, by writer: Writer, _ location: SourceLocation = #_sourceLocation
+        _ push: NotePush, by writer: NoteWriter, _ location: SourceLocation = #_sourceLocation
     ) async throws {
         let outcome = try await folder.push(push, by: writer)
         guard case .applied = outcome else {
@@ -40,7 +40,7 @@ import Testing
         try await expectApplied(draft.comment(by: alice), by: alice)
     }
 
-    private func kinds(of writer: Writer, after cursor: UInt64 = 0) async throws -> [UInt8] {
+    private func kinds(of writer: NoteWriter, after cursor: UInt64 = 0) async throws -> [UInt8] {
         try await folder.items(of: writer, after: cursor).compactMap { $0.encoded.first }
     }
 
@@ -98,7 +98,7 @@ import Testing
     @Test mutating func theRulesOfTheLogDecide() async throws {
         try await begin()
         #expect(try await folder.push(draft.write(by: carol), by: carol) == .refused(.forbidden))
-        var other = try Draft(by: carol)
+        var other = try NoteDraft(by: carol)
         #expect(try await folder.push(other.write(by: carol), by: carol) == .refused(.unknownNote))
     }
 
@@ -155,9 +155,9 @@ import Testing
 
     @Test mutating func aDeletionLeavesTheLogAndNothingElse() async throws {
         try await begin()
-        let blob = try unwrapped(BlobID(Draft.bytes(16)))
+        let blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
         let upload = try ChunkUpload(
-            note: draft.note, blob: blob, first: 0, chunks: [Draft.bytes(ChunkUpload.chunkByteCount)])
+            note: draft.note, blob: blob, first: 0, chunks: [NoteDraft.bytes(ChunkUpload.chunkByteCount)])
         #expect(try await folder.store.put(upload, by: bob.handle) == .applied)
         try await expectApplied(draft.bare(.delete, by: alice), by: alice)
         for writer in [alice, bob] { #expect(try await kinds(of: writer) == [1, 1, 1]) }
@@ -171,14 +171,14 @@ import Testing
         let entry = try ControlEntry(
             note: draft.note, number: draft.state.number + 1, previous: draft.state.head, time: 1, author: alice.author,
             action: .delete, with: alice.sign)
-        let push = try Draft.push(.control(ControlPush(entry: entry)))
+        let push = try NoteDraft.push(.control(ControlPush(entry: entry)))
         #expect(try await folder.push(push, by: alice) == .refused(.rule(.authorIsOwner)))
         try await expectApplied(draft.bare(.delete, by: bob), by: bob)
     }
 
     @Test mutating func aBatchGoesOnAfterARefusal() async throws {
         try await begin()
-        var unknown = try Draft(by: carol)
+        var unknown = try NoteDraft(by: carol)
         let (refused, applied) = try (unknown.comment(by: alice), draft.comment(by: alice))
         let outcomes = try await folder.store.push(NotePushes([refused, applied]), by: alice.author).outcomes
         #expect(outcomes.first == .refused(.unknownNote))

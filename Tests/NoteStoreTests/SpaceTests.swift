@@ -4,9 +4,9 @@ import DurableStorage
 import Foundation
 import GRDB
 import Logging
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Synchronization
 import Testing
 
@@ -15,29 +15,29 @@ import Testing
 /// Whose space it is: everything that is kept is somebody's expense, the directory's share of the disk is nobody's, and what
 /// was erased is given back.
 @Suite struct SpaceTests {
-    let alice, bob, carol: Writer
+    let alice, bob, carol: NoteWriter
 
-    init() throws { (alice, bob, carol) = try (Writer("alice"), Writer("bob"), Writer("carol")) }
+    init() throws { (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol")) }
 
     private func isApplied(_ outcome: NotePushOutcome) -> Bool {
         if case .applied = outcome { true } else { false }
     }
 
-    private func upload(_ draft: Draft, _ blob: BlobID, first: UInt32, count: Int) throws -> ChunkUpload {
+    private func upload(_ draft: NoteDraft, _ blob: BlobID, first: UInt32, count: Int) throws -> ChunkUpload {
         try ChunkUpload(
             note: draft.note, blob: blob, first: first,
-            chunks: (0..<count).map { _ in Draft.bytes(ChunkUpload.chunkByteCount) })
+            chunks: (0..<count).map { _ in NoteDraft.bytes(ChunkUpload.chunkByteCount) })
     }
 
     @Test func onADiskWithoutRoomOnlyWhatTakesAwayIsWritten() async throws {
         let reserve = Mutex(DiskReserve.Use.none)
         let folder = try StoreFolder(reserve: { reserve.withLock { $0 } })
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
         reserve.withLock { $0 = .some }
-        let (kept, blob) = (draft, try unwrapped(BlobID(Draft.bytes(16))))
+        let (kept, blob) = (draft, try unwrapped(BlobID(NoteDraft.bytes(16))))
         #expect(try await folder.push(draft.write(10, by: alice), by: alice) == .overLimit(.bytes))
         draft = kept
         #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
@@ -50,7 +50,7 @@ import Testing
         draft = member
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
         reserve.withLock { $0 = .none }
-        #expect(isApplied(try await folder.push(Draft(by: alice).creation(), by: alice)))
+        #expect(isApplied(try await folder.push(NoteDraft(by: alice).creation(), by: alice)))
     }
 
     @Test(
@@ -67,14 +67,14 @@ import Testing
     @Test func noticesOfErasedNotesArePaidFor() async throws {
         let folder = try StoreFolder()
         for round in 1...3 {
-            var draft = try Draft(by: alice)
+            var draft = try NoteDraft(by: alice)
             try await folder.push(draft.creation(), by: alice)
             for reader in [bob, carol] { try await folder.push(draft.share(with: reader, by: alice), by: alice) }
             try await folder.store.erase(alice.handle, keepsPlace: true)
             #expect(try folder.usedBytes(alice) == round * 2 * 64)
         }
         folder.pass(181 * 86_400)
-        try await folder.push(Draft(by: bob).creation(), by: bob)
+        try await folder.push(NoteDraft(by: bob).creation(), by: bob)
         #expect(try folder.usedBytes(alice) == 0)
     }
 
@@ -107,7 +107,7 @@ import Testing
         var limits = NoteLimits()
         (limits.bytes, limits.newcomerBytes, limits.bytesPerDay) = (100_000, 5000, 20_000)
         let folder = try StoreFolder(limits)
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         let kept = draft
         #expect(try await folder.push(draft.write(10_000, by: alice), by: alice) == .overLimit(.bytes))
@@ -122,7 +122,7 @@ import Testing
     /// What one write puts into feeds is the writer's, what one share puts there the sharer's; it comes back with them.
     @Test func entriesOfFeedsAndNamesOfPushesArePaidFor() async throws {
         let folder = try StoreFolder()
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         for friend in [bob, carol] { try await folder.push(draft.share(with: friend, by: alice), by: alice) }
         let (alices, before) = try (folder.usedBytes(alice), folder.usedBytes(bob))
@@ -139,14 +139,14 @@ import Testing
         var limits = NoteLimits()
         limits.bytes = 20_000
         let folder = try StoreFolder(limits)
-        var draft = try Draft(by: alice)
+        var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         for _ in 0..<100 where isApplied(try await folder.push(draft.comment(by: alice), by: alice)) {}
         let used = try folder.usedBytes(alice)
         let kept = draft
         var shares = 0
         for number in 0..<50 {
-            let friend = try Writer("friend\(number)")
+            let friend = try NoteWriter("friend\(number)")
             guard isApplied(try await folder.push(draft.share(with: friend, by: alice), by: alice)) else { break }
             shares += 1
         }
@@ -158,9 +158,9 @@ import Testing
 
     @Test func whatIsDroppedIsGivenBackToTheDisk() async throws {
         let folder = try StoreFolder()
-        let draft = try Draft(by: alice)
+        let draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
-        let blob = try unwrapped(BlobID(Draft.bytes(16)))
+        let blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
         for first in stride(from: UInt32(0), to: 32, by: 4) {
             #expect(
                 try await folder.store.put(upload(draft, blob, first: first, count: 4), by: alice.handle) == .applied)

@@ -2,8 +2,8 @@
 
 import CanonicalCoding
 import KeyTransparency
-import KeyTransparencyTesting
 import NoteLog
+import ProtocolTesting
 import Testing
 import TransparencyLog
 import VerifiableMap

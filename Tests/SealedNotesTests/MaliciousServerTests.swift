@@ -2,8 +2,8 @@
 
 import Crypto
 import KeyTransparency
-import KeyTransparencyTesting
 import NoteLog
+import ProtocolTesting
 import Testing
 
 @testable import SealedNotes

@@ -3,7 +3,7 @@
 import CanonicalCoding
 import KeyPinning
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import SignetAPI
 import Testing
 import TransparencyLog

@@ -2,9 +2,9 @@
 
 import KeyDirectory
 import KeyTransparency
-import KeyTransparencyTesting
 import LogEngine
 import PinnedHTTP
+import ProtocolTesting
 import SignetAPI
 import SignetClient
 import SignetTesting

@@ -4,9 +4,9 @@ import Foundation
 import KeyDirectory
 import KeyPinning
 import KeyTransparency
-import NoteDrafting
 import NoteStore
 import NotesAPI
+import ProtocolTesting
 import RecoveryStore
 import SignetAPI
 import Synchronization
@@ -265,7 +265,7 @@ extension HandoverTests {
 
     private static func expectEverything(in successor: DataDirectory) async throws {
         let store = try MailboxStore(at: successor.recovery)
-        let bytes = try await store.file(under: file.commitment, of: Writer("alice").handle)
+        let bytes = try await store.file(under: file.commitment, of: NoteWriter("alice").handle)
         store.close()
         #expect(bytes == file.bytes)
         let notes = try NoteArchive(at: successor.notesDatabase, clock: { 1 }, logger: silent)
@@ -283,10 +283,10 @@ extension HandoverTests {
             try await Self.serveParts(of: data)
             let notes = try NoteArchive(at: data.notesDatabase, clock: { 1 }, logger: silent)
             _ = try await notes.register(
-                RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1]), of: Writer("alice").handle)
+                RegistrationEnd(version: 0, record: NoteDraft.bytes(192), wrap: [1]), of: NoteWriter("alice").handle)
             notes.close()
             let store = try MailboxStore(at: data.recovery)
-            try await store.keep(Self.file, of: Writer("alice").handle, sparing: [], at: TestPerson.now)
+            try await store.keep(Self.file, of: NoteWriter("alice").handle, sparing: [], at: TestPerson.now)
             store.close()
             try await body(data)
         }

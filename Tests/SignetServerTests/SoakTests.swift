@@ -2,10 +2,10 @@
 
 import Foundation
 import KeyTransparency
-import NoteDrafting
 import NotesAPI
 import OPAQUE
 import ProcessTesting
+import ProtocolTesting
 import SignetAPI
 import SignetServer
 import Synchronization
@@ -187,7 +187,7 @@ private final class Attacker: Sendable {
     let attack: Attack
     private let source: String
     private let done = Mutex(0)
-    private let account = Mutex<(person: NotesPerson, draft: Draft)?>(nil)
+    private let account = Mutex<(person: NotesPerson, draft: NoteDraft)?>(nil)
 
     init(_ attack: Attack) {
         self.attack = attack
@@ -242,11 +242,11 @@ private final class Attacker: Sendable {
         for connection in connections { await connection.close() }
     }
 
-    private func registered(_ client: TestClient) async throws -> (person: NotesPerson, draft: Draft) {
+    private func registered(_ client: TestClient) async throws -> (person: NotesPerson, draft: NoteDraft) {
         if let account = account.withLock({ $0 }) { return account }
         let person = try NotesPerson("\(attack)-\(UInt64.random(in: 0 ... .max))".lowercased())
         guard try await person.person.register(client)?.status == 200 else { throw Missing() }
-        let made = (person: person, draft: try Draft(by: person.writer))
+        let made = (person: person, draft: try NoteDraft(by: person.writer))
         account.withLock { $0 = made }
         return made
     }
@@ -257,7 +257,7 @@ private final class Attacker: Sendable {
         if draft.revision == nil { _ = try await notes.push(draft.creation(), by: person) }
         if attack == .shareWithStrangers, draft.revision != nil {
             var copy = draft
-            let stranger = Writer(victim, device: person.person.signing)
+            let stranger = NoteWriter(victim, device: person.person.signing)
             let outcome = try await notes.push(copy.share(with: stranger, by: person.writer), by: person)
             if case .applied = outcome { Issue.record("a stranger's note was taken") }
             return

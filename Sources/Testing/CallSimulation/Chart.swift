@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Comparison {
+extension SystemComparison {
     private static let colors = ["#b0413e", "#c98b2b", "#7a6c9d", "#4f7f9b", "#2f7d4f"]
     private static let (width, barHeight, left) = (900, 16, 300)
     /// The longest bar stands for a million.
@@ -8,7 +8,7 @@ extension Comparison {
 
     /// A bar chart as SVG: undecryptable frames in a million, on a logarithmic scale; no bar is none.
     public var svg: String {
-        let rowHeight = (Policy.all.count + 1) * Self.barHeight + 14
+        let rowHeight = (KeyChangePolicy.all.count + 1) * Self.barHeight + 14
         let height = 70 + rows.count * rowHeight
         var parts = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Self.width) \(height)\" font-family=\"sans-serif\" font-size=\"12\">",

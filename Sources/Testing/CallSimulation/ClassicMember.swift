@@ -13,7 +13,7 @@ struct ClassicMember: SimulatedMember {
     }
 
     private let number: Int
-    private let policy: Policy
+    private let policy: KeyChangePolicy
     private let count: Int
     private(set) var isHost = false
     private var current: UInt64?
@@ -25,7 +25,7 @@ struct ClassicMember: SimulatedMember {
     private var askedAt: UInt64?
     private var missedSince: UInt64?
 
-    init(number: Int, scenario: Scenario, policy: Policy) {
+    init(number: Int, scenario: Scenario, policy: KeyChangePolicy) {
         self.number = number
         self.policy = policy
         count = scenario.participants

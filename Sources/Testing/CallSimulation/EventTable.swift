@@ -114,7 +114,8 @@ public struct EventTable: Sendable {
                 series.undecryptable > 0
                 ? ", \(EventTable.figure(series.worstPerMillion)) with \(series.worstSeed)" : ""
             let goals = missed.isEmpty ? "" : "**missed**: " + missed.map(\.rawValue).joined(separator: ", ")
-            return "| \(devices) | \(event.name(devices: devices)) | \(Comparison.rounded(loss * 100)) % | \(lost) | "
+            return
+                "| \(devices) | \(event.name(devices: devices)) | \(SystemComparison.rounded(loss * 100)) % | \(lost) | "
                 + "\(series.seedsWithLoss) of \(seeds.count)\(worst) | "
                 + "\(EventTable.figure(series.withheldPerThousand)) | \(time) | \(goals) |\n"
         }
@@ -155,7 +156,8 @@ public struct EventTable: Sendable {
         for count in devices {
             for event in Event.allCases {
                 for loss in losses {
-                    progress("\(count) devices, \(event.name(devices: count)), \(Comparison.rounded(loss * 100)) %")
+                    progress(
+                        "\(count) devices, \(event.name(devices: count)), \(SystemComparison.rounded(loss * 100)) %")
                     rows.append(await Row(event, devices: count, loss: loss, seeds: seeds))
                 }
             }
@@ -175,6 +177,6 @@ public struct EventTable: Sendable {
 
     /// A share as people read it. Only nothing is 0.
     static func figure(_ value: Double) -> String {
-        value > 0 && value < 0.1 ? "below 0.1" : Comparison.rounded(value)
+        value > 0 && value < 0.1 ? "below 0.1" : SystemComparison.rounded(value)
     }
 }

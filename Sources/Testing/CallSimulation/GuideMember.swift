@@ -34,7 +34,7 @@ struct GuideMember: SimulatedMember {
     private var keyCount: UInt64 = 0
     private(set) var isHost = false
 
-    init(number: Int, scenario: Scenario, policy: Policy) {
+    init(number: Int, scenario: Scenario, policy: KeyChangePolicy) {
         self.number = number
         let joiners = scenario.faults.count { if case .join = $0 { true } else { false } }
         identities = (0..<scenario.participants + joiners).map { GuideIdentity($0) }

@@ -29,13 +29,13 @@ public struct Series: Sendable {
     private var worst: (isApart: Bool, share: Double, time: UInt64) = (false, 0, 0)
 
     /// Plays a scenario with each seed, one after the other.
-    public init(_ scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: Policy = .signet) {
+    public init(_ scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: KeyChangePolicy = .signet) {
         worstSeed = seeds.lowerBound
         for seed in seeds { add(scenario.seeded(seed).run(policy), seed, isSplit: scenario.isSplit) }
     }
 
     /// Plays a scenario with each seed, as many at once as there are processors; the sums are the same.
-    public init(playing scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: Policy = .signet) async {
+    public init(playing scenario: Scenario, seeds: ClosedRange<UInt64>, _ policy: KeyChangePolicy = .signet) async {
         worstSeed = seeds.lowerBound
         let outcomes = await withTaskGroup(of: (UInt64, Outcome).self) { group in
             for seed in seeds { group.addTask { (seed, scenario.seeded(seed).run(policy)) } }

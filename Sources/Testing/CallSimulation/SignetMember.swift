@@ -18,7 +18,7 @@ struct SignetMember: SimulatedMember {
     private var participant: CallParticipant
     private let isStrict: Bool
 
-    init(number: Int, scenario: Scenario, policy: Policy) {
+    init(number: Int, scenario: Scenario, policy: KeyChangePolicy) {
         self.number = number
         let joiners = scenario.faults.count { if case .join = $0 { true } else { false } }
         everybody = (0..<scenario.participants + joiners).compactMap(Self.device)

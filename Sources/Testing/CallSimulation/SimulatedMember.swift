@@ -4,7 +4,7 @@
 protocol SimulatedMember {
     associatedtype Message
 
-    init(number: Int, scenario: Scenario, policy: Policy)
+    init(number: Int, scenario: Scenario, policy: KeyChangePolicy)
 
     /// Whether it can send.
     var isMember: Bool { get }

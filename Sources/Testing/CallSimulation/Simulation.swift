@@ -14,7 +14,7 @@ struct Simulation<Member: SimulatedMember> {
     }
 
     let scenario: Scenario
-    private let policy: Policy
+    private let policy: KeyChangePolicy
     var members: [Member?]
     var queue = EventQueue<Event>()
     var chance: Chance
@@ -30,7 +30,7 @@ struct Simulation<Member: SimulatedMember> {
     /// Devices that left and still say so.
     private var leaving: [Int: Member] = [:]
 
-    init(_ scenario: Scenario, policy: Policy) {
+    init(_ scenario: Scenario, policy: KeyChangePolicy) {
         self.scenario = scenario
         self.policy = policy
         chance = Chance(seed: scenario.seed)

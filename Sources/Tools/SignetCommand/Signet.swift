@@ -23,7 +23,7 @@ struct Signet: AsyncParsableCommand {
             Log.self,
             Audit.self,
             Gossip.self,
-            Evidence.self,
+            EvidenceCommand.self,
             DirectoryCommand.self,
             PolicyCommand.self,
             Pins.self,

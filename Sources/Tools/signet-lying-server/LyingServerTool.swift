@@ -10,7 +10,8 @@ import SignetClient
 import SignetServer
 public import SignetTesting
 
-/// A real directory server that lies in one way. A development tool: `signetd` has no such mode.
+/// A real directory server that lies in one way, or servers with forged certificates. A development tool: `signetd` and
+/// `signet` have no such modes.
 @main
 struct LyingServerTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct LyingServerTool: AsyncParsableCommand {
             For testing clients. It holds all of the server's keys, as an attacker inside the server would. Give it \
             a copy of a data directory: some attacks write to the log.
             """,
-        subcommands: [Run.self, List.self, NotesLies.self, PinsLies.self, CallLies.self])
+        subcommands: [Run.self, List.self, NotesLies.self, PinsLies.self, CallLies.self, CertificateLies.self])
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -34,7 +34,7 @@ enum Diagnostics {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: seconds)
             complain("signetd: requests in progress did not finish in time; ended by force")
-            _exit(ExitStatus.tryAgain.rawValue)
+            _exit(DaemonStatus.tryAgain.rawValue)
         }
     }
 
@@ -54,7 +54,7 @@ enum Diagnostics {
 }
 
 /// The exit codes, after `sysexits.h`.
-enum ExitStatus: Int32 {
+enum DaemonStatus: Int32 {
     case damaged = 65
     case notSetUp = 66
     case addressUnusable = 69

@@ -116,7 +116,7 @@ struct RecoveryKeyCommand: AsyncParsableCommand {
             guard let name = try? KeyName(Array(origin.utf8)) else {
                 throw ValidationError("--origin: not a valid name")
             }
-            do { print(String(decoding: try RecoveryKey.make(for: name, at: file).encoded, as: UTF8.self)) } catch {
+            do { print(String(decoding: try PinRecoveryKey.make(for: name, at: file).encoded, as: UTF8.self)) } catch {
                 throw Diagnostics.exit(error)
             }
         }
@@ -135,7 +135,7 @@ struct RecoveryKeyCommand: AsyncParsableCommand {
         var key: String
 
         func run() async throws {
-            do { FileHandle.standardOutput.write(Data(try RecoveryKey.sign(pins, with: key))) } catch {
+            do { FileHandle.standardOutput.write(Data(try PinRecoveryKey.sign(pins, with: key))) } catch {
                 throw Diagnostics.exit(error)
             }
         }

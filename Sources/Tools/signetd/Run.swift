@@ -83,13 +83,6 @@ struct Run: AsyncParsableCommand {
     var relayPort: UInt16?
 
     @Option(
-        help: ArgumentHelp(
-            "For tests only: lose and delay frames, as LOSS,LATENCY,JITTER,SEED, such as 0.05,20,60,1 in milliseconds.",
-            valueName: "network", visibility: .hidden),
-        transform: Self.badNetwork)
-    var badNetworkForTests: BadNetwork?
-
-    @Option(
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
         transform: Self.level)
     var logLevel = Logger.Level.info
@@ -135,16 +128,7 @@ struct Run: AsyncParsableCommand {
 
     private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {
         try await RelayServer.start(
-            host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port,
-            badNetwork: badNetworkForTests)
-    }
-
-    static func badNetwork(_ text: String) throws -> BadNetwork {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard parts.count == 4, let loss = Double(parts[0]), (0...1).contains(loss), let latency = UInt64(parts[1]),
-            let jitter = UInt64(parts[2]), let seed = UInt64(parts[3]), max(latency, jitter) <= 10_000
-        else { throw ValidationError("such as 0.05,20,60,1") }
-        return BadNetwork(loss: loss, latency: latency, jitter: jitter, seed: seed)
+            host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port)
     }
 
     private func serve(

@@ -151,5 +151,5 @@ extension DirectoryCheck.Report {
     }
 
     /// The exit status of the first fault; nil when nothing is wrong.
-    var verdict: ExitStatus? { faults.first.map { Verdict.of($0).status } }
+    var verdict: DaemonStatus? { faults.first.map { Verdict.of($0).status } }
 }

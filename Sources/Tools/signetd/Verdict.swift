@@ -16,9 +16,9 @@ import TransparencyLog
 /// What to tell the operator about an error, and the exit code: the one place with sentences.
 struct Verdict {
     let sentence: String
-    let status: ExitStatus
+    let status: DaemonStatus
 
-    init(_ status: ExitStatus, _ sentence: String) {
+    init(_ status: DaemonStatus, _ sentence: String) {
         self.sentence = sentence
         self.status = status
     }

@@ -237,6 +237,20 @@ extension Town {
         try await serving(.signetd, options) { _ in try await body() }
     }
 
+    /// Runs a server that lies over the data directory, and tells every home about it.
+    func lying(_ arguments: [String], _ body: () async throws -> Void) async throws {
+        let server = try await RunningServer.start(
+            .lyingServer, arguments + ["--data", "server", "--port", "0"], in: folder)
+        do {
+            try point(to: server.port)
+            try await body()
+        } catch {
+            try await server.stop(SIGKILL)
+            throw error
+        }
+        try await server.stop()
+    }
+
     /// A third person, whom the two others have added.
     func befriendCarol() async throws {
         try prepareHome("carol", "carol@example.org", withIdentity: true)

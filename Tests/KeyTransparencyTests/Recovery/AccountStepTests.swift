@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 import Foundation
 import KeyTransparency
-import KeyTransparencyTesting
+import ProtocolTesting
 import Testing
 
 /// Whether a state follows another: for each check, a step in which only it fails.

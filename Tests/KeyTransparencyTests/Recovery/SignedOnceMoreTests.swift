@@ -5,7 +5,7 @@
     import CanonicalCoding
     import Crypto
     import KeyTransparency
-    import KeyTransparencyTesting
+    import ProtocolTesting
     import Testing
     import TransparencyLog
 

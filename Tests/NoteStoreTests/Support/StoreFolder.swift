@@ -5,9 +5,9 @@ import Foundation
 import GRDB
 import KeyTransparency
 import Logging
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Synchronization
 
 @testable import NoteStore
@@ -44,12 +44,12 @@ final class StoreFolder: Sendable {
 
     /// Pushes, one at a time.
     @discardableResult
-    func push(_ pushes: NotePush..., by writer: Writer) async throws -> NotePushOutcome {
+    func push(_ pushes: NotePush..., by writer: NoteWriter) async throws -> NotePushOutcome {
         try await unwrapped(store.push(NotePushes(pushes), by: writer.author).outcomes.last)
     }
 
     /// Everything in an account's feed after a cursor, page by page.
-    func feed(of writer: Writer, after cursor: UInt64 = 0, limit: UInt16 = 1000) async throws -> [FeedPage.Entry] {
+    func feed(of writer: NoteWriter, after cursor: UInt64 = 0, limit: UInt16 = 1000) async throws -> [FeedPage.Entry] {
         var (entries, next): ([FeedPage.Entry], UInt64) = ([], cursor)
         while true {
             let answer = try await FeedAnswer(
@@ -61,7 +61,7 @@ final class StoreFolder: Sendable {
         }
     }
 
-    func items(of writer: Writer, after cursor: UInt64 = 0) async throws -> [FeedItem] {
+    func items(of writer: NoteWriter, after cursor: UInt64 = 0) async throws -> [FeedItem] {
         try await feed(of: writer, after: cursor).map(\.item)
     }
 
@@ -82,7 +82,7 @@ final class StoreFolder: Sendable {
         }
     }
 
-    func usedBytes(_ writer: Writer) throws -> Int {
+    func usedBytes(_ writer: NoteWriter) throws -> Int {
         try DatabaseQueue(path: path).read { database in
             try Int.fetchOne(
                 database, sql: "SELECT bytes FROM accounts WHERE handle = ?", arguments: [Data(writer.handle.bytes)])

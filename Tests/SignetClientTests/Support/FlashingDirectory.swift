@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import KeyTransparencyTesting
 import PinnedHTTP
+import ProtocolTesting
 import SignetAPI
 import SignetClient
 import SignetTesting

@@ -3,10 +3,10 @@
 import KeyDirectory
 import KeyTransparency
 import LogEngine
-import NoteDrafting
 import NoteLog
 import NoteStore
 import NotesAPI
+import ProtocolTesting
 import SignetAPI
 import Synchronization
 import Testing
@@ -18,13 +18,13 @@ import TransparencyLog
 @Suite struct LoggedNotesTests {
     /// Runs `body` beside a directory and a store with a note of alice's.
     private func with(
-        _ body: (StoredDirectory, NoteArchive, DataDirectory, Draft, Writer) async throws -> Void
+        _ body: (StoredDirectory, NoteArchive, DataDirectory, NoteDraft, NoteWriter) async throws -> Void
     ) async throws {
         try await withDataDirectory { data in
             let stored = try await StoredDirectory.open(data, logger: silent)
             let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 0 }, logger: silent)
-            let alice = try Writer("alice")
-            var draft = try Draft(by: alice)
+            let alice = try NoteWriter("alice")
+            var draft = try NoteDraft(by: alice)
             _ = try await store.push(NotePushes([try draft.creation()]), by: alice.author)
             try await body(stored, store, data, draft, alice)
             store.close()
@@ -77,7 +77,7 @@ import TransparencyLog
             let verified = try root.verify(in: epoch, at: ServerClock.system.time())
             let head = try unwrapped(heads[0]).verify(draft.note, in: verified).head
             #expect(head?.control.head == draft.state.head)
-            let mallory = try Writer("mallory")
+            let mallory = try NoteWriter("mallory")
             guard case .heads(_, let none) = try await logged.heads(request, for: mallory.handle) else {
                 throw Missing()
             }

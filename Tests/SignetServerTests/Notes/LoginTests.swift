@@ -3,10 +3,10 @@
 import ConnectionLimits
 import Foundation
 import KeyTransparency
-import NoteDrafting
 import NoteStore
 import NotesAPI
 import OPAQUE
+import ProtocolTesting
 import Synchronization
 import Testing
 

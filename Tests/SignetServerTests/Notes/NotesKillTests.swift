@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import NoteDrafting
 import NoteLog
 import NotesAPI
 import ProcessTesting
+import ProtocolTesting
 import SignetAPI
 import SignetServer
 import Synchronization

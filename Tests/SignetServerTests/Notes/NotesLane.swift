@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import Synchronization
 import Testing
 
@@ -11,8 +11,8 @@ import Testing
 /// be known whether it was applied.
 final class NotesLane: Sendable {
     private struct State: Sendable {
-        var sure: Draft
-        var next: Draft
+        var sure: NoteDraft
+        var next: NoteDraft
         var pending: NotePush?
         var isShared = false
         var applied = 0
@@ -34,7 +34,7 @@ final class NotesLane: Sendable {
 
     private init(_ owner: NotesPerson, _ member: NotesPerson) throws {
         (self.owner, self.member) = (owner, member)
-        let draft = try Draft(by: owner.writer)
+        let draft = try NoteDraft(by: owner.writer)
         state = Mutex(State(sure: draft, next: draft, pending: try draft.creation()))
     }
 
@@ -110,7 +110,7 @@ private struct Shown: Equatable {
 
     private init() {}
 
-    init(_ draft: Draft) {
+    init(_ draft: NoteDraft) {
         (control, revision, children) = (draft.state.head, draft.revision?.head, draft.children)
     }
 

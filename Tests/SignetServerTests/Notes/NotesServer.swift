@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import NoteDrafting
 import NoteLog
 import NotesAPI
+import ProtocolTesting
 import SignetAPI
 import Testing
 
@@ -24,11 +24,11 @@ func withNotes(
 /// A registered person who calls the notes' routes.
 struct NotesPerson: Sendable {
     let person: TestPerson
-    let writer: Writer
+    let writer: NoteWriter
 
     init(_ name: String) throws {
         person = try TestPerson("\(name)@example.org")
-        writer = Writer(person.handle, device: person.signing)
+        writer = NoteWriter(person.handle, device: person.signing)
     }
 }
 

@@ -2,10 +2,10 @@
 
 import Foundation
 import KeyTransparency
-import NoteDrafting
 import NoteLog
 import NotesAPI
 import ProcessTesting
+import ProtocolTesting
 import SignetAPI
 import Testing
 
@@ -16,7 +16,7 @@ import Testing
     @Test func twoPeopleWriteAndReadAndOneIsRemoved() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
-            var draft = try Draft(by: alice.writer)
+            var draft = try NoteDraft(by: alice.writer)
             #expect(try await notes.push(draft.creation(), by: alice) == .applied(cursor: 2))
             #expect(
                 try await notes.push(draft.share(with: bob.writer, by: alice.writer), by: alice) == .applied(cursor: 3))
@@ -31,7 +31,7 @@ import Testing
     @Test func nobodyPushesAnotherPersonsRecord() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
-            let draft = try Draft(by: alice.writer)
+            let draft = try NoteDraft(by: alice.writer)
             #expect(try await notes.push(draft.creation(), by: bob) == .refused(.notTheRequesters))
         }
     }
@@ -41,11 +41,11 @@ import Testing
         let people = try ["alice@example.org", "bob@example.org"].map { try Handle(typed: Array($0.utf8)) }
         try await withNotes(areFriends: { Set([$0, $1]) == Set(people) }) { client in
             let (alice, bob) = try await (client.join("alice"), client.join("bob"))
-            var draft = try Draft(by: alice.writer)
+            var draft = try NoteDraft(by: alice.writer)
             guard case .applied = try await client.push(draft.creation(), by: alice) else { throw Missing() }
             let kept = draft
             let outcome = try await client.push(
-                draft.share(with: Writer("nobody"), by: alice.writer), by: alice)
+                draft.share(with: NoteWriter("nobody"), by: alice.writer), by: alice)
             #expect(outcome == .refused(.forbidden))
             draft = kept
             guard case .applied = try await client.push(draft.share(with: bob.writer, by: alice.writer), by: alice)
@@ -76,7 +76,7 @@ import Testing
     @Test func whoWaitsIsWoken() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
-            var draft = try Draft(by: alice.writer)
+            var draft = try NoteDraft(by: alice.writer)
             _ = try await notes.push(draft.creation(), by: alice)
             let share = try draft.share(with: bob.writer, by: alice.writer)
             _ = try await notes.push(share, by: alice)
@@ -91,9 +91,9 @@ import Testing
     @Test func filesAndWrapsAndHeadsAreStored() async throws {
         try await withNotes { notes in
             let alice = try await notes.join("alice")
-            let draft = try Draft(by: alice.writer)
+            let draft = try NoteDraft(by: alice.writer)
             _ = try await notes.push(draft.creation(), by: alice)
-            let blob = try unwrapped(BlobID(Draft.bytes(16)))
+            let blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
             let chunks = (0..<16).map { [UInt8](repeating: $0, count: ChunkUpload.chunkByteCount) }
             let upload = try ChunkUpload(note: draft.note, blob: blob, first: 0, chunks: chunks)
             let stored: BlobOutcome? = try await notes.call(.putChunks, upload, by: alice)
@@ -119,7 +119,7 @@ import Testing
     @Test func whoErasesTheirNotesBeginsAnew() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
-            _ = try await notes.push(Draft(by: alice.writer).creation(), by: alice)
+            _ = try await notes.push(NoteDraft(by: alice.writer).creation(), by: alice)
             let mistaken = try await alice.person.call(
                 NoteRoute.erase, NotesErasure(handle: bob.writer.handle).encoded, notes.client)
             #expect(mistaken?.status == 400)
@@ -150,7 +150,7 @@ import Testing
     @Test func whoWaitsIsAnsweredWhenTheServerStops() async throws {
         let end = try await withDaemon { notes, daemon in
             let alice = try await notes.join("alice")
-            _ = try await notes.push(Draft(by: alice.writer).creation(), by: alice)
+            _ = try await notes.push(NoteDraft(by: alice.writer).creation(), by: alice)
             async let answer: WaitAnswer? = notes.call(.wait, WaitRequest(cursor: 2), by: alice)
             // Meanwhile the call has arrived. If it has not, it gets no answer, and nothing is shown.
             for _ in 0..<20 { _ = try await notes.client.get("/health") }
@@ -167,7 +167,7 @@ import Testing
             let daemon = try Daemon(data)
             let notes = NotesClient(TestClient(port: try #require(await daemon.port()), root: profile.tlsRoot))
             let alice = try await notes.join("alice")
-            let draft = try Draft(by: alice.writer)
+            let draft = try NoteDraft(by: alice.writer)
             _ = try await notes.push(draft.creation(), by: alice)
             daemon.signal(SIGTERM)
             #expect(await daemon.ended().status == 0)
@@ -198,7 +198,7 @@ import Testing
         var names: [String] = ["alice", "bob"]
         let end = try await withDaemon { notes, _ in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
-            var draft = try Draft(by: alice.writer)
+            var draft = try NoteDraft(by: alice.writer)
             _ = try await notes.push(draft.creation(), by: alice)
             _ = try await notes.push(draft.share(with: bob.writer, by: alice.writer), by: alice)
             _ = try await notes.push(draft.unshare(bob.writer, by: alice.writer), by: alice)

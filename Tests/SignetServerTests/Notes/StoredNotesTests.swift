@@ -2,9 +2,9 @@
 
 import Foundation
 import KeyTransparency
-import NoteDrafting
 import NoteStore
 import NotesAPI
+import ProtocolTesting
 import Testing
 import TransparencyLog
 
@@ -21,7 +21,7 @@ import TransparencyLog
         await (try StoredNotes.open(data, logger: silent)).close()
         let store = try NoteArchive(at: data.notesDatabase, clock: { 1 }, logger: silent)
         _ = try await store.register(
-            RegistrationEnd(version: 0, record: Draft.bytes(192), wrap: [1]), of: Writer("alice").handle)
+            RegistrationEnd(version: 0, record: NoteDraft.bytes(192), wrap: [1]), of: NoteWriter("alice").handle)
         store.close()
     }
 
@@ -75,7 +75,7 @@ import TransparencyLog
     @Test func anErasedPersonsNotesAreGone() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
-            let handle = try Writer("alice").handle
+            let handle = try NoteWriter("alice").handle
             #expect(FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(handle.bytes)) != nil)
             try await StoredNotes.erase(handle, from: data, logger: silent)
             #expect(FileManager.default.contents(atPath: data.notesDatabase)?.range(of: Data(handle.bytes)) == nil)
@@ -98,7 +98,7 @@ import TransparencyLog
 
     @Test func erasingWhereThereAreNoNotesMakesNone() async throws {
         try await withDataDirectory { data in
-            try await StoredNotes.erase(Writer("alice").handle, from: data, logger: silent)
+            try await StoredNotes.erase(NoteWriter("alice").handle, from: data, logger: silent)
             #expect(!FileManager.default.fileExists(atPath: data.notes))
         }
     }

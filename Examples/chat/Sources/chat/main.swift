@@ -28,7 +28,7 @@ func receive(_ account: Account) async throws {
         guard file.pathExtension == "message" else { continue }
         do {
             let message = try await account.open(Data(contentsOf: file), for: context)
-            print("\(message.content.sender.handle): \(String(decoding: message.content.body, as: UTF8.self))")
+            print("\(message.content.sender.handle): \(message.content.text)")
         } catch { print("refused: \(error)") }
         try FileManager.default.removeItem(at: file)
     }
@@ -54,7 +54,7 @@ do {
         }
     }
     while let line = readLine() {
-        let message = try await account.seal(line.utf8, to: [friend], for: context)
+        let message = try await account.seal(line, to: [friend], for: context)
         let file = try mailbox(of: friend).appending(component: "\(Date.now.timeIntervalSince1970).message")
         try Data(message.encoded).write(to: file, options: .atomic)
     }

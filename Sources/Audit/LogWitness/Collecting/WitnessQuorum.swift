@@ -63,7 +63,7 @@ public final class WitnessQuorum: Sendable {
     ///   - consistency: the proof from an earlier size of the same log; nil if it cannot be given.
     public func cosign(
         _ note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
-    ) async -> WitnessRound {
+    ) async -> WitnessRoundReport {
         let question = WitnessQuestion(
             note: note, head: head, deadline: .now() + TimeAmount(configuration.timeout), now: clock(),
             tolerance: configuration.tolerance, consistency: consistency)

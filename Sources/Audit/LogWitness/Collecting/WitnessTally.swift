@@ -35,9 +35,9 @@ struct WitnessTally {
         if answer.line != nil { cosigned.insert(answer.name) }
     }
 
-    var round: WitnessRound {
+    var round: WitnessRoundReport {
         let names = policy.witnesses.map(\.name)
-        return WitnessRound(
+        return WitnessRoundReport(
             reports: names.map { .init(name: $0, outcome: outcomes[$0] ?? .late) },
             cosignatures: names.compactMap { lines[$0] }, isQuorumMet: policy.isQuorumMet(by: cosigned))
     }

@@ -2,8 +2,8 @@
 
 import CallKeys
 public import CallSignalling
-import FrameCiphers
 import SFrame
+import SFrameOpenSSL
 import SignetClient
 
 /// A device in a group call: drives `CallParticipant` with real time, real signals and real frames.
@@ -77,7 +77,7 @@ public actor GroupCall {
         (sound, deliver) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096))
         participant = CallParticipant(
             callID: callID, device: identity.device, generator: SystemRandomNumberGenerator(),
-            suites: CallSuites { key, suite throws(FrameCipherError) in try suite.makeQuickCipher(key: key) })
+            suites: CallSuites { key, suite throws(FrameCipherError) in try suite.makeOpenSSLCipher(key: key) })
     }
 
     /// Starts the call, with this device as its host.

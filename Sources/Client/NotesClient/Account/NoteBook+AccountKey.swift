@@ -9,15 +9,6 @@ import SignetClient
 /// The account master key on this device: made once by the first device, handed from device to device, and kept here
 /// encrypted to this device. After a device was lost there is another, of the next epoch.
 extension NoteBook {
-    /// Opens what an earlier sync has kept.
-    func openStoredAccountKeys() throws(NotesError) {
-        for wrap in try read({ try $0.accountKeys() }) {
-            // It was judged when it was kept.
-            let own = AuthorKeys(pinned: [wrap.sender.device], of: author.handle)
-            do { accounts[wrap.epoch] = try wrap.open(with: device, own: own) } catch { throw .accountKey(error) }
-        }
-    }
-
     /// Fetches the key, or makes it if the account has none, and hands it to own devices that lack it.
     func settleAccountKey() async throws(NotesError) {
         for _ in 0..<8 {
@@ -25,7 +16,7 @@ extension NoteBook {
             let there = try await calls.accountKeys()
             try fetchAccountKey(there, own)
             guard let key = account ?? newAccountKey(there) else { throw .noAccountKey }
-            let next = try handed(key, to: own, there)
+            let next = try keyring.handed(key, to: own, there)
             if next == there { return try keep(key, next) }
             let outcome: AccountKeysOutcome = try await calls.call(.putAccountKeys, AccountKeysChange(next))
             switch outcome {
@@ -69,8 +60,8 @@ extension NoteBook {
         guard !overflow else { throw .keepsMoving }
         let own = try await ownLookup()
         let key = AccountMasterKey.generate(for: author.handle, epoch: epoch)
-        let bare = try handed(key, to: own, AccountKeys(version: 0))
-        let isReplaced = try await changeAccountKeys { there throws(NotesError) in
+        let bare = try keyring.handed(key, to: own, AccountKeys(version: 0))
+        let isReplaced = try await calls.changeAccountKeys { there throws(NotesError) in
             try fetchAccountKey(there, own)
             guard account?.epoch == old.epoch else { return nil }
             return AccountKeys(version: there.version, devices: bare.devices)
@@ -85,65 +76,60 @@ extension NoteBook {
         }.map(\.note).sorted()
     }
 
-    /// Takes the key that an own device, or an earlier try of this one, has left for this device, if it is newer.
     private func fetchAccountKey(_ there: AccountKeys, _ own: VerifiedLookup) throws(NotesError) {
-        guard let bytes = there.devices[author.device] else { return try checkNothingNewer(there, own) }
-        do {
-            let wrap = try AccountDeviceWrap(decoding: bytes)
-            guard wrap.epoch > account?.epoch ?? 0 else { return }
-            let key = try wrap.open(with: device, own: keys(own))
-            try keep(key, there)
-        } catch let error as SealedNoteError {
-            throw .accountKey(error)
-        } catch let error as NotesError { throw error } catch { throw .malformedAnswer }
-    }
-
-    /// Another device has given the account a newer key, and not to this one yet: a second key of that epoch must not be made here.
-    private func checkNothingNewer(_ there: AccountKeys, _ own: VerifiedLookup) throws(NotesError) {
-        let devices = keys(own).devices
-        let isNewer = there.devices.values.contains { bytes in
-            guard let wrap = try? AccountDeviceWrap(decoding: bytes) else { return false }
-            return devices.contains(wrap.sender.device) && wrap.epoch > account?.epoch ?? 0
-        }
-        guard !isNewer else { throw .noAccountKey }
+        if let key = try keyring.newer(in: there, from: people.keys(own)) { try keep(key, there) }
     }
 
     private func newAccountKey(_ there: AccountKeys) -> AccountMasterKey? {
         there.version == 0 ? AccountMasterKey.generate(for: author.handle, epoch: 1) : nil
     }
 
-    /// The stored wraps with one for each own device, signed by a device that is one now, and none for others.
-    private func handed(
-        _ key: AccountMasterKey, to own: VerifiedLookup, _ there: AccountKeys
-    ) throws(NotesError) -> AccountKeys {
-        let current = Set(own.state.devices.map(\.keys.signing))
-        var devices: [[UInt8]: [UInt8]] = [:]
-        for recipient in WrapRecipient.devices(of: own) {
-            let device = recipient.author.device
-            let old = there.devices[device].flatMap { try? AccountDeviceWrap(decoding: $0) }
-            if let old, current.contains(old.sender.device), old.recipientKeys == recipient.keysHash {
-                devices[device] = old.encoded
-            } else {
-                devices[device] = try wrap(key, recipient)
-            }
-        }
-        return AccountKeys(
-            version: there.version, password: there.password, recovery: there.recovery, devices: devices)
-    }
-
-    private func wrap(_ key: AccountMasterKey, _ recipient: WrapRecipient) throws(NotesError) -> [UInt8] {
-        try sealed { () throws(SealedNoteError) in
-            try AccountDeviceWrap(key, to: recipient, sender: author, with: secrets.sign).encoded
-        }
-    }
-
     /// Keeps the key for offline use, wrapped to this device.
-    private func keep(_ key: AccountMasterKey, _ keys: AccountKeys) throws(NotesError) {
-        guard accounts[key.epoch] == nil else { return }
-        accounts[key.epoch] = key
-        if let bytes = keys.devices[author.device] {
+    private func keep(_ key: AccountMasterKey, _ there: AccountKeys) throws(NotesError) {
+        guard keyring.keys[key.epoch] == nil else { return }
+        keyring.add(key)
+        if let bytes = there.devices[author.device] {
             try write { tables in try tables.keep(AccountDeviceWrap(decoding: bytes)) }
         }
         try loadAll()
+    }
+
+    // MARK: A key from elsewhere
+
+    /// Keeps the key, wrapped to this device, and sees to it that the server has that wrap too.
+    func takeAccountKey(_ key: AccountMasterKey) async throws(NotesError) {
+        forgetPeople()
+        try await keepWrapped(key)
+        try await settleAccountKey()
+        try loadAll()
+    }
+
+    /// Keeps a key for this device alone.
+    func keepWrapped(_ key: AccountMasterKey) async throws(NotesError) {
+        let wrap = try keyring.wrapForThisDevice(key, try await ownLookup())
+        try files.changeAccount({ $0.isLocked = false }, and: { try $0.keep(wrap) })
+        keyring.add(key)
+    }
+}
+
+extension NoteCalls {
+    /// Changes the account's keys at the server, again if another device was quicker.
+    ///
+    /// - Parameter change: what is to stand in the place of what the server has; nil: that stays.
+    /// - Returns: whether anything was changed.
+    @discardableResult
+    nonisolated(nonsending) func changeAccountKeys(
+        _ change: (AccountKeys) throws(NotesError) -> AccountKeys?
+    ) async throws(NotesError) -> Bool {
+        for _ in 0..<8 {
+            guard let next = try change(try await accountKeys()) else { return false }
+            let outcome: AccountKeysOutcome = try await call(.putAccountKeys, AccountKeysChange(next))
+            switch outcome {
+            case .applied: return true
+            case .conflict: continue
+            case .notRegistered: throw .malformedAnswer
+            }
+        }
+        throw .keepsMoving
     }
 }

@@ -17,7 +17,7 @@ extension NoteBook {
     /// - Throws: ``NotesError``.
     public func recoveryEntries() async throws(NotesError) -> [JournalEntry] {
         try await settleAccountKey()
-        return accounts.sorted { $0.key < $1.key }.map { epoch, key in
+        return keyring.keys.sorted { $0.key < $1.key }.map { epoch, key in
             let octets = key.secret.withUnsafeBytes { bytes in
                 SecretBytes(copying: bytes.bindMemory(to: UInt8.self).span)
             }
@@ -42,13 +42,13 @@ extension NoteBook {
     ) async throws(NotesError) -> Int {
         let keys = accountKeys(in: entries)
         guard let newest = keys.last else { return held.count }
-        devicesOfBefore = devices
+        people.devicesOfBefore = devices
         defer {
-            devicesOfBefore = []
+            people.devicesOfBefore = []
             forgetPeople()
         }
         forgetPeople()
-        for key in keys where accounts[key.epoch] == nil { try await keepWrapped(key) }
+        for key in keys where keyring.keys[key.epoch] == nil { try await keepWrapped(key) }
         try await takeAccountKey(account ?? newest)
         _ = try await sync()
         if account?.epoch == newest.epoch {

@@ -23,12 +23,10 @@ extension NoteBook {
         // What cannot be opened waits, as it is, for a key.
         do throws(NoteLock) { work = try opener.pendingWork(of: file) } catch { return false }
         guard let result = try joined(work, with: held) else { return false }
-        try write { tables in
-            for item in file.outbox { try tables.dequeue(item) }
-            if let revision = result.revision { try tables.enqueue(.revision(revision), of: file.note) }
-            for child in result.children { try tables.enqueue(.child(child), of: file.note) }
-            try result.copy?.enqueue(in: tables)
-        }
+        let records = result.children.map { HeldRecord.child($0) }
+        try outbox.replace(
+            file.outbox, of: file.note, with: (result.revision.map { [.revision($0)] } ?? []) + records,
+            and: result.copy)
         if let copy = result.copy { try load(copy.note) }
         return true
     }
@@ -37,7 +35,7 @@ extension NoteBook {
     private func dropWhatArrived(_ file: NoteFile) throws(NotesError) -> Bool {
         let arrived = file.arrivedItems
         guard !arrived.isEmpty else { return false }
-        try write { tables in for item in arrived { try tables.dequeue(item) } }
+        try outbox.remove(arrived)
         _ = try rebase(self.file(of: file.note))
         return true
     }
@@ -45,7 +43,7 @@ extension NoteBook {
     private struct Joined {
         var revision: RevisionRecord?
         var children: [ChildRecord] = []
-        var copy: Draft?
+        var copy: DraftedNote?
     }
 
     /// nil when a key is missing: everything waits.
@@ -101,30 +99,6 @@ struct PendingWork {
     /// Into what; nil if no revision waits.
     var mine: NoteDocument?
     var children: [(name: NoteID, content: ChildContent)] = []
-}
-
-extension NoteFile {
-    /// Whether what waits to be sent was made for an earlier state of the note.
-    var isStale: Bool {
-        guard !outbox.isEmpty, let head = accepted.control.last?.hash else { return false }
-        let revisions = pendingRevisions
-        let isBehind = revisions.first.map { $0.parent != accepted.revisionView?.head ?? .none } ?? false
-        return isBehind || revisions.contains { $0.control != head } || pendingChildren.contains { $0.control != head }
-    }
-}
-
-extension NoteFile {
-    /// What waits to be sent and was accepted already.
-    var arrivedItems: [OutboxItem] {
-        outbox.filter { item in
-            switch item.record {
-            case .control(let entry): accepted.control.contains { $0.hash == entry.hash }
-            case .revision(let revision): accepted.revisions.contains { $0.hash == revision.hash }
-            case .child(let child): accepted.children.contains { $0.hash == child.hash }
-            case .wrap, .ownWrap, .childList, .gone, .leaving: false
-            }
-        }
-    }
 }
 
 extension NoteOpener {

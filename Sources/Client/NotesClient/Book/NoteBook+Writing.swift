@@ -24,7 +24,7 @@ extension NoteBook {
     @discardableResult
     public func create(_ document: NoteDocument) throws(NotesError) -> NoteID {
         let draft = try draft(of: document)
-        try write { try draft.enqueue(in: $0) }
+        try outbox.add(draft)
         try load(draft.note)
         return draft.note
     }
@@ -41,7 +41,7 @@ extension NoteBook {
         guard document != before else { return }
         document.modified = surroundings.now()
         let revision = try seal(document, into: held)
-        try write { try $0.enqueue(.revision(revision), of: note) }
+        try outbox.add(.revision(revision), of: note)
         try load(note)
     }
 
@@ -66,26 +66,13 @@ extension NoteBook {
         let held = try heldNote(note)
         guard held.role(of: author.handle) != nil, !held.control.state.isDeleted else { throw .isGone }
         let child = try seal(content, as: try freshName(), into: held)
-        try write { try $0.enqueue(.child(child), of: note) }
+        try outbox.add(.child(child), of: note)
         try load(note)
     }
 
     // MARK: Sealing
 
-    /// A note that was made and is not in the store yet.
-    struct Draft {
-        let note: NoteID
-        let entry: ControlEntry
-        let ownWrap: OwnWrap
-        let revision: RevisionRecord
-
-        func enqueue(in tables: NotesTables) throws {
-            try tables.enqueue(.control(entry), of: note, ownWrap: ownWrap)
-            try tables.enqueue(.revision(revision), of: note)
-        }
-    }
-
-    func draft(of document: NoteDocument) throws(NotesError) -> Draft {
+    func draft(of document: NoteDocument) throws(NotesError) -> DraftedNote {
         guard let account else { throw .noAccountKey }
         let note = try freshName()
         let key = NoteKey.generate(note: note, epoch: 1)
@@ -96,7 +83,7 @@ extension NoteBook {
         }
         do throws(SealedNoteError) {
             let state = try Self.state(after: entry)
-            return Draft(
+            return DraftedNote(
                 note: note, entry: entry, ownWrap: try OwnWrap(key, under: account),
                 revision: try key.seal(document, after: nil, state: state, author: author, with: secrets.sign))
         } catch { throw .sealed(error) }

@@ -9,50 +9,35 @@ public import SignetClient
 /// A person's notes on one device: written and read without a network, sent and fetched by ``sync()``.
 ///
 /// Everything is on the disk as it is sent, sealed; what was opened is in memory only, and gone with the book.
+///
+/// Its parts keep what changes. The outbox and the store are the file; all others are in memory: the notes as they were opened, the
+/// account's keys, whose keys are believed, and what the account's heads, the directory's log and the bounds of the feed say against a
+/// note. No part knows another; the functions of the book, in one file for each task, put them together.
 public actor NoteBook<Store: ClientStore> {
     let client: Client<Store>
     let secrets: DeviceSecrets
-    let store: NotesStore
     let surroundings: Surroundings
     let author: Author
-    let seal: StoreSeal
     let device: DeviceAgreementKeys
     let calls: NoteCalls<Store>
-
-    /// The account master keys that this device has, by epoch.
-    var accounts: [UInt32: AccountMasterKey] = [:]
-    /// The newest of them.
-    var account: AccountMasterKey? { accounts.max { $0.key < $1.key }?.value }
-    var held: [NoteID: HeldNote] = [:]
-    /// Notes of which not even the log holds.
-    var broken: [NoteID: NoteLock] = [:]
-    /// Verified keys of people, for the length of one sync.
-    var keysOfPeople: [Handle: AuthorKeys] = [:]
-    /// The people in ``keysOfPeople`` whose devices or identity have changed, and whose change the user has not accepted.
-    var changedPeople: Set<Handle> = []
-    /// How many people this sync has looked up who are neither pinned nor members of a note that this device believes.
-    var unexpectedPeople = 0
-    /// The user's own account, for the length of one sync.
-    var own: VerifiedLookup?
-    /// The epoch of a verified lookup, for the length of one sync: in it the log says where notes stand.
-    var newestEpoch: VerifiedEpoch?
-    /// Ed25519 keys of own devices that were removed, while what they wrote until then is fetched; else empty.
-    var devicesOfBefore: [[UInt8]] = []
-    var index: SearchIndex?
-    /// Notes of which another device of this account has seen more.
-    var withheld: Set<NoteID> = []
-    /// Notes that were compared with the log in this sync.
-    var compared: Set<NoteID> = []
-    /// Notes that are not here as the log says, or may not be.
-    var doubts: [NoteID: HeadDoubt] = [:]
     let headsInLog: HeadsInLog
-    let bounds: FeedBounds
-    /// The note of which nothing is dropped, while a step is made that needs all that came of it.
-    var spared: NoteID?
-    /// Notes of which something was dropped in this sync, since it was too much.
-    var dropped: Set<NoteID> = []
+
+    // What changes, each part by itself: the file, and in memory the rest.
+    let files: BookStore
+    let outbox: Outbox
+    var opened = NotesInMemory()
+    var keyring: AccountKeyring
+    let people: PeopleInSync<Store>
+    var heads = AccountHeads()
+    var logged = LogComparison()
+    var news: UnbelievedNews
     /// Checkpoints from others that were compared already.
     var metCheckpoints: Set<[UInt8]> = []
+
+    /// The notes that open here, by name.
+    var held: [NoteID: HeldNote] { opened.held }
+    /// The newest account master key that this device has.
+    var account: AccountMasterKey? { keyring.newest }
 
     /// Opens everything that this device has.
     ///
@@ -74,20 +59,22 @@ public actor NoteBook<Store: ClientStore> {
         isUnlocking: Bool, headsInLog: HeadsInLog, bounds: FeedBounds = .standard
     ) async throws(NotesError) {
         self.headsInLog = headsInLog
-        self.bounds = bounds
         self.client = client
         self.secrets = secrets
-        self.store = store
         self.surroundings = surroundings
         author = Author(handle: secrets.handle, device: secrets.keys.signing)
         device = try DeviceAgreementKeys(secrets)
-        seal = try StoreSeal(secrets)
         calls = NoteCalls(client: client, secrets: secrets, surroundings: surroundings)
+        files = try BookStore(store, secrets)
+        outbox = Outbox(files)
+        keyring = AccountKeyring(secrets, device)
+        people = PeopleInSync(client, author, maximumUnexpected: bounds.people)
+        news = UnbelievedNews(bounds: bounds)
         guard try !read({ try $0.account().isLocked }) else {
             guard isUnlocking else { throw .isLocked }
             return
         }
-        try openStoredAccountKeys()
+        try keyring.add(stored: read { try $0.accountKeys() })
         try loadAll()
     }
 
@@ -105,16 +92,13 @@ public actor NoteBook<Store: ClientStore> {
     // MARK: Reading
 
     /// All notes, the last changed first.
-    public func notes() -> [NoteFacts] {
-        let notes = held.values.map { NoteFacts($0, for: author.handle) } + broken.map { NoteFacts($0, lockedBy: $1) }
-        return notes.sorted { ($0.modified, $1.note) > ($1.modified, $0.note) }
-    }
+    public func notes() -> [NoteFacts] { opened.facts(for: author.handle) }
 
     /// One note.
     ///
     /// - Throws: ``NotesError/noSuchNote(_:)``.
     public func facts(_ note: NoteID) throws(NotesError) -> NoteFacts {
-        if let lock = broken[note] { return NoteFacts(note, lockedBy: lock) }
+        if let lock = opened.locks[note] { return NoteFacts(note, lockedBy: lock) }
         return NoteFacts(try heldNote(note), for: author.handle)
     }
 
@@ -142,15 +126,11 @@ public actor NoteBook<Store: ClientStore> {
         do { return try key.open(revision) } catch { throw .locked(.sealed(error)) }
     }
 
-    func heldNote(_ note: NoteID) throws(NotesError) -> HeldNote {
-        if let lock = broken[note] { throw .locked(lock) }
-        guard let held = held[note] else { throw .noSuchNote(note) }
-        return held
-    }
+    func heldNote(_ note: NoteID) throws(NotesError) -> HeldNote { try opened.note(note) }
 
     // MARK: Loading
 
-    var opener: NoteOpener { NoteOpener(owner: author.handle, device: device, accounts: accounts) }
+    var opener: NoteOpener { NoteOpener(owner: author.handle, device: device, accounts: keyring.keys) }
 
     func loadAll() throws(NotesError) {
         let notes = try read { try $0.notes() }
@@ -165,28 +145,28 @@ public actor NoteBook<Store: ClientStore> {
     func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) { try load(file(of: note), fault: fault) }
 
     private func load(_ stored: NoteFile, fault: NoteLock? = nil) throws(NotesError) {
-        index = nil
-        var file = stored
-        let note = file.note
-        let fault = fault ?? (withheld.contains(note) ? .withheld : doubts[note].map { .doubted($0) })
-        if try rebase(file) { file = try self.file(of: note) }
-        held[note] = nil
-        broken[note] = nil
-        do throws(NoteLock) { held[note] = try opener.open(file, fault: fault) } catch { broken[note] = error }
-        if held[note] == nil, let fault { broken[note] = fault }
+        let note = stored.note
+        let fault = fault ?? (heads.withheld.contains(note) ? .withheld : logged.doubts[note].map { .doubted($0) })
+        let file = try rebase(stored) ? file(of: note) : stored
+        opened.open(file, with: opener, fault: fault)
     }
 
-    func file(of note: NoteID) throws(NotesError) -> NoteFile {
-        try read { try $0.file(of: note) }
-    }
+    func file(of note: NoteID) throws(NotesError) -> NoteFile { try files.file(of: note) }
 
-    func read<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
-        do { return try store.read(seal, body) } catch { throw .store(error) }
-    }
+    func read<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value { try files.read(body) }
 
     /// One transaction.
-    func write<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
-        do { return try store.write(seal, body) } catch { throw .store(error) }
+    func write<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value { try files.write(body) }
+
+    // MARK: People
+
+    /// The own account as this device knows and accepts it.
+    func ownLookup() async throws(NotesError) -> VerifiedLookup { try await people.ownLookup() }
+
+    /// Has people looked up again, and notes compared with the log.
+    func forgetPeople() {
+        people.forget()
+        logged.begin()
     }
 
     func freshName() throws(NotesError) -> NoteID {

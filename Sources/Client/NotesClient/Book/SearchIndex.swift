@@ -143,8 +143,6 @@ extension NoteBook {
     ///   - term: UTF-8.
     ///   - atWordStart: whether the term must begin a word.
     public func search(_ term: [UInt8], atWordStart: Bool = false) -> [SearchHit] {
-        let index = index ?? SearchIndex(notes())
-        self.index = index
-        return index.search(term, atWordStart: atWordStart)
+        opened.search(term, atWordStart: atWordStart, for: author.handle)
     }
 }

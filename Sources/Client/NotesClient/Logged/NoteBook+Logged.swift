@@ -15,12 +15,12 @@ extension NoteBook {
     /// - Returns: the notes about which there is a doubt, and of which something came.
     func checkLoggedHeads() async throws(NotesError) -> Set<NoteID> {
         let shared = Set(held.filter { isShared($0.value) }.keys)
-        doubts = doubts.filter { shared.contains($0.key) }
+        logged.keepDoubts(about: shared)
         try await compare(shared)
-        guard doubts.values.contains(where: \.isOfDelivery) else { return Set(doubts.keys) }
+        guard logged.hasMissingDelivery else { return Set(logged.doubts.keys) }
         let received = try await pull()
-        try await compare(Set(doubts.keys))
-        return received.union(doubts.keys)
+        try await compare(Set(logged.doubts.keys))
+        return received.union(logged.doubts.keys)
     }
 
     /// Makes sure that nothing is sent to a note that is not here as the log says.
@@ -28,8 +28,8 @@ extension NoteBook {
     /// - Returns: the doubt, if there is one.
     func doubt(about note: NoteID) async throws(NotesError) -> HeadDoubt? {
         guard let held = held[note], isShared(held) else { return nil }
-        if !compared.contains(note) { try await compare([note]) }
-        return doubts[note]
+        if !logged.compared.contains(note) { try await compare([note]) }
+        return logged.doubts[note]
     }
 
     /// Whether anybody else can read what is written, so that it matters who that is.
@@ -44,11 +44,9 @@ extension NoteBook {
             let part = Array(notes[start..<min(start + LoggedHeadsRequest.maximumCount, notes.count)])
             let found = try await loggedHeads(of: part)
             for (note, head) in zip(part, found) {
-                compared.insert(note)
-                let (before, now) = (doubts[note], try await doubt(about: note, head))
-                guard before != now else { continue }
-                doubts[note] = now
-                try load(note)
+                logged.add(note)
+                let doubt = try await doubt(about: note, head)
+                if logged.set(doubt, about: note) { try load(note) }
             }
         }
     }
@@ -126,8 +124,7 @@ extension NoteBook {
     ) async throws(NotesError) -> Result<(VerifiedNotesRoot, [LoggedHeadProof?]), HeadDoubt> {
         for delay in [0, 100, 400, 1600] {
             if delay > 0 { await surroundings.wait(.milliseconds(delay)) }
-            let epoch: VerifiedEpoch
-            if let newestEpoch { epoch = newestEpoch } else { epoch = try await ownLookup().epoch }
+            let epoch = try await people.newestEpoch()
             let answer: LoggedHeadsAnswer
             do throws(NotesError) {
                 answer = try await calls.call(
@@ -138,7 +135,7 @@ extension NoteBook {
             }
             guard case .heads(let proof, let heads) = answer else {
                 // A newer epoch has ended, or ends now with a newer root.
-                (own, newestEpoch) = (nil, nil)
+                people.forgetEpoch()
                 continue
             }
             guard heads.count == notes.count else { throw .malformedAnswer }
@@ -147,15 +144,5 @@ extension NoteBook {
             } catch { return .failure(.root(error)) }
         }
         return .failure(.noRoot)
-    }
-}
-
-extension HeadDoubt {
-    /// Whether something that is logged did not come: it may have been on its way.
-    fileprivate var isOfDelivery: Bool {
-        switch self {
-        case .kept, .head, .noHead: true
-        case .noRoot, .root, .unlogged: false
-        }
     }
 }

@@ -18,16 +18,16 @@ struct NotesTables {
 
     // MARK: The account
 
-    func account() throws -> AccountRow {
-        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM account") else { return AccountRow() }
-        return AccountRow(
+    func account() throws -> NotesAccountRow {
+        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM account") else { return NotesAccountRow() }
+        return NotesAccountRow(
             cursor: UInt64(bitPattern: row["cursor"] as Int64),
             head: try (row["head"] as Data?).map { try AccountHead(decoding: Array($0)) },
             heads: try (row["heads"] as Data?).map { try NoteHeads(decoding: Array($0)) } ?? NoteHeads(),
             isLocked: row["is_locked"])
     }
 
-    func set(_ account: AccountRow) throws {
+    func set(_ account: NotesAccountRow) throws {
         try db.execute(
             sql: "INSERT OR REPLACE INTO account VALUES (1, ?, ?, ?, ?)",
             arguments: [
@@ -300,7 +300,7 @@ struct DeviceRemoval: Hashable {
 }
 
 /// What is remembered of the account as a whole.
-struct AccountRow {
+struct NotesAccountRow {
     /// The last position of the feed that was read; 0 before the first.
     var cursor: UInt64 = 0
     /// The newest account head that was accepted.

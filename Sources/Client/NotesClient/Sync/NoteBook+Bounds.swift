@@ -14,32 +14,18 @@ extension NoteBook {
     }
 
     /// Fetches again what was dropped of a note, for a step that names all that came or a revision that stands behind it all: whoever
-    /// floods a note is not to be kept in it by that. Nothing of it is dropped until ``spared`` is another.
+    /// floods a note is not to be kept in it by that. Nothing of it is dropped until ``UnbelievedNews/spared`` is another.
     func spare(_ note: NoteID) throws(NotesError) {
         guard try file(of: note).isOverfull else { return }
-        spared = note
+        news.spared = note
         try fetchAnew()
     }
 
-    /// Drops what is too much, the last that came first; of notes of which nothing is believed, whole notes first.
-    ///
-    /// - Returns: the notes of which something was dropped.
-    func dropWhatIsTooMuch() throws(NotesError) -> Set<NoteID> {
-        let (bounds, spared) = (bounds, spared)
-        let dropped = try write { tables in
-            var (dropped, total): ([NoteID: Bool], Int) = ([:], 0)
-            for (note, byteCount) in try tables.unbelievedByteCounts() {
-                let left =
-                    note == spared ? bounds.sparedBytes : min(bounds.noteBytes, max(bounds.bytes - total, 0))
-                if byteCount > left {
-                    dropped[note] = try tables.dropUnbelieved(of: note, behind: left)
-                }
-                total += min(byteCount, left)
-            }
-            return dropped
-        }
-        for (note, isLeft) in dropped { try load(note, fault: isLeft ? held[note]?.fault ?? broken[note] : nil) }
-        return Set(dropped.keys)
+    /// Drops what is too much of what is not believed, and opens the notes that it was dropped of again.
+    func dropWhatIsTooMuch() throws(NotesError) {
+        let dropped = try write { [news] in try news.dropWhatIsTooMuch(in: $0) }
+        for (note, isLeft) in dropped { try load(note, fault: isLeft ? held[note]?.fault ?? opened.locks[note] : nil) }
+        news.note(dropped: Set(dropped.keys))
     }
 }
 

@@ -15,7 +15,7 @@ extension NoteBook {
     func pull() async throws(NotesError) -> Set<NoteID> {
         var (touched, unjudged): (Set<NoteID>, Set<NoteID>) = ([], [])
         var (unjudgedBytes, isAnew) = (0, false)
-        for _ in 0..<bounds.pages {
+        for _ in 0..<news.bounds.pages {
             let cursor = try read { try $0.account() }.cursor
             let answer: FeedAnswer = try await calls.call(.pull, FeedRequest(cursor: cursor))
             switch answer {
@@ -31,7 +31,7 @@ extension NoteBook {
                 unjudgedBytes += byteCount
                 let isLast = page.next >= page.newest
                 guard isLast || (page.next > cursor && !page.entries.isEmpty) else { throw .malformedAnswer }
-                guard isLast || unjudgedBytes > bounds.unjudgedBytes else { continue }
+                guard isLast || unjudgedBytes > news.bounds.unjudgedBytes else { continue }
                 let isDue = try await judge(unjudged)
                 (unjudged, unjudgedBytes) = ([], 0)
                 guard isLast else { continue }
@@ -52,11 +52,7 @@ extension NoteBook {
     }
 
     private func setCursor(_ cursor: UInt64) throws(NotesError) {
-        try write { tables in
-            var account = try tables.account()
-            account.cursor = cursor
-            try tables.set(account)
-        }
+        try files.changeAccount { $0.cursor = cursor }
     }
 
     /// Keeps a page and the cursor behind it in one transaction.
@@ -87,7 +83,7 @@ extension NoteBook {
             if try await judge(note) { isDue = true }
             try settleKeys(of: note)
         }
-        dropped.formUnion(try dropWhatIsTooMuch())
+        try dropWhatIsTooMuch()
         return isDue
     }
 
@@ -97,9 +93,9 @@ extension NoteBook {
             try load(note)
             return false
         }
-        let authors = try await authors(file.newAuthors, expecting: file.believedPeople)
+        let authors = try await people.authors(file.newAuthors, expecting: file.believedPeople)
         let verdict = opener.verdict(on: file, authors: authors)
-        let bounds = bounds
+        let bounds = news.bounds
         try write { tables in
             for record in verdict.accepted {
                 try tables.accept(record, of: note)
@@ -123,7 +119,7 @@ extension NoteBook {
     private func reason(_ fault: NoteLock, among authors: Set<Handle>) -> NoteLock {
         switch fault {
         case .control(.noAuthority), .revisions(.noAuthority), .child(.noAuthority):
-            authors.first(where: changedPeople.contains).map { .changedKeys($0) } ?? fault
+            authors.first(where: people.changed.contains).map { .changedKeys($0) } ?? fault
         default: fault
         }
     }

@@ -13,7 +13,7 @@ extension NoteBook {
         var sentCount = 0
         var refused: [NoteID: PushProblem] = [:]
         for _ in 0..<16 {
-            var waiting = try waitingItems().filter { refused[$0.note] == nil }
+            var waiting = try outbox.ready().filter { refused[$0.note] == nil }
             for note in Set(waiting.map(\.note)) {
                 if let doubt = try await doubt(about: note) { refused[note] = .doubted(doubt) }
                 let file = try file(of: note)
@@ -24,12 +24,12 @@ extension NoteBook {
             guard !waiting.isEmpty else { return (sentCount, refused) }
             var isBehind = false
             while !waiting.isEmpty, !isBehind {
-                let batch = Self.batch(waiting)
+                let batch = Outbox.batch(waiting)
                 for (item, outcome) in zip(batch, try await send(batch)) {
                     switch outcome {
                     case .applied:
                         sentCount += 1
-                        try settle(item)
+                        try outbox.settle(item)
                     case .conflict, .refused(.badEpoch), .refused(.forbidden): isBehind = true
                     case .refused(let reason): refused[item.note] = .refused(reason)
                     case .nameReused: refused[item.note] = .refused(.incomplete)
@@ -41,27 +41,8 @@ extension NoteBook {
             }
             if isBehind { try await pull() }
         }
-        for item in try waitingItems() where refused[item.note] == nil { refused[item.note] = .keepsMoving }
+        for item in try outbox.ready() where refused[item.note] == nil { refused[item.note] = .keepsMoving }
         return (sentCount, refused)
-    }
-
-    /// What was made for where its note stands now.
-    private func waitingItems() throws(NotesError) -> [OutboxItem] {
-        let all = try read { try $0.outbox() }
-        let notes = Set(all.map(\.note))
-        var stale: Set<NoteID> = []
-        for note in notes where try file(of: note).isStale { stale.insert(note) }
-        return all.filter { !stale.contains($0.note) }
-    }
-
-    /// As many as one request may carry, the oldest first.
-    private static func batch(_ items: [OutboxItem]) -> [OutboxItem] {
-        var byteCount = 0
-        let fitting = items.prefix { item in
-            byteCount += item.record.encoded.count + 4096
-            return byteCount < NoteRoute.push.maximumRequestByteCount
-        }
-        return Array(fitting.prefix(NotePushes.maximumCount))
     }
 
     private func send(_ items: [OutboxItem]) async throws(NotesError) -> [NotePushOutcome] {
@@ -93,18 +74,6 @@ extension NoteBook {
         case .overLimit(let limit): throw .noRoom(limit)
         }
     }
-
-    /// The server has it: it moves from the outbox to what is accepted, in one transaction.
-    private func settle(_ item: OutboxItem) throws(NotesError) {
-        try write { tables in
-            let file = try tables.file(of: item.note)
-            try tables.dequeue(item)
-            // If it does not fit here, it comes back as news.
-            guard file.follows(item.record) else { return }
-            try tables.keep(item.record, of: item.note, isAccepted: true)
-            if let wrap = item.ownWrap { try tables.keep(.ownWrap(wrap), of: item.note, isAccepted: true) }
-        }
-    }
 }
 
 /// Why a change was not sent. It waits.
@@ -119,31 +88,6 @@ public enum PushProblem: Hashable, Sendable {
     case doubted(HeadDoubt)
     /// It was changed by somebody whom this device does not believe.
     case unbelieved(NoteLock)
-}
-
-extension NoteFile {
-    /// Whether a record that the server has applied stands right behind what is accepted.
-    fileprivate func follows(_ record: HeldRecord) -> Bool {
-        switch record {
-        case .control(let entry):
-            entry.number == UInt64(accepted.control.count) + 1
-                && entry.previous == accepted.control.last?.hash ?? .none
-        case .revision(let revision): revision.parent == accepted.revisionView?.head ?? .none
-        case .child(let child): child.control == accepted.control.last?.hash
-        case .wrap, .ownWrap, .childList, .gone, .leaving: false
-        }
-    }
-}
-
-extension OutboxItem {
-    var operation: PushOperation? {
-        switch record {
-        case .control(let entry): .control(ControlPush(entry: entry, ownWrap: ownWrap?.encoded))
-        case .revision(let revision): .revision(revision)
-        case .child(let child): .child(child)
-        case .wrap, .ownWrap, .childList, .gone, .leaving: nil
-        }
-    }
 }
 
 extension PushOperation {

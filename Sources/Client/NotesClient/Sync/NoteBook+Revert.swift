@@ -17,7 +17,7 @@ extension NoteBook {
     public func revert(_ note: NoteID) async throws(NotesError) -> [Author] {
         forgetPeople()
         try spare(note)
-        defer { spared = nil }
+        defer { news.spared = nil }
         for _ in 0..<8 {
             try await pull()
             var file = try file(of: note)

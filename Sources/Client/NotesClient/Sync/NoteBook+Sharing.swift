@@ -36,7 +36,7 @@ extension NoteBook {
         let client = client
         async let answer = client.answer(about: handle)
         try await pull()
-        let recipients = try await newRecipients(handle, in: answer)
+        let recipients = try await people.newRecipients(handle, in: answer)
         let checkpoint = await ownCheckpoint()
         try await step(note, isPulled: true) { held throws(NotesError) in
             let before = held.control.state.members[handle]
@@ -106,11 +106,11 @@ extension NoteBook {
         try await settleAccountKey()
         var known: [Handle: [WrapRecipient]] = [:]
         for handle in try heldNote(note).control.state.members.keys where handle != removed {
-            known[handle] = try await recipients(handle)
+            known[handle] = try await people.recipients(handle)
         }
         let checkpoint = await ownCheckpoint()
         try spare(note)
-        defer { spared = nil }
+        defer { news.spared = nil }
         try await step(note) { held throws(NotesError) in
             try self.rekeying(held, without: removed, to: known, and: checkpoint)
         }

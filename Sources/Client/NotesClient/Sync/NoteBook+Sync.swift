@@ -37,18 +37,18 @@ extension NoteBook {
     /// - Throws: ``NotesError``. Whatever was done until then stays done.
     public func sync(anew isAnew: Bool = false) async throws(NotesError) -> SyncReport {
         forgetPeople()
-        dropped = []
+        news.begin()
         if isAnew { try fetchAnew() }
         let removals = try await removalsToSettle()
         let before = Set(held.keys)
-        let believed = devicesOfBefore
+        let believed = people.devicesOfBefore
         if !removals.isEmpty {
-            devicesOfBefore += removals.map(\.device)
+            people.devicesOfBefore += removals.map(\.device)
             forgetPeople()
         }
         defer {
             if !removals.isEmpty {
-                devicesOfBefore = believed
+                people.devicesOfBefore = believed
                 forgetPeople()
             }
         }
@@ -65,8 +65,9 @@ extension NoteBook {
         try write { tables in for removal in removals { try tables.forget(removal) } }
         let copies = held.filter { !before.contains($0.key) && !received.contains($0.key) }.keys
         return SyncReport(
-            received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met, doubts: doubts,
-            rekeyed: rekeyed, notRekeyed: notRekeyed, dropped: dropped)
+            received: received, sentCount: sentCount, refused: refused, copies: Set(copies), met: met,
+            doubts: logged.doubts,
+            rekeyed: rekeyed, notRekeyed: notRekeyed, dropped: news.dropped)
     }
 
     /// Waits until something is new for this account, or the server has waited long enough.

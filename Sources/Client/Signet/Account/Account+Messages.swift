@@ -6,6 +6,12 @@ public import SealedMessages
 import SealedNotes
 import SignetClient
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Messages between verified people. The app chooses the transport.
 extension Account {
     /// Seals a body for people and for the user's own devices, signed by this device. The recipients' keys are verified first:
@@ -59,4 +65,23 @@ extension Account {
         guard accepted.devices.contains(sender.device) else { throw .changed(KeyChange(verdict, change)) }
         return accepted
     }
+}
+
+extension Account {
+    /// Seals a text, in UTF-8, as `seal(_:to:for:)` does bytes.
+    ///
+    /// - Throws: ``SignetError``.
+    public func seal(
+        _ text: String, to people: [Handle], for context: String
+    ) async throws(SignetError) -> SealedMessage {
+        try await seal(text.utf8, to: people, for: context)
+    }
+}
+
+extension MessageContent {
+    /// What the app put in, as text; a byte that is no UTF-8 is read as U+FFFD.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// When it was sealed, by the sender's clock, to a second.
+    public var date: Date { Date(seconds: time) }
 }

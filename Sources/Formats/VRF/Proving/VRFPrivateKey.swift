@@ -14,7 +14,7 @@
         /// The key that others verify with.
         public let publicKey: VRFPublicKey
 
-        private let secret: SecretScalar
+        private let secret: VRFSecret
 
         /// The key with this scalar: 32 bytes, little-endian, not zero, below the group order.
         ///
@@ -30,14 +30,14 @@
         ///   ``VRFKeyError/sodiumUnavailable``.
         ///
         /// Security: wipe the memory behind `bytes` afterwards; this copies it.
-        public init(_ bytes: Span<UInt8>) throws(VRFKeyError) { try self.init(SecretScalar(copying: bytes)) }
+        public init(_ bytes: Span<UInt8>) throws(VRFKeyError) { try self.init(VRFSecret(copying: bytes)) }
 
         /// A new key from the system's random source.
         ///
         /// - Throws: ``VRFKeyError/sodiumUnavailable``.
-        public static func generate() throws(VRFKeyError) -> VRFPrivateKey { try VRFPrivateKey(SecretScalar()) }
+        public static func generate() throws(VRFKeyError) -> VRFPrivateKey { try VRFPrivateKey(VRFSecret()) }
 
-        private init(_ secret: SecretScalar) throws(VRFKeyError) {
+        private init(_ secret: VRFSecret) throws(VRFKeyError) {
             self.secret = secret
             guard let product = secret.withBytes({ SodiumGroup.generatorTimes($0) }) else { throw .identity }
             publicKey = try VRFPublicKey(product.bytes)

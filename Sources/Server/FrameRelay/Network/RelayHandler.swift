@@ -9,14 +9,14 @@ final class RelayHandler: ChannelInboundHandler {
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>
 
     private var rooms: RelayRooms<SocketAddress>
-    private var badNetwork: BadNetwork?
+    private let delay: FrameDelay?
     private var sweptAt: UInt64 = 0
 
-    init(_ limits: RelayLimits, _ tickets: TicketKey, _ badNetwork: BadNetwork?, isConniving: Bool) {
+    init(_ limits: RelayLimits, _ tickets: TicketKey, _ delay: FrameDelay?, isConniving: Bool) {
         rooms = RelayRooms(limits, tickets, isConniving: isConniving) {
             Array("\($0.ipAddress ?? "") \($0.port ?? 0)".utf8)
         }
-        self.badNetwork = badNetwork
+        self.delay = delay
     }
 
     /// Milliseconds of a clock that never goes back.
@@ -47,9 +47,9 @@ final class RelayHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 
     private func pass(_ frame: ByteBuffer, to address: SocketAddress, _ context: ChannelHandlerContext) {
-        guard badNetwork != nil else { return write(frame, to: address, context) }
-        guard let delay = badNetwork?.nextDelay() else { return }
-        context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+        guard let delay else { return write(frame, to: address, context) }
+        guard let time = delay() else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
             self.write(frame, to: address, context)
             context.flush()
         }

@@ -30,21 +30,29 @@ public final class RelayServer: Sendable {
     /// - Parameters:
     ///   - host: the address, a name or a number.
     ///   - port: the port; 0 for any.
-    ///   - badNetwork: what to do to packets, for tests; nil for nothing.
     /// - Throws: ``RelayStartError``.
     public static func start(
-        host: String, port: Int, limits: RelayLimits = RelayLimits(), badNetwork: BadNetwork? = nil
+        host: String, port: Int, limits: RelayLimits = RelayLimits()
     ) async throws(RelayStartError) -> RelayServer {
-        try await start(host: host, port: port, limits: limits, badNetwork: badNetwork, isConniving: false)
+        try await start(host: host, port: port, limits: limits, delay: nil, isConniving: false)
+    }
+
+    /// A relay behind a bad network: for tests.
+    ///
+    /// - Parameter delay: asked for each frame that goes on.
+    package static func start(
+        host: String, port: Int, delay: @escaping FrameDelay
+    ) async throws(RelayStartError) -> RelayServer {
+        try await start(host: host, port: port, limits: RelayLimits(), delay: delay, isConniving: false)
     }
 
     /// A relay that hands on frames of a member in the name of whomever that member wants: for tests.
     package static func startConniving(host: String, port: Int) async throws(RelayStartError) -> RelayServer {
-        try await start(host: host, port: port, limits: RelayLimits(), badNetwork: nil, isConniving: true)
+        try await start(host: host, port: port, limits: RelayLimits(), delay: nil, isConniving: true)
     }
 
     private static func start(
-        host: String, port: Int, limits: RelayLimits, badNetwork: BadNetwork?, isConniving: Bool
+        host: String, port: Int, limits: RelayLimits, delay: FrameDelay?, isConniving: Bool
     ) async throws(RelayStartError) -> RelayServer {
         let tickets = TicketKey()
         let bootstrap = DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -53,7 +61,7 @@ public final class RelayServer: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
-                        RelayHandler(limits, tickets, badNetwork, isConniving: isConniving))
+                        RelayHandler(limits, tickets, delay, isConniving: isConniving))
                 }
             }
         do {
@@ -84,6 +92,9 @@ public final class RelayServer: Sendable {
     /// Stops.
     public func close() async { try? await channel.close().get() }
 }
+
+/// How long a frame is kept back before it goes on; nil if it is lost.
+package typealias FrameDelay = @Sendable () -> Duration?
 
 /// Why a relay did not start.
 public enum RelayStartError: Error, Hashable, Sendable {

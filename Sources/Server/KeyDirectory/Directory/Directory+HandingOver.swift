@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency

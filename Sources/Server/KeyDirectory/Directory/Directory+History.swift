@@ -132,7 +132,7 @@ extension Directory {
     }
 
     private func answer(
-        _ label: LabelIndex, at epoch: Epoch, in size: UInt64
+        _ label: LabelIndex, at epoch: LoggedEpoch, in size: UInt64
     ) async throws(DirectoryError) -> MilestoneAnswer {
         let placed = try self.placed(epoch.record, at: epoch.size - 1, in: size)
         let before = try await self.epoch(rightBefore: epoch.record, in: size)

@@ -74,7 +74,7 @@ extension Directory {
     }
 
     /// The checkpoint published last and the epoch that it ends in.
-    func publishedEpoch() throws(DirectoryError) -> (PublishedCheckpoint, Epoch) {
+    func publishedEpoch() throws(DirectoryError) -> (PublishedCheckpoint, LoggedEpoch) {
         for _ in 0..<16 {
             let published = log.published
             if let epoch = epochs.epoch(size: published.head.size) { return (published, epoch) }
@@ -83,7 +83,7 @@ extension Directory {
     }
 
     private func response(
-        _ account: PublishedAccount?, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: Epoch
+        _ account: PublishedAccount?, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: LoggedEpoch
     ) throws(DirectoryError) -> LookupResponse {
         let (hash, proof) =
             if let account { (account.account.label, account.account.vrfProof) } else {
@@ -98,7 +98,7 @@ extension Directory {
 
     private func response(
         _ proof: VRFProof, _ answer: LookupResponse.Answer, _ request: LookupRequest,
-        _ published: PublishedCheckpoint, _ epoch: Epoch
+        _ published: PublishedCheckpoint, _ epoch: LoggedEpoch
     ) throws(DirectoryError) -> LookupResponse {
         LookupResponse(
             vrfProof: proof, epoch: epoch.record, epochPath: try inclusion(epoch.size - 1, published).hashes,
@@ -106,7 +106,7 @@ extension Directory {
     }
 
     private func answer(
-        _ label: LabelIndex, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: Epoch,
+        _ label: LabelIndex, _ request: LookupRequest, _ published: PublishedCheckpoint, _ epoch: LoggedEpoch,
         step: (UInt64) throws(DirectoryError) -> LabelAnswer.Step
     ) throws(DirectoryError) -> LookupResponse.Answer {
         let history = epochs.history(of: label, size: epoch.size)

@@ -122,7 +122,7 @@ final class EpochSealer: LogSealing {
     }
 
     private func remember(_ record: EpochRecord, _ index: borrowing EpochIndex, size: UInt64) {
-        let epoch = Epoch(size: size, record: record, index: index.current)
+        let epoch = LoggedEpoch(size: size, record: record, index: index.current)
         let isMilestone = index.epochs.endsInMilestone
         recent.withLock { $0.append(epoch, isMilestone: isMilestone) }
         ends.withLock { $0.append(UInt32(truncatingIfNeeded: size - 1)) }
@@ -131,13 +131,13 @@ final class EpochSealer: LogSealing {
     // MARK: Reading
 
     /// The epoch that ends a log of this size; nil when it is not published, or no longer held.
-    func epoch(size: UInt64) -> Epoch? { recent.withLock { $0.epoch(size: size) } }
+    func epoch(size: UInt64) -> LoggedEpoch? { recent.withLock { $0.epoch(size: size) } }
 
     /// The record of the last epoch, published or not.
     var lastRecord: EpochRecord? { recent.withLock { $0.last?.record } }
 
     /// The newest milestone in a log of at most this size, if it is one of the last ``RecentEpochs/milestoneCount``.
-    func milestone(size: UInt64) -> Epoch? { recent.withLock { $0.milestone(size: size) } }
+    func milestone(size: UInt64) -> LoggedEpoch? { recent.withLock { $0.milestone(size: size) } }
 
     /// Where the first epoch record after an entry stands; nil while there is none.
     func end(after index: UInt64) -> UInt64? {

@@ -122,9 +122,6 @@ extension Database {
     }
 }
 
-/// A row that this program cannot have written.
-struct DamagedRow: Error {}
-
 extension Row {
     func bytes(_ column: Int) throws -> [UInt8] { Array(try decode(Data.self, atIndex: column)) }
 

@@ -51,7 +51,7 @@ package struct TLSRotation: Sendable {
     }
 
     /// Makes everything anew, the authority too, when all TLS keys are lost. Clients reach the server again with a file that the recovery
-    /// key has signed (``RecoveryKey``).
+    /// key has signed (``PinRecoveryKey``).
     ///
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func replaceAll(for hosts: [ServerHost], at now: UInt64) throws(TLSRotationError) -> DirectoryPins {

@@ -11,12 +11,12 @@ import VerifiableMap
 actor Forger {
     private var cases: [Handle: Case] = [:]
     /// The second log of ``Attack/forkedWitness``, which is the same for all victims.
-    private var second: ForgedLog?
+    private var second: InventedLog?
 
     /// An account that is lied about.
     struct Case {
         let impostor: Impostor
-        var log: ForgedLog
+        var log: InventedLog
         /// What the forged log's last entry under the label shows.
         var step: LabelAnswer.Step
         /// The state that the case began with, and the steps of a made-up recovery, as histories show them.
@@ -92,12 +92,12 @@ actor Forger {
             return try answer.with(step: old.label.step)
         case .deniedAccount:
             let nobody = try LabelIndex(liar.keys.vrf.prove(Array("nobody".utf8)).hash)
-            return answer.with(answer: .absent(try await ForgedLog(of: liar.directory.log).absence(of: nobody)))
+            return answer.with(answer: .absent(try await InventedLog(of: liar.directory.log).absence(of: nobody)))
         case .inventedAccount:
             let state = try impostor.state(as: request.handle)
             return answer.with(answer: .present(try answer.label(inventing: impostor.step(state, kind: .set))))
         default:
-            guard let old = try await ForgedLog(of: liar.directory.log).records.first else {
+            guard let old = try await InventedLog(of: liar.directory.log).records.first else {
                 throw ForgeryError.noEpoch
             }
             return answer.with(epoch: old)
@@ -131,24 +131,24 @@ actor Forger {
         ]
         switch liar.attack {
         case .rollback:
-            let log = try await ForgedLog(of: real, size: answer.label.inclusion.index + 1)
+            let log = try await InventedLog(of: real, size: answer.label.inclusion.index + 1)
             return Case(impostor: impostor, log: log, step: try answer.label.step)
         case .splitView:
             return Case(
-                impostor: impostor, log: try await ForgedLog(of: real, after: filler), step: try answer.label.step)
+                impostor: impostor, log: try await InventedLog(of: real, after: filler), step: try answer.label.step)
         case .frozenView:
-            let log = try await ForgedLog(of: real, size: size, earlier: 2 * 3600 * 1000)
+            let log = try await InventedLog(of: real, size: size, earlier: 2 * 3600 * 1000)
             return Case(impostor: impostor, log: log, step: try answer.label.step)
         case .forkedWitness:
             if let second { return Case(impostor: impostor, log: second, step: try answer.label.step) }
-            let log = try await ForgedLog(of: real, size: size) { entry in
+            let log = try await InventedLog(of: real, size: size) { entry in
                 guard case .device(let leaf) = entry else { return entry }
                 return .device(impostor.leaf(leaf.label))
             }
             second = log
             return Case(impostor: impostor, log: log, step: try answer.label.step)
         default:
-            var made = Case(impostor: impostor, log: try await ForgedLog(of: real), step: try answer.label.step)
+            var made = Case(impostor: impostor, log: try await InventedLog(of: real), step: try answer.label.step)
             if let conspiracy = liar.conspiracy {
                 try await made.extend(by: conspiracy, label, at: liar.clock())
             } else {

@@ -152,7 +152,7 @@ extension AccountCommand {
             try account?.check(session)
         }
 
-        private func json(_ session: Session, _ keystore: Keystore, _ account: OwnAccount?) -> JSONValue {
+        private func json(_ session: Session, _ keystore: Keystore, _ account: OwnAccount?) -> PrintedValue {
             [
                 "deviceKey": .base64(keystore.keys.signing), "directory": .string(session.profile.url),
                 "handle": .string(keystore.handle.description), "home": .string(session.home.path),
@@ -174,9 +174,9 @@ extension AccountCommand {
                 lines.append("  account    version \(account.version), \(account.words)")
             }
             if output.advanced {
-                lines.append("  device key    \(JSONValue.printable(Base64.encode(keystore.keys.signing)))")
+                lines.append("  device key    \(PrintedValue.printable(Base64.encode(keystore.keys.signing)))")
                 if let key = keystore.identityKey {
-                    lines.append("  identity key  \(JSONValue.printable(Base64.encode(key)))")
+                    lines.append("  identity key  \(PrintedValue.printable(Base64.encode(key)))")
                 }
             }
             return lines.joined(separator: "\n")

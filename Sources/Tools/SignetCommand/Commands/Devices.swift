@@ -14,7 +14,7 @@ struct Devices: AsyncParsableCommand {
 }
 
 extension Devices {
-    fileprivate static func json(_ devices: [OwnDevice]) -> JSONValue {
+    fileprivate static func json(_ devices: [OwnDevice]) -> PrintedValue {
         .array(
             devices.map { device in
                 [

@@ -8,7 +8,7 @@ import SignetClient
 import TransparencyLog
 
 /// `signet evidence`
-struct Evidence: AsyncParsableCommand {
+struct EvidenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evidence", abstract: "Contradictory statements by a directory, kept for ever.",
         subcommands: [List.self, Export.self, Verify.self])
@@ -26,7 +26,7 @@ extension LogContradiction {
 
 extension LogContradiction {
     /// Both notes as one file. When their sizes differ it still lacks what links them, which the log's tiles give.
-    fileprivate var fork: KeyTransparency.Evidence? {
+    fileprivate var fork: Evidence? {
         guard let known = try? SignedNote(decoding: known.note), let received = try? SignedNote(decoding: received.note)
         else { return nil }
         let isGrowth = self.known.head.size <= self.received.head.size
@@ -34,7 +34,7 @@ extension LogContradiction {
     }
 }
 
-extension Evidence {
+extension EvidenceCommand {
     /// `signet evidence list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List what was kept.")
@@ -45,7 +45,7 @@ extension Evidence {
         func run() async throws {
             let all = try await KeptEvidence.all(in: home.folder)
             let (kept, forks) = (all.flatMap(\.evidence), all.flatMap(\.forks))
-            let values = kept.map { evidence -> JSONValue in
+            let values = kept.map { evidence -> PrintedValue in
                 [
                     "fault": .string(evidence.faultName),
                     "known": .key(String(decoding: evidence.known.note, as: UTF8.self)),
@@ -55,7 +55,7 @@ extension Evidence {
             }
             let lines = kept.enumerated().map { number, evidence in
                 """
-                  \(number + 1)  \(JSONValue.printable(evidence.known.origin.bytes)): \(evidence.sentence.what)
+                  \(number + 1)  \(PrintedValue.printable(evidence.known.origin.bytes)): \(evidence.sentence.what)
                      had   \(describe(evidence.known))
                      shown \(describe(evidence.received))
                 """
@@ -69,7 +69,7 @@ extension Evidence {
 
         private static func name(_ fork: ForkEvidence) -> String {
             let checkpoints = [fork.first, fork.second].compactMap { try? Checkpoint(decoding: $0.text) }
-            let origin = checkpoints.first.map { JSONValue.printable($0.origin.bytes) } ?? "a log"
+            let origin = checkpoints.first.map { PrintedValue.printable($0.origin.bytes) } ?? "a log"
             return "\(origin), \(checkpoints.map { Moment.entries($0.head.size) }.joined(separator: " and "))"
         }
 
@@ -140,7 +140,7 @@ private struct KeptEvidence {
             if let fork = evidence.fork { files.append((start + ".evidence", fork.encoded)) }
         }
         for (number, fork) in forks.enumerated() {
-            files.append(("\(prefix)met-\(number + 1)-fork.evidence", KeyTransparency.Evidence.fork(fork).encoded))
+            files.append(("\(prefix)met-\(number + 1)-fork.evidence", Evidence.fork(fork).encoded))
         }
         return files
     }

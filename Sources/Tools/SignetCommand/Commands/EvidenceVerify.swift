@@ -5,7 +5,7 @@ import KeyTransparency
 import LogAuditor
 import TransparencyLog
 
-extension Evidence {
+extension EvidenceCommand {
     /// `signet evidence verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -27,9 +27,9 @@ extension Evidence {
         }
 
         func run() async throws {
-            let bytes = try InputFile.read(file, maximumByteCount: KeyTransparency.Evidence.maximumByteCount)
-            let evidence: KeyTransparency.Evidence
-            do { evidence = try KeyTransparency.Evidence(decoding: bytes) } catch {
+            let bytes = try InputFile.read(file, maximumByteCount: Evidence.maximumByteCount)
+            let evidence: Evidence
+            do { evidence = try Evidence(decoding: bytes) } catch {
                 throw CommandFailure(.badFile, error.sentence(file))
             }
             let verifier = EvidenceVerifier(policy: try trusted())
@@ -44,13 +44,13 @@ extension Evidence {
                     "origin": .text(proven.log.name.bytes), "proven": true,
                 ],
                 """
-                \(Paint.output.bad("proven")): \(JSONValue.printable(proven.log.name.bytes)) \(proven.deed.sentence)
-                  signed by \(JSONValue.printable(proven.log.encoded))
+                \(Paint.output.bad("proven")): \(PrintedValue.printable(proven.log.name.bytes)) \(proven.deed.sentence)
+                  signed by \(PrintedValue.printable(proven.log.encoded))
                 """)
         }
 
         private func verify(
-            _ evidence: KeyTransparency.Evidence, _ verifier: EvidenceVerifier
+            _ evidence: Evidence, _ verifier: EvidenceVerifier
         ) async throws(EvidenceVerificationError) -> ProvenFault {
             do throws(EvidenceVerificationError) { return try verifier.verify(evidence) } catch {
                 guard let log, let source = try? LogOptions.source(log, of: nil) else { throw error }

@@ -91,7 +91,7 @@ struct Gossip: AsyncParsableCommand {
             let root = Hex.encode(Array(theirs.checkpoint.head.root.bytes.prefix(4)))
             let name = "fork-\(theirs.checkpoint.head.size)-" + String(decoding: root, as: UTF8.self) + ".evidence"
             let file = DurableFile(path: home.path + "/" + name)
-            do { try file.replace(with: KeyTransparency.Evidence.fork(fork).encoded) } catch {
+            do { try file.replace(with: Evidence.fork(fork).encoded) } catch {
                 throw CommandFailure(error, path: file.path)
             }
             return file.path

@@ -37,9 +37,10 @@ extension Log {
                     "root": .base64(view.head.root.bytes), "size": .number(view.head.size),
                 ],
                 """
-                \(Paint.output.strong(JSONValue.printable(view.origin.bytes)))
+                \(Paint.output.strong(PrintedValue.printable(view.origin.bytes)))
                   \(Moment.entries(view.head.size))
-                """ + (output.advanced ? "\n  root \(JSONValue.printable(Base64.encode(view.head.root.bytes)))" : ""))
+                """ + (output.advanced ? "\n  root \(PrintedValue.printable(Base64.encode(view.head.root.bytes)))" : "")
+            )
         }
     }
 
@@ -104,7 +105,7 @@ extension Log {
             } while follow && !Output.isUnread
         }
 
-        private static func json(_ entry: LoggedEntry) -> JSONValue {
+        private static func json(_ entry: LoggedEntry) -> PrintedValue {
             ["entry": .base64(entry.bytes), "index": .number(entry.index), "kind": .string(kind(entry).name)]
         }
 

@@ -86,7 +86,7 @@ struct ToldAlarm: Hashable {
 
     init(_ alarm: ShownKeysAlarm) { (name, sentence) = (alarm.name, alarm.sentence) }
 
-    func json(isAccepted: Bool) -> JSONValue {
+    func json(isAccepted: Bool) -> PrintedValue {
         [
             "accepted": .bool(isAccepted), "alarm": .string(name), "remedy": .string(sentence.remedy),
             "what": .string(sentence.what),
@@ -110,7 +110,7 @@ private struct FoundAlarms {
 
 extension MonitorReport {
     /// One object for each look.
-    fileprivate func json(_ found: FoundAlarms) -> JSONValue {
+    fileprivate func json(_ found: FoundAlarms) -> PrintedValue {
         [
             "accepted": .bool(found.open.isEmpty && !found.accepted.isEmpty),
             "alarms": .array(

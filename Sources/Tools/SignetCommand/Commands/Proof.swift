@@ -44,16 +44,16 @@ struct Proof: AsyncParsableCommand {
 
         private func show(_ proof: TlogProof, _ checkpoint: VerifiedCheckpoint) {
             let head = checkpoint.checkpoint.head
-            let witnesses = checkpoint.cosignatures.map { witness -> JSONValue in
+            let witnesses = checkpoint.cosignatures.map { witness -> PrintedValue in
                 ["name": .text(witness.name.bytes), "time": .number(witness.time)]
             }
             let text =
                 [
                     "\(Paint.output.good("✓ valid")): the entry is number \(proof.inclusion.index) of \(head.size) in the log",
-                    "  \(JSONValue.printable(checkpoint.checkpoint.origin.bytes))",
+                    "  \(PrintedValue.printable(checkpoint.checkpoint.origin.bytes))",
                 ]
                 + checkpoint.cosignatures.map {
-                    "  witnessed by \(JSONValue.printable($0.name.bytes)) at \(Moment.date($0.time))"
+                    "  witnessed by \(PrintedValue.printable($0.name.bytes)) at \(Moment.date($0.time))"
                 }
             output.emit(
                 [

@@ -10,7 +10,7 @@ struct ECallPage {
     let keys: [ECallVerifiedKey]
 
     func show(_ output: OutputOptions) {
-        let devices = keys.map { key -> JSONValue in
+        let devices = keys.map { key -> PrintedValue in
             [
                 "label": .base64(key.label), "publicKey": .base64(key.publicKey),
                 "size": .number(key.checkpoint.checkpoint.head.size),

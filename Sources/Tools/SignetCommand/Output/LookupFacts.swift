@@ -20,11 +20,11 @@ enum LookupFacts {
         case .vrf: label(answer) + [("VRF key", base64(trust.vrfKey.bytes))]
         case .accountState: account(answer)
         case .checkpointText: [("size", "\(head.size)"), ("root", base64(head.root.bytes))]
-        case .origin: [("origin", JSONValue.printable(checkpoint.checkpoint.origin.bytes))]
-        case .logSignature: [("signer", JSONValue.printable(checkpoint.log.encoded))]
+        case .origin: [("origin", PrintedValue.printable(checkpoint.checkpoint.origin.bytes))]
+        case .logSignature: [("signer", PrintedValue.printable(checkpoint.log.encoded))]
         case .cosignatures:
             checkpoint.cosignatures.map {
-                ("witness \(JSONValue.printable($0.name.bytes))", "at \(Moment.date($0.time))")
+                ("witness \(PrintedValue.printable($0.name.bytes))", "at \(Moment.date($0.time))")
             }
         case .epoch: describe(epoch.record)
         case .index: [("index root", base64(epoch.record.root.bytes)), ("labels", "\(epoch.record.labelCount)")]
@@ -85,7 +85,7 @@ enum LookupFacts {
             return [("known", describe(contradiction.known)), ("received", describe(contradiction.received))]
         case (.checkpointText, let claimed?), (.origin, let claimed?), (.logSignature, let claimed?):
             guard let note = try? SignedNote(decoding: claimed.note) else { return [] }
-            return [("claimed", JSONValue.printable(note.text.map { $0 == 10 ? UInt8(ascii: "|") : $0 }))]
+            return [("claimed", PrintedValue.printable(note.text.map { $0 == 10 ? UInt8(ascii: "|") : $0 }))]
         case (.epoch, let claimed?): return describe(claimed.epoch)
         case (.index, let claimed?): return [("claimed index root", base64(claimed.epoch.root.bytes))]
         case (.history, let claimed?): return claimed.label.map { describe($0.head) } ?? []

@@ -148,7 +148,7 @@ struct LookupPage {
     }
 
     private var outsideWitnesses: [String] {
-        (answer?.outsideWitnesses(by: session.profile.trust.policy) ?? []).map { JSONValue.printable($0.bytes) }
+        (answer?.outsideWitnesses(by: session.profile.trust.policy) ?? []).map { PrintedValue.printable($0.bytes) }
     }
 
     private var explanation: [String] {
@@ -219,9 +219,9 @@ struct LookupPage {
 
     // MARK: For programs
 
-    private func json(isExplained: Bool) -> JSONValue {
-        let checks = marks.map { check, mark -> JSONValue in
-            var members: [String: JSONValue] = ["check": .string(check.name)]
+    private func json(isExplained: Bool) -> PrintedValue {
+        let checks = marks.map { check, mark -> PrintedValue in
+            var members: [String: PrintedValue] = ["check": .string(check.name)]
             switch mark {
             case .passed: members["result"] = "passed"
             case .failed(let sentence):
@@ -235,7 +235,7 @@ struct LookupPage {
             }
             return .object(members)
         }
-        var page: [String: JSONValue] = [
+        var page: [String: PrintedValue] = [
             "checks": .array(checks), "handle": .string(handle.description),
             "outcome": .string(answer?.name ?? "refused"), "usable": .bool(verdict?.keys != nil),
         ]
@@ -256,8 +256,8 @@ struct LookupPage {
         return .object(page)
     }
 
-    private static func json(_ verdict: LookupVerdict) -> [String: JSONValue] {
-        var members: [String: JSONValue] = [
+    private static func json(_ verdict: LookupVerdict) -> [String: PrintedValue] {
+        var members: [String: PrintedValue] = [
             "firstContact": .bool(verdict.isFirstContact), "stateHash": .base64(verdict.stateHash),
             "version": .number(verdict.version),
         ]

@@ -20,7 +20,7 @@ extension NoteFacts {
         return title.isEmpty ? "(no title)" : title
     }
 
-    var json: JSONValue {
+    var json: PrintedValue {
         [
             "attachments": .array(
                 (document?.attachments ?? []).map { file in

@@ -38,7 +38,7 @@ enum Output {
         }
     }
 
-    static func json(_ value: JSONValue) { line(value.text) }
+    static func json(_ value: PrintedValue) { line(value.text) }
     static func error(_ text: String) { _ = write(text + "\n", to: STDERR_FILENO) }
 
     /// Replaces the line on a terminal; nothing anywhere else.
@@ -76,7 +76,7 @@ struct OutputOptions: ParsableArguments {
     var advanced = false
 
     /// Prints one or the other; keys and hashes in JSON only for those who want to see them.
-    func emit(_ json: JSONValue, _ text: @autoclosure () -> String) {
+    func emit(_ json: PrintedValue, _ text: @autoclosure () -> String) {
         guard self.json else { return Output.line(text()) }
         Output.json(advanced ? json : json.withoutKeys ?? .null)
     }

@@ -25,7 +25,7 @@ struct PolicyPage {
         (listing + ["", rule] + effectLines + remarkLines).joined(separator: "\n")
     }
 
-    var json: JSONValue {
+    var json: PrintedValue {
         [
             "fewestToMeet": .number(UInt64(strength.fewestToMeet)),
             "fewestToStop": .number(UInt64(strength.fewestToStop)),
@@ -33,7 +33,7 @@ struct PolicyPage {
                 policy.listedLogs.map {
                     ["key": .key(Self.text($0.key)), "name": .text($0.key.name.bytes), "url": url($0.url)]
                 }),
-            "quorum": .string(quorum), "remarks": .array(remarks.map(JSONValue.string)), "sound": .bool(isSound),
+            "quorum": .string(quorum), "remarks": .array(remarks.map(PrintedValue.string)), "sound": .bool(isSound),
             "witnesses": .array(policy.witnesses.map(witness)),
         ]
     }
@@ -73,7 +73,7 @@ struct PolicyPage {
         if policy.listedLogs.isEmpty { remarks.append("no log is listed: nothing can be verified with it alone") }
         for key in policy.listedLogs.map(\.key) + policy.witnesses.map(\.key) where !key.algorithm.isVerified {
             remarks.append(
-                "\(JSONValue.printable(key.name.bytes)) has a key of type \(key.algorithm.rawValue), which signet cannot "
+                "\(PrintedValue.printable(key.name.bytes)) has a key of type \(key.algorithm.rawValue), which signet cannot "
                     + "verify: it never counts")
         }
         for witness in policy.witnesses where !strength.counting.contains(witness.name) {
@@ -103,7 +103,7 @@ struct PolicyPage {
         !policy.isQuorumMet(by: Set(strength.counting).subtracting([name]))
     }
 
-    private func witness(_ witness: Policy.Witness) -> JSONValue {
+    private func witness(_ witness: Policy.Witness) -> PrintedValue {
         [
             "counts": .bool(strength.counting.contains(witness.name)), "key": .key(Self.text(witness.key)),
             "name": .text(witness.name.bytes), "stopsTheLog": .bool(stops(witness.name)), "url": url(witness.url),
@@ -112,13 +112,13 @@ struct PolicyPage {
 
     private static func text(_ key: VerifierKey) -> String { String(decoding: key.encoded, as: UTF8.self) }
 
-    private func url(_ url: [UInt8]?) -> JSONValue { url.map(JSONValue.text) ?? .null }
+    private func url(_ url: [UInt8]?) -> PrintedValue { url.map(PrintedValue.text) ?? .null }
 
     private func line(_ kind: String, _ words: [[UInt8]?]) -> String {
-        kind + "  " + words.compactMap(\.self).map(JSONValue.printable).joined(separator: "  ")
+        kind + "  " + words.compactMap(\.self).map(PrintedValue.printable).joined(separator: "  ")
     }
 
-    private func printable(_ name: Policy.Name) -> String { JSONValue.printable(name.bytes) }
+    private func printable(_ name: Policy.Name) -> String { PrintedValue.printable(name.bytes) }
 
     private func count(_ number: Int) -> String { number == 1 ? "1 witness" : "\(number) witnesses" }
 }

@@ -26,8 +26,8 @@ extension ComparisonState {
     }
 
     /// For programs.
-    var json: [String: JSONValue] {
-        var members: [String: JSONValue] = ["compared": .bool(comparison != nil)]
+    var json: [String: PrintedValue] {
+        var members: [String: PrintedValue] = ["compared": .bool(comparison != nil)]
         if let comparison {
             members["comparedBy"] = .string(comparison.kind.name)
             members["metOn"] = comparison.metOn.map { .string(Moment.day($0)) } ?? .null

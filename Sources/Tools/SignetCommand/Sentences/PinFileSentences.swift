@@ -68,7 +68,7 @@ extension PinListFault {
     func sentence(_ path: String) -> Sentence {
         switch self {
         case .malformed(let line): Sentence("\(path) cannot be read from line \(line) on.", "Check its format.")
-        case .pin(let text, _): Sentence("'\(JSONValue.printable(text))' in \(path) is not a pin.", "Correct it.")
+        case .pin(let text, _): Sentence("'\(PrintedValue.printable(text))' in \(path) is not a pin.", "Correct it.")
         case .host: Sentence("\(path) names a host that is not valid.", "Correct it.")
         case .rule(let fault): Sentence("The pins in \(path) are not valid: \(fault.words).", "Correct them.")
         case .empty: Sentence("There are no pins in \(path).", "Check its format.")

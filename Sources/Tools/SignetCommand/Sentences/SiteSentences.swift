@@ -8,7 +8,7 @@ import SitesClient
 
 extension VerifiedHost {
     /// As a person writes it.
-    var words: String { JSONValue.printable(text) }
+    var words: String { PrintedValue.printable(text) }
 }
 
 extension PresenceAction {

@@ -5,7 +5,7 @@ import SignetClient
 
 extension CommandFailure {
     /// A file with sound that a call does not take.
-    init(_ error: WAVError, path: String) { self.init(.badFile, error.sentence(JSONValue.printable(path))) }
+    init(_ error: WAVError, path: String) { self.init(.badFile, error.sentence(PrintedValue.printable(path))) }
 
     init(_ error: SoundCodecError) {
         switch error {

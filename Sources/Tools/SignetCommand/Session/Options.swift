@@ -97,13 +97,13 @@ extension Handle {
     static func typed(_ text: String) throws -> Handle {
         do { return try Handle(typed: Array(text.utf8)) } catch {
             throw CommandFailure(
-                .usage, "'\(JSONValue.printable(text))' is not a handle.",
+                .usage, "'\(PrintedValue.printable(text))' is not a handle.",
                 "A handle looks like alice@example.org.")
         }
     }
 }
 
-extension JSONValue {
+extension PrintedValue {
     /// Text that cannot move the cursor or change colours.
     static func printable(_ text: String) -> String {
         String(text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" }.prefix(300))

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Foundation
-import KeyTransparencyTesting
+import ProtocolTesting
 
 /// Makes the project's own vectors.
 struct Generate: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import KeyTransparencyTesting
+import ProtocolTesting
 
 /// What a client of a directory must decide: lookups, walks over milestones, recoveries, each with what a client knows and
 /// what must become of it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import KeyTransparencyTesting
+import ProtocolTesting
 
 /// By which TLS keys a directory's server is to be known: which pins a client must take, and which it must refuse.
 struct PinsSuite: VectorSuite {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
 import TransparencyLog
 import VRF
-
-/// A row that this program cannot have written.
-struct DamagedRow: Error {}
 
 extension Row {
     /// The bytes in a column.

@@ -44,7 +44,7 @@ struct Audit: AsyncParsableCommand {
             do { key = try AuditorKey.create(name, at: out) } catch { throw CommandFailure(error) }
             output.emit(
                 ["key": .text(key.encoded)],
-                "\(JSONValue.printable(key.encoded))\n  The policy's line: witness NAME \(JSONValue.printable(key.encoded)) URL"
+                "\(PrintedValue.printable(key.encoded))\n  The policy's line: witness NAME \(PrintedValue.printable(key.encoded)) URL"
             )
         }
     }

@@ -171,7 +171,7 @@ extension Audit {
                 ],
                 """
                 \(Paint.output.good("✓ sound")): \(Moment.entries(head.size)), \(Moment.count(epoch, "epoch")) and \
-                \(Moment.count(labels, "account")) of \(JSONValue.printable(sound.checkpoint.origin.bytes)) are as its \
+                \(Moment.count(labels, "account")) of \(PrintedValue.printable(sound.checkpoint.origin.bytes)) are as its \
                 rules require
                 """)
         }
@@ -189,7 +189,7 @@ extension Audit {
     }
 }
 
-extension KeyTransparency.Evidence {
+extension Evidence {
     /// The word that says what it claims.
     var claim: String {
         switch self {

@@ -8,7 +8,7 @@ enum CallName {
     static func typed(_ text: String) throws -> CallID {
         guard let bytes = try? Hex.decode(Array(text.utf8)), let call = CallID(bytes) else {
             throw CommandFailure(
-                .usage, "'\(JSONValue.printable(text))' is not the name of a call.",
+                .usage, "'\(PrintedValue.printable(text))' is not the name of a call.",
                 "It consists of 32 digits and letters from a to f, as 'signet call start' prints it.")
         }
         return call

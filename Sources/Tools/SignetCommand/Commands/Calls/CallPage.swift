@@ -153,9 +153,9 @@ struct CallPage: Sendable {
     private func json(
         _ tally: CallTally, _ members: [(key: CallDevice, value: MemberTally)], _ epoch: String?, isHost: Bool,
         isOver: Bool
-    ) -> JSONValue {
+    ) -> PrintedValue {
         [
-            "epoch": epoch.map { JSONValue.string($0) } ?? .null, "forkMet": .bool(tally.isForked),
+            "epoch": epoch.map { PrintedValue.string($0) } ?? .null, "forkMet": .bool(tally.isForked),
             "frames": .number(UInt64(tally.frames)),
             "generations": .number(UInt64(tally.generations.count)), "isHost": .bool(isHost), "isOver": .bool(isOver),
             "participants": .array(members.map { json($0.key, $0.value) }),
@@ -166,11 +166,11 @@ struct CallPage: Sendable {
         ]
     }
 
-    private func json(_ device: CallDevice, _ member: MemberTally) -> JSONValue {
+    private func json(_ device: CallDevice, _ member: MemberTally) -> PrintedValue {
         [
             "compared": .bool(people[device].flatMap { compared[$0.handle]?.comparison } != nil),
             "denied": .number(UInt64(member.denied)),
-            "epoch": member.epoch.map { JSONValue.string(Self.text($0.generation, $0.step)) } ?? .null,
+            "epoch": member.epoch.map { PrintedValue.string(Self.text($0.generation, $0.step)) } ?? .null,
             "frames": .number(UInt64(member.frames)), "held": .number(UInt64(member.held)),
             "forged": .number(UInt64(member.forged)), "lost": .number(UInt64(member.lost)),
             "notEntitled": .number(UInt64(member.notEntitled)),

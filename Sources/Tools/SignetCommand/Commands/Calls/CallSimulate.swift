@@ -79,7 +79,7 @@ extension Call {
 
         private var count: Int { split.map { $0.withHost + $0.without } ?? participants ?? 5 }
 
-        private var policy: Policy { legacy ? .seed : .signet }
+        private var policy: KeyChangePolicy { legacy ? .seed : .signet }
 
         private var scenario: Scenario {
             var scenario = Scenario()
@@ -91,7 +91,7 @@ extension Call {
         /// Sums over many seeds, or one call that falls apart.
         private func runSeries() {
             let series = Series(scenario, seeds: seeds?.range ?? seed...seed, policy)
-            var json: [String: JSONValue] = [
+            var json: [String: PrintedValue] = [
                 "frames": .number(UInt64(series.frames)), "messages": .number(UInt64(series.messages)),
                 "policy": .string(policy.name),
                 "rotations": .number(UInt64(series.rotations)), "seedsWithLoss": .number(UInt64(series.seedsWithLoss)),
@@ -144,7 +144,7 @@ extension Call {
                 seeds: seeds?.range ?? 1...40
             ) { Output.progress("playing \($0)") }
             Output.progress(nil)
-            let rows: [JSONValue] = table.rows.map { row in
+            let rows: [PrintedValue] = table.rows.map { row in
                 [
                     "devices": .number(UInt64(row.devices)), "event": .string(row.event.name(devices: row.devices)),
                     "frames": .number(UInt64(row.series.frames)), "lossPercent": .number(UInt64(row.loss * 100)),
@@ -158,14 +158,14 @@ extension Call {
         }
 
         private func runComparison() throws {
-            let comparison = Comparison(scenario) { Output.progress("playing \($0)") }
+            let comparison = SystemComparison(scenario) { Output.progress("playing \($0)") }
             Output.progress(nil)
             if let svg { try write(comparison.svg, to: svg) }
             output.emit(json(comparison), comparison.markdown)
         }
 
-        private func json(_ comparison: Comparison) -> JSONValue {
-            let entries: [JSONValue] = comparison.rows.flatMap { row in
+        private func json(_ comparison: SystemComparison) -> PrintedValue {
+            let entries: [PrintedValue] = comparison.rows.flatMap { row in
                 row.outcomes.map { policy, outcome in
                     [
                         "condition": .string(row.condition), "frames": .number(UInt64(outcome.frames)),

@@ -81,7 +81,7 @@ extension RingEvent {
     }
 
     /// For a program; nil where there is nothing to say.
-    var json: JSONValue? {
+    var json: PrintedValue? {
         switch self {
         case .ringing(let call):
             [

@@ -20,7 +20,7 @@ struct SoundRecorder: Sendable {
                 at: self.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw CommandFailure(
-                .environment, "Cannot make \(JSONValue.printable(folder)).", "Give --record a folder that you own.")
+                .environment, "Cannot make \(PrintedValue.printable(folder)).", "Give --record a folder that you own.")
         }
     }
 

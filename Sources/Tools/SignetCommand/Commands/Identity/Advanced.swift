@@ -33,7 +33,8 @@ extension Advanced {
                 ("deviceAgreement", try Advanced.did(.p256, keystore.keys.agreement)),
             ]
             output.emit(
-                .object(Dictionary(uniqueKeysWithValues: rows.map { ($0, $1.map { JSONValue.string($0) } ?? .null) })),
+                .object(
+                    Dictionary(uniqueKeysWithValues: rows.map { ($0, $1.map { PrintedValue.string($0) } ?? .null) })),
                 rows.map { name, did in "\(name)  \(did ?? "on another device")" }.joined(separator: "\n"))
         }
     }

@@ -70,7 +70,7 @@ extension Identity {
 
         private func json(
             _ keystore: Keystore, _ custody: Custody?, _ account: OwnAccount?
-        ) -> JSONValue {
+        ) -> PrintedValue {
             [
                 "custody": custody.map { .string($0.name) } ?? .null,
                 "devices": account.map { .number(UInt64($0.devices.count)) } ?? .null,

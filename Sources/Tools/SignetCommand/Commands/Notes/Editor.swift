@@ -118,7 +118,7 @@ enum Editor {
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
             throw CommandFailure(
                 .interrupted, "Your editor exited with an error. Nothing was changed.",
-                "EDITOR is '\(JSONValue.printable(command))'.")
+                "EDITOR is '\(PrintedValue.printable(command))'.")
         }
     }
 

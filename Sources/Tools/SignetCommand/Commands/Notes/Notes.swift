@@ -73,12 +73,12 @@ struct NotesSession {
         let found = titled.isEmpty && isNumber ? notes.filter { $0.name.hasPrefix(digits) } : titled
         guard let note = found.first else {
             throw CommandFailure(
-                .usage, "No note is called '\(JSONValue.printable(name))'.",
+                .usage, "No note is called '\(PrintedValue.printable(name))'.",
                 "'signet notes ls' shows all notes; 'signet notes sync' fetches new ones.")
         }
         guard found.count == 1 else {
             throw CommandFailure(
-                .usage, "\(found.count) notes are called '\(JSONValue.printable(name))'.",
+                .usage, "\(found.count) notes are called '\(PrintedValue.printable(name))'.",
                 "Use the digits that 'signet notes ls' shows.")
         }
         return note

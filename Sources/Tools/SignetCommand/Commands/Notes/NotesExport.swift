@@ -68,7 +68,7 @@ extension Notes {
                     "closed": .number(UInt64(closed)), "exported": .number(UInt64(count)),
                     "failed": .number(UInt64(failed)), "files": .number(UInt64(files)), "target": .string(target),
                 ],
-                "\(Paint.output.good("✓")) \(words) in \(JSONValue.printable(target))"
+                "\(Paint.output.good("✓")) \(words) in \(PrintedValue.printable(target))"
                     + (closed > 0 ? "; \(closed) closed here and left out." : "."))
         }
 
@@ -107,13 +107,13 @@ extension Notes {
             guard report.missingFiles.isEmpty else {
                 throw CommandFailure(
                     .notProven, "\(Moment.count(UInt64(report.missingFiles.count), "file")) could not be exported.",
-                    "They are named above; the notes and all other files are in \(JSONValue.printable(target)).")
+                    "They are named above; the notes and all other files are in \(PrintedValue.printable(target)).")
             }
         }
 
         private func cell(_ notes: [NoteFacts]) throws -> [UInt8] {
             let passphrase = try passphrase()
-            let text = JSONValue.object(["notes": .array(notes.map(\.export))]).text
+            let text = PrintedValue.object(["notes": .array(notes.map(\.export))]).text
             do {
                 let cell = try passphrase.withBytes { bytes in
                     try PassphraseSeal.seal(
@@ -159,7 +159,7 @@ enum ThemisBundle {
 
 extension NoteFacts {
     /// As `show --json`, with texts in base64 as well, byte for byte.
-    fileprivate var export: JSONValue {
+    fileprivate var export: PrintedValue {
         guard case .object(var members) = json, let document else { return .null }
         members["body"] = .text(document.body)
         members["bodyBytes"] = .base64(document.body)

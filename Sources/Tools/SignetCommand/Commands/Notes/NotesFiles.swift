@@ -30,7 +30,7 @@ extension Notes {
             } else {
                 let source = try SourceFile(file)
                 guard source.byteCount <= AttachmentManifest.maximumByteCount else {
-                    throw CommandFailure(.badFile, "\(JSONValue.printable(file)) is longer than 4 GiB.", "Split it.")
+                    throw CommandFailure(.badFile, "\(PrintedValue.printable(file)) is longer than 4 GiB.", "Split it.")
                 }
                 let (name, type) = (Array(URL(filePath: file).lastPathComponent.utf8), Array(type.utf8))
                 try await notes.run { book throws(NotesError) in
@@ -42,7 +42,7 @@ extension Notes {
             let isSent = try await notes.send(unless: false)
             output.emit(
                 ["file": .string(file), "note": .string(found.name), "sent": .bool(isSent)],
-                "\(Paint.output.good("✓")) \(JSONValue.printable(file)) is \(remove ? "out of" : "in") \(found.heading)."
+                "\(Paint.output.good("✓")) \(PrintedValue.printable(file)) is \(remove ? "out of" : "in") \(found.heading)."
             )
         }
     }
@@ -75,7 +75,7 @@ extension Notes {
                 try await book.fetch(manifest, of: found.note) { sink.write($0) }
             }
             try sink.finish()
-            Output.line("\(Paint.output.good("✓")) \(JSONValue.printable(target)), \(manifest.byteCount) bytes.")
+            Output.line("\(Paint.output.good("✓")) \(PrintedValue.printable(target)), \(manifest.byteCount) bytes.")
         }
     }
 }
@@ -84,7 +84,8 @@ extension NoteFacts {
     fileprivate func file(_ name: String) throws -> AttachmentManifest {
         guard let file = document?.attachments.last(where: { $0.name == Array(name.utf8) }) else {
             throw CommandFailure(
-                .usage, "\(heading) has no file '\(JSONValue.printable(name))'.", "'signet notes show' names its files."
+                .usage, "\(heading) has no file '\(PrintedValue.printable(name))'.",
+                "'signet notes show' names its files."
             )
         }
         return file
@@ -99,7 +100,8 @@ struct SourceFile: @unchecked Sendable {
 
     init(_ path: String) throws {
         guard let handle = FileHandle(forReadingAtPath: path), let end = try? handle.seekToEnd() else {
-            throw CommandFailure(.badFile, "There is no file \(JSONValue.printable(path)) to read.", "Check the name.")
+            throw CommandFailure(
+                .badFile, "There is no file \(PrintedValue.printable(path)) to read.", "Check the name.")
         }
         self.handle = handle
         byteCount = end

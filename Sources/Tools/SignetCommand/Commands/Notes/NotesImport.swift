@@ -48,7 +48,7 @@ extension Notes {
                 return try await book.take(posts)
             }
             for name in taken.leftOut {
-                Output.error("\(Paint.error.warning("left out:")) \(JSONValue.printable(name)): too long for a note")
+                Output.error("\(Paint.error.warning("left out:")) \(PrintedValue.printable(name)): too long for a note")
             }
             let isSent = try await notes.send(unless: isOffline)
             say(export, posts.count, taken, isSent)
@@ -100,14 +100,15 @@ extension Notes {
                     let names = Set(export.posts.map { "\($0.user) (\($0.author))" }).sorted()
                     throw CommandFailure(
                         .usage, "The export has posts by \(users.count) users.",
-                        "Say which ones are yours with --user: \(JSONValue.printable(names.joined(separator: ", ")))")
+                        "Say which ones are yours with --user: \(PrintedValue.printable(names.joined(separator: ", ")))"
+                    )
                 }
                 return export.posts
             }
             let posts = export.posts.filter { $0.user == user || $0.author == user }
             guard !posts.isEmpty else {
                 throw CommandFailure(
-                    .usage, "The export has no posts by '\(JSONValue.printable(user))'.", "Check the name.")
+                    .usage, "The export has no posts by '\(PrintedValue.printable(user))'.", "Check the name.")
             }
             return posts
         }

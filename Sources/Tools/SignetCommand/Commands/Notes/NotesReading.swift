@@ -69,7 +69,7 @@ extension Notes {
             CommandFailure(NotesError.locked(found.lock ?? .noKey(epoch: found.epoch)), session: notes.session)
         }
 
-        private func json(_ found: NoteFacts, _ document: NoteDocument?) -> JSONValue {
+        private func json(_ found: NoteFacts, _ document: NoteDocument?) -> PrintedValue {
             guard case .object(var members) = found.json else { return .null }
             members["body"] = document.map { .text($0.body) } ?? .null
             return .object(members)
@@ -122,14 +122,14 @@ extension Notes {
                 (control.map(Self.text) + revisions.map { Self.text($0.record) }).joined(separator: "\n"))
         }
 
-        private static func json(_ entry: ControlEntry) -> JSONValue {
+        private static func json(_ entry: ControlEntry) -> PrintedValue {
             [
                 "author": .string(entry.author.handle.description), "number": .number(entry.number),
                 "step": .string(entry.action.words), "time": .number(entry.time),
             ]
         }
 
-        private static func json(_ revision: RevisionRecord) -> JSONValue {
+        private static func json(_ revision: RevisionRecord) -> PrintedValue {
             [
                 "author": .string(revision.author.handle.description), "epoch": .number(UInt64(revision.epoch)),
                 "number": .number(revision.number),

@@ -57,7 +57,7 @@ extension People {
     ) async throws {
         let comparison = try await session.comparison(with: verdict.handle)
         output.emit(
-            JSONValue.object([
+            PrintedValue.object([
                 "devices": .number(UInt64(verdict.lookup.state.devices.count)),
                 "handle": .string(verdict.handle.description),
                 "outcome": .string(verdict.outcome.name),
@@ -148,8 +148,8 @@ extension People {
             }
         }
 
-        private static func json(_ handle: String, _ line: Line) -> JSONValue {
-            JSONValue.object([
+        private static func json(_ handle: String, _ line: Line) -> PrintedValue {
+            PrintedValue.object([
                 "handle": .string(handle), "status": line.status.map { .string($0.rawValue) } ?? .null,
                 "pinnedDevices": line.pinned.map { .number(UInt64($0.devices.count)) } ?? .null,
                 "pinnedVersion": line.pinned.map { .number($0.version) } ?? .null,
@@ -207,8 +207,8 @@ extension People {
             output.emit(json(peer, comparison), text(peer, comparison))
         }
 
-        private func json(_ peer: PinnedPeer, _ comparison: ComparisonState) -> JSONValue {
-            JSONValue.object([
+        private func json(_ peer: PinnedPeer, _ comparison: ComparisonState) -> PrintedValue {
+            PrintedValue.object([
                 "devices": .array(
                     peer.devices.map {
                         ["key": .base64($0.signingKey), "number": .number(UInt64($0.number))]
@@ -224,10 +224,12 @@ extension People {
                 "\(Paint.output.strong(peer.handle.description))  pinned \(Moment.date(peer.pinnedAt)), version \(peer.version)",
                 "  \(comparison.words(peer.handle))",
             ]
-            if output.advanced { lines.append("  identity  \(JSONValue.printable(Base64.encode(peer.identityKey)))") }
+            if output.advanced {
+                lines.append("  identity  \(PrintedValue.printable(Base64.encode(peer.identityKey)))")
+            }
             lines += peer.devices.map {
                 "  device \($0.number)"
-                    + (output.advanced ? "  \(JSONValue.printable(Base64.encode($0.signingKey)))" : "")
+                    + (output.advanced ? "  \(PrintedValue.printable(Base64.encode($0.signingKey)))" : "")
             }
             return lines.joined(separator: "\n")
         }

@@ -112,8 +112,8 @@ extension People {
                 """)
         }
 
-        private func json(_ identities: ComparedIdentities, _ state: ComparisonState) -> JSONValue {
-            JSONValue.object([
+        private func json(_ identities: ComparedIdentities, _ state: ComparisonState) -> PrintedValue {
+            PrintedValue.object([
                 "handle": .string(identities.peer.description),
                 "number": .string(groups(identities).joined(separator: " ")),
             ]).adding(state.json)

@@ -17,7 +17,6 @@ struct Pins: AsyncParsableCommand {
             """,
         subcommands: [
             Update.self, Accept.self, Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self,
-            Attack.self,
             Reports.self,
         ])
 }
@@ -65,7 +64,7 @@ struct ServerPlace {
             name = try ServerName(address.host.utf8)
         } catch {
             throw CommandFailure(
-                .usage, "'\(JSONValue.printable(text))' is not a server.",
+                .usage, "'\(PrintedValue.printable(text))' is not a server.",
                 "A server looks like example.org or example.org:8443."
             )
         }

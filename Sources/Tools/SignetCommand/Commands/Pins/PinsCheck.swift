@@ -53,13 +53,13 @@ extension Pins {
         private func names(_ paths: [CertificatePath]) -> [SPKIPin: String] {
             let pairs = paths.flatMap { zip($0.keys, $0.certificates) }
             return Dictionary(
-                pairs.map { ($0, JSONValue.printable((try? CertificateSummary($1))?.subject ?? "")) }
+                pairs.map { ($0, PrintedValue.printable((try? CertificateSummary($1))?.subject ?? "")) }
             ) { first, _ in first }
         }
 
         private func report(_ drill: FireDrill, _ names: [SPKIPin: String]) {
             let rows = drill.rows.map { row in
-                JSONValue.object([
+                PrintedValue.object([
                     "event": .string(row.event.words(names)),
                     "match": row.match.map { .string($0.pin.key.words) } ?? .null,
                 ])

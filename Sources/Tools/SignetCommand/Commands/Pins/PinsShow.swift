@@ -58,7 +58,7 @@ extension Pins {
 
         private func emit(_ presented: [CertificateSummary], path: Validated?, warning: String?) {
             if let warning, !output.json { Output.error(Paint.error.warning(warning)) }
-            var json: [String: JSONValue] = ["presented": .array(presented.map(\.json))]
+            var json: [String: PrintedValue] = ["presented": .array(presented.map(\.json))]
             var lines = [Paint.output.strong(warning == nil ? "in the file" : "presented")]
             lines += presented.enumerated().map { $1.line("\($0 + 1)") }
             switch path {
@@ -88,10 +88,10 @@ extension PinPolicy {
 }
 
 extension CertificateSummary {
-    var json: JSONValue {
+    var json: PrintedValue {
         [
-            "issuer": .string(JSONValue.printable(issuer)), "notAfter": .number(UInt64(max(0, fields.notAfter))),
-            "pin": .string(fields.pin.words), "subject": .string(JSONValue.printable(subject)),
+            "issuer": .string(PrintedValue.printable(issuer)), "notAfter": .number(UInt64(max(0, fields.notAfter))),
+            "pin": .string(fields.pin.words), "subject": .string(PrintedValue.printable(subject)),
         ]
     }
 
@@ -99,7 +99,7 @@ extension CertificateSummary {
     func line(_ mark: String) -> String {
         let end = Moment.date(UInt64(max(0, fields.notAfter))).prefix(10)
         let place = mark.count < 12 ? mark + String(repeating: " ", count: 12 - mark.count) : mark
-        return "  \(place)  \(JSONValue.printable(subject))  \(Paint.output.faint("until \(end)"))\n"
+        return "  \(place)  \(PrintedValue.printable(subject))  \(Paint.output.faint("until \(end)"))\n"
             + "                \(fields.pin.words)"
     }
 }

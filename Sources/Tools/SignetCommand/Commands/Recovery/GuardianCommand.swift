@@ -171,7 +171,7 @@ extension GuardianCommand {
 }
 
 extension GuardianNotice {
-    fileprivate var json: JSONValue {
+    fileprivate var json: PrintedValue {
         switch self {
         case .failed(let owner, _): ["handle": .string(owner.description), "notice": "failed"]
         case .changed(let owner): ["handle": .string(owner.description), "notice": "changed"]
@@ -205,9 +205,9 @@ extension GuardianNotice {
 }
 
 extension GuardianRequest {
-    fileprivate var json: JSONValue {
+    fileprivate var json: PrintedValue {
         [
-            "claimedName": .string(JSONValue.printable(guardianCase.request.claimedName)),
+            "claimedName": .string(PrintedValue.printable(guardianCase.request.claimedName)),
             "codeIsReady": .bool(isRevealed), "deviceAdded": .number(newestDevice),
             "handle": .string(guardianCase.owner.description),
             "notBefore": guardianCase.notBefore.map { .number($0) } ?? .null,
@@ -218,7 +218,7 @@ extension GuardianRequest {
     /// The guardian's screen.
     fileprivate var screen: String {
         let (owner, paint) = (guardianCase.owner, Paint.output)
-        let name = JSONValue.printable(guardianCase.request.claimedName)
+        let name = PrintedValue.printable(guardianCase.request.claimedName)
         return """
             \(paint.strong("Recovery request"))
               \(owner) is asking you to help recover their identity.

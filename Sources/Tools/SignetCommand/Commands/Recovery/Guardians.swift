@@ -226,7 +226,7 @@ extension Guardians {
         private static func json(
             _ current: RecoverySetup?, _ next: RecoverySetup?, _ guarded: (people: Int, sites: Int)?, _ due: [String],
             _ compared: [Handle: ComparisonState]
-        ) -> JSONValue {
+        ) -> PrintedValue {
             let shown = next ?? current
             return [
                 "guarded": guarded.map {
@@ -234,7 +234,7 @@ extension Guardians {
                 } ?? .null,
                 "guardians": .array(
                     (shown?.guardians ?? []).map {
-                        JSONValue.object([
+                        PrintedValue.object([
                             "handle": .string($0.key.handle.description), "keeps": .bool($0.isKept),
                         ]).adding((compared[$0.key.handle] ?? .none).json)
                     }), "inForce": .bool(next == nil),

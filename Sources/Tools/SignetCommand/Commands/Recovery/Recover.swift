@@ -116,7 +116,7 @@ extension Recover {
             output.emit(Self.json(things, handle, notes), Self.text(things, handle, notes))
         }
 
-        private static func json(_ things: RecoveredThings, _ handle: Handle, _ notes: Int) -> JSONValue {
+        private static func json(_ things: RecoveredThings, _ handle: Handle, _ notes: Int) -> PrintedValue {
             [
                 "changed": .array(things.changed.map { .string($0.description) }),
                 "handle": .string(handle.description), "notes": .number(UInt64(notes)),
@@ -233,7 +233,7 @@ extension Recover {
 }
 
 extension RecoveryProgress {
-    fileprivate var json: JSONValue {
+    fileprivate var json: PrintedValue {
         [
             "codes": .array(
                 codes.sorted { $0.key.description < $1.key.description }.map {

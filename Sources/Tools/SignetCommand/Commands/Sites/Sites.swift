@@ -165,7 +165,7 @@ extension Sites {
                 lines.isEmpty ? "No site knows you yet." : lines.joined(separator: "\n"))
         }
 
-        private static func json(_ site: SiteBook.Listing) -> JSONValue {
+        private static func json(_ site: SiteBook.Listing) -> PrintedValue {
             [
                 "needsNewKeys": .bool(site.needsNewKeys), "since": site.since.map { .number($0) } ?? .null,
                 "site": .string(site.host.words),
@@ -186,7 +186,7 @@ extension Sites {
 
         func run() async throws {
             let session = try Session(home)
-            let place = JSONValue.printable(host)
+            let place = PrintedValue.printable(host)
             guard let host = try? VerifiedHost(stored: Array(host.utf8)) else {
                 throw CommandFailure(.usage, "'\(place)' is not a site.", "A site looks like shop.example.")
             }

@@ -50,7 +50,7 @@ extension Sites {
             return sites.filter { all || $0.needsNewKeys }.map(\.host.words)
         }
 
-        private static func json(_ place: String, _ until: UInt64?) -> JSONValue {
+        private static func json(_ place: String, _ until: UInt64?) -> PrintedValue {
             [
                 "newKeysCountFrom": until.map { .number($0) } ?? .null,
                 "outcome": until == nil ? "new-keys-count" : "new-keys-wait", "site": .string(place),

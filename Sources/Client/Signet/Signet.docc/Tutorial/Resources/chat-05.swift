@@ -16,7 +16,7 @@ func chat(
     print("\(contact.handle) has \(contact.deviceCount) device(s); compared: \(contact.comparison)")
 
     while let line = readLine() {
-        let message = try await account.seal(line.utf8, to: [contact.handle], for: "org.example.chat")
+        let message = try await account.seal(line, to: [contact.handle], for: "org.example.chat")
         try await carrier.send(message.encoded, to: contact.handle)
     }
 }

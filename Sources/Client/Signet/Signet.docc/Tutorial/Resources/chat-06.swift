@@ -19,13 +19,13 @@ func chat(
         for await bytes in carrier.incoming() {
             do {
                 let opened = try await account.open(bytes, for: "org.example.chat")
-                print("\(opened.content.sender.handle): \(String(decoding: opened.content.body, as: UTF8.self))")
+                print("\(opened.content.sender.handle): \(opened.content.text)")
             } catch { print("refused: \(error)") }
         }
     }
 
     while let line = readLine() {
-        let message = try await account.seal(line.utf8, to: [contact.handle], for: "org.example.chat")
+        let message = try await account.seal(line, to: [contact.handle], for: "org.example.chat")
         try await carrier.send(message.encoded, to: contact.handle)
     }
 }

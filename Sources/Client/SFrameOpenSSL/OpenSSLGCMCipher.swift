@@ -13,7 +13,7 @@
     /// Spec: RFC 9605, section 4.5; NIST SP 800-38D.
     ///
     /// Security: the schedule lives in libcrypto's memory, which wipes it when the last key that uses it goes.
-    final class CachedGCMCipher: FrameCipher {
+    final class OpenSSLGCMCipher: FrameCipher {
         private let context: Mutex<GCMContext>
 
         /// - Parameter key: 16 or 32 bytes.

@@ -3,21 +3,21 @@
 import CanonicalCoding
 
 /// JSON with one spelling per value: members in order of name, no spaces that mean nothing.
-indirect enum JSONValue: Hashable, Sendable {
+indirect enum PrintedValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case number(UInt64)
     case string(String)
     /// A key, a hash or a signed text: shown with `--advanced` alone.
     case key(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+    case array([PrintedValue])
+    case object([String: PrintedValue])
 
     /// A key or a hash as base64.
-    static func base64(_ bytes: [UInt8]) -> JSONValue { .key(String(decoding: Base64.encode(bytes), as: UTF8.self)) }
+    static func base64(_ bytes: [UInt8]) -> PrintedValue { .key(String(decoding: Base64.encode(bytes), as: UTF8.self)) }
 
     /// What is left for somebody who does not want to see keys; nil of a key.
-    var withoutKeys: JSONValue? {
+    var withoutKeys: PrintedValue? {
         switch self {
         case .key: nil
         case .array(let values): .array(values.compactMap(\.withoutKeys))
@@ -27,13 +27,13 @@ indirect enum JSONValue: Hashable, Sendable {
     }
 
     /// An object with more members; its own count where both have one.
-    func adding(_ members: [String: JSONValue]) -> JSONValue {
+    func adding(_ members: [String: PrintedValue]) -> PrintedValue {
         guard case .object(let own) = self else { return self }
         return .object(own.merging(members) { first, _ in first })
     }
 
     /// Bytes that are printable text.
-    static func text(_ bytes: [UInt8]) -> JSONValue { .string(String(decoding: bytes, as: UTF8.self)) }
+    static func text(_ bytes: [UInt8]) -> PrintedValue { .string(String(decoding: bytes, as: UTF8.self)) }
 
     var text: String {
         switch self {
@@ -77,14 +77,14 @@ indirect enum JSONValue: Hashable, Sendable {
     }
 }
 
-extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+extension PrintedValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 {
     init(stringLiteral value: String) { self = .string(value) }
     init(booleanLiteral value: Bool) { self = .bool(value) }
     init(integerLiteral value: UInt64) { self = .number(value) }
-    init(dictionaryLiteral members: (String, JSONValue)...) {
+    init(dictionaryLiteral members: (String, PrintedValue)...) {
         self = .object(Dictionary(members) { _, last in last })
     }
-    init(arrayLiteral values: JSONValue...) { self = .array(values) }
+    init(arrayLiteral values: PrintedValue...) { self = .array(values) }
 }

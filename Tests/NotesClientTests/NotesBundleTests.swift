@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CanonicalCoding
-import Foundation
 import SecretMemory
 import SignetClient
 import Testing
 
 @testable import NotesClient
 
-/// Sealed exports of notes: what is in them comes back, and of a bad one nothing does.
-@Suite(.serialized) struct NotesBundleTests {
+/// The form of sealed exports of notes: what is in one comes back, and a bad one is refused.
+@Suite struct NotesBundleTests {
     private static let secret = "take these words abroad"
     private static var passphrase: SecretBytes { SecretBytes(copying: secret.utf8) }
-    private static let environment = ["SIGNET_EXPORT_PASSPHRASE": secret]
     private static let salt = [UInt8](1...16)
 
     /// An export of two notes, the first with a file of 70,000 bytes; as cheap to open as may be.
@@ -50,8 +48,6 @@ import Testing
     private static func open(_ bytes: [UInt8], _ passphrase: SecretBytes = passphrase) throws -> OpenedBundle {
         try OpenedBundle(passphrase: passphrase, reading: source(bytes))
     }
-
-    // MARK: The form
 
     @Test func whatWasWrittenIsRead() throws {
         let bytes = try Self.bundle()
@@ -173,141 +169,5 @@ import Testing
         }
         let good = try bundle.head + bundle.seal(whole + [0, 0, 0, 0, 1, 0, 0, 0, 0], piece: 0, isLast: true)
         #expect(try Self.open(good).noteCount == 1)
-    }
-
-    // MARK: With programs
-
-    @Test func anExportBringsNotesAndFilesToAnotherAccountOnce() async throws {
-        try await Town.withServer { town, _ in
-            let made = try await town.signet("alice", "notes", "new", "Kept", "of value", "--tag", "mine", "--json")
-            expect(0, made)
-            let note = try #require(try made.object()["note"] as? String)
-            expect(0, try await town.signet("alice", "notes", "comment", note, "and dear"))
-            try town.write(Self.file, to: "map.bin")
-            try town.write([], to: "empty")
-            for file in ["map.bin", "empty", "empty"] {
-                expect(0, try await town.signet("alice", "notes", "attach", note, file))
-            }
-            let exported = try await town.signet(
-                "alice", "notes", "export", "bundle", "--json", environment: Self.environment)
-            expect(0, exported)
-            #expect(try exported.object()["files"] as? Int == 3)
-            let bundle = try town.bytes("bundle")
-            #expect(bundle.starts(with: Array("signet-notes-bundle/v2\n".utf8)))
-            // Three passes over 256 MiB.
-            #expect(bundle[23..<31] == [0, 0, 0, 3, 0, 4, 0, 0])
-            #expect(Data(bundle).range(of: Data("of value".utf8)) == nil)
-
-            expect(0, try await town.signet("bob", "notes", "sync"))
-            let first = try await town.signet(
-                "bob", "notes", "import", "bundle", "--offline", "--json", environment: Self.environment)
-            expect(0, first)
-            #expect(try first.object()["imported"] as? Int == 1)
-            #expect((try first.object()["filesLeftOut"] as? [String])?.count == 3, "files take a network")
-            let second = try await town.signet(
-                "bob", "notes", "import", "bundle", "--json", environment: Self.environment)
-            expect(0, second)
-            #expect(try second.object()["imported"] as? Int == 0)
-            #expect(try second.object()["files"] as? Int == 3, "two have one name and one length")
-            let third = try await town.signet(
-                "bob", "notes", "import", "bundle", "--json", environment: Self.environment)
-            expect(0, third)
-            #expect(try third.object()["files"] as? Int == 0 && third.object()["hereAlready"] as? Int == 1)
-
-            let shown = try await town.signet("bob", "notes", "show", "Kept", "--json").object()
-            #expect(shown["body"] as? String == "of value" && shown["owner"] as? String == Town.bob)
-            #expect((shown["tags"] as? [String])?.first == "mine")
-            let comments = shown["comments"] as? [[String: Any]]
-            #expect(comments?.map { $0["text"] as? String } == ["\(Town.alice): and dear"])
-            expect(0, try await town.signet("bob", "notes", "fetch", "Kept", "map.bin", "copy.bin"))
-            #expect(try town.bytes("copy.bin") == Self.file)
-            expect(0, try await town.signet("bob", "notes", "fetch", "Kept", "empty", "copy"))
-            #expect(try town.bytes("copy").isEmpty)
-
-            let own = try await town.signet(
-                "alice", "notes", "import", "bundle", "--json", environment: Self.environment)
-            expect(0, own)
-            #expect(try own.object()["hereAlready"] as? Int == 1 && own.object()["imported"] as? Int == 0)
-        }
-    }
-
-    @Test func withoutTheServerFilesAreLeftOutWhenThatIsAskedForAndElseNothingIsWritten() async throws {
-        try await Town.with { town in
-            try await town.serving { _ in
-                expect(0, try await town.signet("alice", "notes", "new", "Kept", "of value"))
-                try town.write(Self.file, to: "map.bin")
-                expect(0, try await town.signet("alice", "notes", "attach", "Kept", "map.bin"))
-            }
-            expect(3, try await town.signet("alice", "notes", "export", "bundle", environment: Self.environment))
-            #expect(try !town.hasFile(startingWith: "bundle"))
-            let exit = try await town.signet(
-                "alice", "notes", "export", "bundle", "--without-files", "--json", environment: Self.environment)
-            expect(0, exit)
-            #expect(try exit.object()["exported"] as? Int == 1 && exit.object()["files"] as? Int == 0)
-            try await town.serving { _ in
-                expect(0, try await town.signet("bob", "notes", "sync"))
-                let taken = try await town.signet(
-                    "bob", "notes", "import", "bundle", "--json", environment: Self.environment)
-                expect(0, taken)
-                #expect(try taken.object()["filesLeftOut"] as? [String] == ["map.bin"])
-            }
-        }
-    }
-
-    @Test func ofABadExportNothingIsTakenIn() async throws {
-        try await Town.withServer { town, _ in
-            expect(0, try await town.signet("alice", "notes", "sync"))
-            let good = try Self.bundle()
-            var (flipped, greedy) = (good, good)
-            flipped[good.count - 20] ^= 1
-            greedy.replaceSubrange(27..<31, with: [0xFF, 0xFF, 0xFF, 0xFF])
-            let newer = Array("signet-notes-bundle/v9\n".utf8) + good.dropFirst(23)
-            for (bytes, words) in [
-                (Array(good.dropLast(100)), "incomplete"), (flipped, "changed"), (greedy, "more memory"),
-                (newer, "newer signet"),
-            ] {
-                try town.write(bytes, to: "bundle")
-                let exit = try await town.signet("alice", "notes", "import", "bundle", environment: Self.environment)
-                expect(65, exit)
-                #expect(exit.complaint.contains(words), "\(exit.errors)")
-            }
-            try town.write(good, to: "bundle")
-            let wrong = try await town.signet(
-                "alice", "notes", "import", "bundle",
-                environment: ["SIGNET_EXPORT_PASSPHRASE": "not these words at all"])
-            expect(65, wrong)
-            #expect(wrong.complaint.contains("passphrase"))
-            #expect(
-                (try await town.signet("alice", "notes", "ls", "--json").object()["notes"] as? [Any])?.isEmpty == true)
-        }
-    }
-
-    /// Made by the program of 2026-11-23, which knew no other form.
-    @Test func anExportOfBeforeIsReadAndTakenIn() async throws {
-        let old = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Vectors/old/notes-bundle-1").standardized
-        try await Town.withServer { town, _ in
-            try town.write(try Data(contentsOf: old), to: "bundle")
-            expect(0, try await town.signet("bob", "notes", "sync"))
-            let taken = try await town.signet(
-                "bob", "notes", "import", "bundle", "--json", environment: Self.environment)
-            expect(0, taken)
-            #expect(try taken.object()["imported"] as? Int == 2)
-            let shown = try await town.signet("bob", "notes", "show", "Plan", "--json").object()
-            #expect(shown["body"] as? String == "We meet at nine.\n")
-            #expect(
-                (shown["comments"] as? [[String: Any]])?.map { $0["text"] as? String } == [
-                    "alice@example.org: I bring cake."
-                ])
-            let wrong = try await town.signet(
-                "bob", "notes", "import", "bundle", environment: ["SIGNET_EXPORT_PASSPHRASE": "not these words at all"])
-            expect(65, wrong)
-            var bytes = Array(try Data(contentsOf: old))
-            bytes[bytes.count - 1] ^= 1
-            try town.write(bytes, to: "flipped")
-            let flipped = try await town.signet("bob", "notes", "import", "flipped", environment: Self.environment)
-            expect(65, flipped)
-            #expect(flipped.complaint.contains("no way to tell which"))
-        }
     }
 }

@@ -4,7 +4,7 @@ import KeyTransparency
 import VerifiableMap
 
 /// An epoch that is in the log: its record, and the index that the record names.
-struct Epoch: Sendable {
+struct LoggedEpoch: Sendable {
     /// The log's size with the record.
     let size: UInt64
     let record: EpochRecord
@@ -17,11 +17,11 @@ struct RecentEpochs: Sendable {
     static let milestoneCount = MilestonesResponse.maximumCount + 1
 
     /// In rising order of size.
-    private var epochs: [Epoch] = []
-    private var milestones: [Epoch] = []
+    private var epochs: [LoggedEpoch] = []
+    private var milestones: [LoggedEpoch] = []
 
     /// Adds the newest epoch.
-    mutating func append(_ epoch: Epoch, isMilestone: Bool) {
+    mutating func append(_ epoch: LoggedEpoch, isMilestone: Bool) {
         epochs.append(epoch)
         guard isMilestone else { return }
         milestones.append(epoch)
@@ -41,13 +41,13 @@ struct RecentEpochs: Sendable {
     }
 
     /// The epoch that ends a log of this size.
-    func epoch(size: UInt64) -> Epoch? {
+    func epoch(size: UInt64) -> LoggedEpoch? {
         epochs.last { $0.size == size } ?? milestones.last { $0.size == size }
     }
 
     /// The last epoch, published or not.
-    var last: Epoch? { epochs.last }
+    var last: LoggedEpoch? { epochs.last }
 
     /// The newest milestone in a log of at most this size.
-    func milestone(size: UInt64) -> Epoch? { milestones.last { $0.size <= size } }
+    func milestone(size: UInt64) -> LoggedEpoch? { milestones.last { $0.size <= size } }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import FrameCiphers
 import SFrame
+import SFrameOpenSSL
 import SeededRandomness
 import Testing
 
-/// The quickest cipher of a suite and the one over swift-crypto are the same to every peer.
+/// The cipher over OpenSSL and the one over swift-crypto are the same to every peer.
 @Suite struct CipherAgreementTests {
     private let nonce = [UInt8](repeating: 9, count: 12)
 
     @Test(arguments: CipherSuite.allCases) func bothSealTheSameBytesAndOpenEachOthers(suite: CipherSuite) throws {
         var random = SeededGenerator(seed: UInt64(suite.rawValue))
         let key = SymmetricKey(data: random.bytes(suite.keyByteCount))
-        let ciphers = [try suite.makeQuickCipher(key: key), try suite.makeCipher(key: key)]
+        let ciphers = [try suite.makeOpenSSLCipher(key: key), try suite.makeCipher(key: key)]
         for length in Array(0...65) + [1024, 1500, 65_536] {
             let (plaintext, authenticated) = (random.bytes(length), random.bytes(length % 40))
             let nonce = random.bytes(12)
@@ -34,7 +34,7 @@ import Testing
     /// Also after a refusal: nothing of one frame is left for the next.
     @Test(arguments: CipherSuite.allCases) func bothRefuseWhatIsNotAuthentic(suite: CipherSuite) throws {
         let key = SymmetricKey(data: [UInt8](repeating: 7, count: suite.keyByteCount))
-        for cipher in [try suite.makeQuickCipher(key: key), try suite.makeCipher(key: key)] {
+        for cipher in [try suite.makeOpenSSLCipher(key: key), try suite.makeCipher(key: key)] {
             var sealed: [UInt8] = []
             try cipher.seal([1, 2, 3], nonce: nonce, authenticating: [4], into: &sealed)
             for bit in 0..<sealed.count * 8 {
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: [CipherSuite.aes128GCM, .aes256GCM], [0, 11, 13])
     func aNonceOfAnotherLengthSealsAndOpensNothing(suite: CipherSuite, count: Int) throws {
-        let cipher = try suite.makeQuickCipher(
+        let cipher = try suite.makeOpenSSLCipher(
             key: SymmetricKey(data: [UInt8](repeating: 7, count: suite.keyByteCount)))
         var output: [UInt8] = [1]
         #expect(throws: FrameCipherError.unavailable) {
@@ -78,7 +78,7 @@ import Testing
     @Test(arguments: CipherSuite.allCases) func aKeyOfAnotherLengthIsRefused(suite: CipherSuite) {
         for count in [0, suite.keyByteCount - 1, suite.keyByteCount + 1] {
             #expect(throws: FrameCipherError.unavailable) {
-                _ = try suite.makeQuickCipher(key: SymmetricKey(data: [UInt8](repeating: 0, count: count)))
+                _ = try suite.makeOpenSSLCipher(key: SymmetricKey(data: [UInt8](repeating: 0, count: count)))
             }
         }
     }
@@ -86,7 +86,7 @@ import Testing
     /// One key may be used from many threads; a frame is sealed whole.
     @Test func manyThreadsShareACipher() async throws {
         let key = SymmetricKey(data: [UInt8](repeating: 7, count: 16))
-        let cipher = try CipherSuite.aes128GCM.makeQuickCipher(key: key)
+        let cipher = try CipherSuite.aes128GCM.makeOpenSSLCipher(key: key)
         let reference = try CipherSuite.aes128GCM.makeCipher(key: key)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<8 {

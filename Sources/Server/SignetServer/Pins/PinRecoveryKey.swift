@@ -4,7 +4,7 @@ import SignetAPI
 package import TransparencyLog
 
 /// The key, kept away from the server, by which clients are brought new pins when no TLS key they know is left.
-package enum RecoveryKey {
+package enum PinRecoveryKey {
     /// Makes a key in a new file, named after the log with `/recovery`.
     ///
     /// - Returns: its public half, for ``DirectorySetup/recoveryKey``.

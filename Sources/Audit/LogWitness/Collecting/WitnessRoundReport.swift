@@ -3,7 +3,7 @@
 public import TransparencyLog
 
 /// What came of asking the witnesses of a policy to cosign one checkpoint.
-public struct WitnessRound: Hashable, Sendable {
+public struct WitnessRoundReport: Hashable, Sendable {
     /// What one witness did.
     public struct Report: Hashable, Sendable {
         /// Its name in the policy.

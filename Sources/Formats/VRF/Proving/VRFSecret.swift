@@ -10,7 +10,7 @@
     ///
     /// It has no description and no coding, and nothing but ``withBytes(_:)`` reaches the bytes.
     /// Unchecked: the memory is written before `init` returns and only read until `deinit`.
-    final class SecretScalar: @unchecked Sendable {
+    final class VRFSecret: @unchecked Sendable {
         private static let byteCount = Int(crypto_core_ristretto255_SCALARBYTES)
         private let memory: UnsafeMutablePointer<UInt8>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How keys change, in one system or another.
-public struct Policy: Sendable, Hashable {
+public struct KeyChangePolicy: Sendable, Hashable {
     /// When senders begin to use a new key.
     enum Switch: Hashable, Sendable {
         /// As soon as they have it.
@@ -46,25 +46,25 @@ public struct Policy: Sendable, Hashable {
     }
 
     /// Signet: the state machine itself, with SFrame.
-    public static let signet = Policy(
+    public static let signet = KeyChangePolicy(
         "Signet", .barrier(2000), retention: 120_000, oldKeys: 15, asks: true, .signet)
     /// The call guide as written: a timestamp one second ahead, one backup, one future, requests.
-    public static let seed = Policy(
+    public static let seed = KeyChangePolicy(
         "guide as written", .delay(GuideMember.lead), retention: 120_000, oldKeys: 1, asks: true, .guide)
     /// LiveKit's defaults: a ring of 16 keys, in use at once, nothing is asked for.
-    public static let liveKit = Policy("LiveKit-like", .atOnce, retention: .max, oldKeys: 15, asks: false)
+    public static let liveKit = KeyChangePolicy("LiveKit-like", .atOnce, retention: .max, oldKeys: 15, asks: false)
     /// RingRTC's: in use five seconds later, the last five keys kept.
-    public static let ringRTC = Policy("RingRTC-like", .delay(5000), retention: .max, oldKeys: 4, asks: false)
+    public static let ringRTC = KeyChangePolicy("RingRTC-like", .delay(5000), retention: .max, oldKeys: 4, asks: false)
     /// DAVE's: a barrier of two seconds, old keys for ten, a member without a key is taken out and in again.
-    public static let dave = Policy("DAVE-like", .barrier(2000), retention: 10_000, oldKeys: 15, asks: true)
+    public static let dave = KeyChangePolicy("DAVE-like", .barrier(2000), retention: 10_000, oldKeys: 15, asks: true)
 
     /// All of them.
-    public static let all: [Policy] = [seed, liveKit, ringRTC, dave, signet]
+    public static let all: [KeyChangePolicy] = [seed, liveKit, ringRTC, dave, signet]
 }
 
 extension Scenario {
     /// Plays this scenario by a policy.
-    public func run(_ policy: Policy = .signet) -> Outcome {
+    public func run(_ policy: KeyChangePolicy = .signet) -> Outcome {
         switch policy.player {
         case .signet: play(SignetMember.self, policy)
         case .guide: play(GuideMember.self, policy)
@@ -72,7 +72,7 @@ extension Scenario {
         }
     }
 
-    private func play<Member: SimulatedMember>(_ member: Member.Type, _ policy: Policy) -> Outcome {
+    private func play<Member: SimulatedMember>(_ member: Member.Type, _ policy: KeyChangePolicy) -> Outcome {
         var simulation = Simulation<Member>(self, policy: policy)
         return simulation.run()
     }

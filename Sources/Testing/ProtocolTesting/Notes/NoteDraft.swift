@@ -18,7 +18,7 @@ package func unwrapped<Value>(_ value: Value?) throws -> Value {
 }
 
 /// A person with one device, as far as the server sees one.
-package struct Writer: Sendable {
+package struct NoteWriter: Sendable {
     /// Who signs.
     package let author: Author
     private let device: Curve25519.Signing.PrivateKey
@@ -44,7 +44,7 @@ package struct Writer: Sendable {
 }
 
 /// A note as its members know it: makes the pushes that take it further. Nothing is sealed; the server cannot tell.
-package struct Draft: Sendable {
+package struct NoteDraft: Sendable {
     /// The note.
     package let note: NoteID
     /// After the last step.
@@ -57,7 +57,7 @@ package struct Draft: Sendable {
     package let first: ControlEntry
 
     /// A new note.
-    package init(by owner: Writer) throws {
+    package init(by owner: NoteWriter) throws {
         note = try unwrapped(NoteID((0..<16).map { _ in .random(in: 0...255) }))
         first = try ControlEntry(
             note: note, number: 1, previous: .none, time: 1, author: owner.author,
@@ -79,36 +79,40 @@ package struct Draft: Sendable {
     }
 
     /// Takes somebody in.
-    package mutating func share(with reader: Writer, _ role: NoteRole = .writer, by owner: Writer) throws -> NotePush {
+    package mutating func share(
+        with reader: NoteWriter, _ role: NoteRole = .writer, by owner: NoteWriter
+    ) throws -> NotePush {
         let entry = try step(.share(reader.handle, role), by: owner)
         return try Self.push(.control(ControlPush(entry: entry, wraps: [wrap(for: reader, by: owner)])))
     }
 
     /// Takes somebody out; `rest` stays.
-    package mutating func unshare(_ reader: Writer, rest: [Writer] = [], by owner: Writer) throws -> NotePush {
+    package mutating func unshare(
+        _ reader: NoteWriter, rest: [NoteWriter] = [], by owner: NoteWriter
+    ) throws -> NotePush {
         let members = state.memberHash(without: reader.handle)
         let entry = try step(.unshare(reader.handle, rekeying(members)), by: owner)
         return try rekeyed(entry, rest, by: owner)
     }
 
     /// Another key for the same members.
-    package mutating func rekey(for members: [Writer], by owner: Writer) throws -> NotePush {
+    package mutating func rekey(for members: [NoteWriter], by owner: NoteWriter) throws -> NotePush {
         let entry = try step(.rekey(rekeying(state.memberHash)), by: owner)
         return try rekeyed(entry, members, by: owner)
     }
 
     /// A step with which nothing goes.
-    package mutating func bare(_ action: ControlAction, by owner: Writer) throws -> NotePush {
+    package mutating func bare(_ action: ControlAction, by owner: NoteWriter) throws -> NotePush {
         try Self.push(.control(ControlPush(entry: step(action, by: owner))))
     }
 
     /// A revision.
-    package mutating func write(_ byteCount: Int = 10, by writer: Writer) throws -> NotePush {
+    package mutating func write(_ byteCount: Int = 10, by writer: NoteWriter) throws -> NotePush {
         try Self.push(.revision(nextRevision(byteCount, by: writer)))
     }
 
     /// A comment.
-    package mutating func comment(_ byteCount: Int = 10, by reader: Writer) throws -> NotePush {
+    package mutating func comment(_ byteCount: Int = 10, by reader: NoteWriter) throws -> NotePush {
         let child = try ChildRecord(
             note: note, child: unwrapped(NoteID(Self.bytes(16))), epoch: state.epoch, control: state.head,
             author: reader.author, sealed: Self.bytes(byteCount), with: reader.sign)
@@ -116,7 +120,7 @@ package struct Draft: Sendable {
         return try Self.push(.child(child))
     }
 
-    private mutating func step(_ action: ControlAction, by owner: Writer) throws -> ControlEntry {
+    private mutating func step(_ action: ControlAction, by owner: NoteWriter) throws -> ControlEntry {
         let entry = try ControlEntry(
             note: note, number: state.number + 1, previous: state.head, time: 1, author: owner.author, action: action,
             with: owner.sign)
@@ -130,7 +134,8 @@ package struct Draft: Sendable {
             children: ChildList(children).hash, members: members)
     }
 
-    private mutating func rekeyed(_ entry: ControlEntry, _ rest: [Writer], by owner: Writer) throws -> NotePush {
+    private mutating func rekeyed(_ entry: ControlEntry, _ rest: [NoteWriter], by owner: NoteWriter) throws -> NotePush
+    {
         let revision = try revision == nil ? nil : nextRevision(10, by: owner)
         return try Self.push(
             .control(
@@ -139,7 +144,7 @@ package struct Draft: Sendable {
                     revision: revision, children: ChildList(children))))
     }
 
-    private mutating func nextRevision(_ byteCount: Int, by writer: Writer) throws -> RevisionRecord {
+    private mutating func nextRevision(_ byteCount: Int, by writer: NoteWriter) throws -> RevisionRecord {
         let record = try RevisionRecord(
             note: note, number: (revision?.number ?? 0) + 1, parent: revision?.head ?? .none, epoch: state.epoch,
             control: state.head, author: writer.author, sealed: Self.bytes(byteCount), with: writer.sign)
@@ -147,7 +152,7 @@ package struct Draft: Sendable {
         return record
     }
 
-    private func wrap(for reader: Writer, by owner: Writer) throws -> WrapRecord {
+    private func wrap(for reader: NoteWriter, by owner: NoteWriter) throws -> WrapRecord {
         try WrapRecord(
             WrapRecord.Header(
                 note: note, epoch: state.epoch, control: state.head, sender: owner.author, recipient: reader.author,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One call under several conditions, by the rules of several systems.
-public struct Comparison: Sendable {
+public struct SystemComparison: Sendable {
     /// A condition, and what became of the call by each policy.
     public struct Row: Sendable {
         /// What is special about it.
         public let condition: String
         /// The scenario.
         public let scenario: Scenario
-        /// What it came to, in order of ``Policy/all``.
-        public let outcomes: [(policy: Policy, outcome: Outcome)]
+        /// What it came to, in order of ``KeyChangePolicy/all``.
+        public let outcomes: [(policy: KeyChangePolicy, outcome: Outcome)]
     }
 
     /// One for each condition.
@@ -22,7 +22,7 @@ public struct Comparison: Sendable {
         rows = Self.conditions(base).map { condition, scenario in
             Row(
                 condition: condition, scenario: scenario,
-                outcomes: Policy.all.map { policy in
+                outcomes: KeyChangePolicy.all.map { policy in
                     progress("\(condition), \(policy.name)")
                     return (policy, scenario.run(policy))
                 })
@@ -44,8 +44,8 @@ public struct Comparison: Sendable {
 
     /// A table in Markdown: undecryptable frames in a million, and rotations that lost any.
     public var markdown: String {
-        let head = "| Condition | " + Policy.all.map(\.name).joined(separator: " | ") + " |\n"
-        let rule = "|---|" + Policy.all.map { _ in "---|" }.joined() + "\n"
+        let head = "| Condition | " + KeyChangePolicy.all.map(\.name).joined(separator: " | ") + " |\n"
+        let rule = "|---|" + KeyChangePolicy.all.map { _ in "---|" }.joined() + "\n"
         return head + rule
             + rows.map { row in
                 "| \(row.condition) | " + row.outcomes.map { Self.cell($0.outcome) }.joined(separator: " | ") + " |\n"

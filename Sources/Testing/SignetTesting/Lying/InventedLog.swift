@@ -9,7 +9,7 @@ import VerifiableMap
 /// A log that the lying server makes itself: real entries and invented ones, under an index with any contents.
 ///
 /// It does not enforce the rules of a log.
-struct ForgedLog {
+struct InventedLog {
     /// The hashes of all entries.
     private(set) var tree = MerkleTree()
     /// Every epoch record, in order.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyTransparency
+import NoteLog
+import NotesAPI
+import SealedNotes
+import SignetClient
+
+/// The account master keys that this device has, one of each epoch, and how they go from device to device. It asks nobody and keeps
+/// nothing on the disk.
+struct AccountKeyring: Sendable {
+    private let secrets: DeviceSecrets
+    private let device: DeviceAgreementKeys
+    private let author: Author
+    /// By epoch.
+    private(set) var keys: [UInt32: AccountMasterKey] = [:]
+
+    init(_ secrets: DeviceSecrets, _ device: DeviceAgreementKeys) {
+        self.secrets = secrets
+        self.device = device
+        author = Author(handle: secrets.handle, device: secrets.keys.signing)
+    }
+
+    /// The one of the newest epoch.
+    var newest: AccountMasterKey? { keys.max { $0.key < $1.key }?.value }
+
+    mutating func add(_ key: AccountMasterKey) { keys[key.epoch] = key }
+
+    mutating func removeAll() { keys = [:] }
+
+    /// Opens what this device has kept for itself.
+    mutating func add(stored wraps: [AccountDeviceWrap]) throws(NotesError) {
+        for wrap in wraps {
+            // It was judged when it was kept.
+            let own = AuthorKeys(pinned: [wrap.sender.device], of: author.handle)
+            do { add(try wrap.open(with: device, own: own)) } catch { throw .accountKey(error) }
+        }
+    }
+
+    // MARK: From device to device
+
+    /// The key that an own device, or an earlier try of this one, has left for this device at the server, if it is newer; nil if it is not.
+    ///
+    /// - Parameter own: who may have left it.
+    /// - Throws: ``NotesError/noAccountKey``: another device has given the account a newer key, and not to this one yet.
+    func newer(in there: AccountKeys, from own: AuthorKeys) throws(NotesError) -> AccountMasterKey? {
+        guard let bytes = there.devices[author.device] else {
+            try checkNothingNewer(there, own)
+            return nil
+        }
+        guard let wrap = try? AccountDeviceWrap(decoding: bytes) else { throw .malformedAnswer }
+        guard wrap.epoch > newest?.epoch ?? 0 else { return nil }
+        do { return try wrap.open(with: device, own: own) } catch { throw .accountKey(error) }
+    }
+
+    /// A second key of an epoch that another device has begun must not be made here.
+    private func checkNothingNewer(_ there: AccountKeys, _ own: AuthorKeys) throws(NotesError) {
+        let isNewer = there.devices.values.contains { bytes in
+            guard let wrap = try? AccountDeviceWrap(decoding: bytes) else { return false }
+            return own.devices.contains(wrap.sender.device) && wrap.epoch > newest?.epoch ?? 0
+        }
+        guard !isNewer else { throw .noAccountKey }
+    }
+
+    /// The stored wraps with one for each own device, signed by a device that is one now, and none for others.
+    func handed(
+        _ key: AccountMasterKey, to own: VerifiedLookup, _ there: AccountKeys
+    ) throws(NotesError) -> AccountKeys {
+        let current = Set(own.state.devices.map(\.keys.signing))
+        var devices: [[UInt8]: [UInt8]] = [:]
+        for recipient in WrapRecipient.devices(of: own) {
+            let device = recipient.author.device
+            let old = there.devices[device].flatMap { try? AccountDeviceWrap(decoding: $0) }
+            if let old, current.contains(old.sender.device), old.recipientKeys == recipient.keysHash {
+                devices[device] = old.encoded
+            } else {
+                devices[device] = try wrap(key, recipient).encoded
+            }
+        }
+        return AccountKeys(
+            version: there.version, password: there.password, recovery: there.recovery, devices: devices)
+    }
+
+    /// A key for this device alone.
+    ///
+    /// - Throws: the account does not list this device.
+    func wrapForThisDevice(_ key: AccountMasterKey, _ own: VerifiedLookup) throws(NotesError) -> AccountDeviceWrap {
+        guard let recipient = WrapRecipient.devices(of: own).first(where: { $0.author == author }) else {
+            throw .client(.misuse(.deviceNotAddedYet))
+        }
+        return try wrap(key, recipient)
+    }
+
+    private func wrap(_ key: AccountMasterKey, _ recipient: WrapRecipient) throws(NotesError) -> AccountDeviceWrap {
+        do { return try AccountDeviceWrap(key, to: recipient, sender: author, with: secrets.sign) } catch {
+            throw .sealed(error)
+        }
+    }
+}
