@@ -9,7 +9,7 @@ import TransparencyLog
 /// The project's own tlog-proof set: made again, and put to the verifier.
 struct TlogProofVectorTests {
     static let folder = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Vectors/tlog-proof")
 
     /// Only where Ed25519 is deterministic can the signatures come out the same: CryptoKit adds randomness.

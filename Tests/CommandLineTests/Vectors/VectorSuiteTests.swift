@@ -12,7 +12,7 @@ struct VectorSuiteTests {
         ProcessInfo.processInfo.environment["SIGNET_VECTORS"].map { URL(filePath: $0) }
         ?? URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "shared/vectors")
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/vectors")
     static let present = FileManager.default.fileExists(atPath: shared.path())
 
     static let suites: [any VectorSuite.Type] = [
@@ -32,7 +32,7 @@ struct VectorSuiteTests {
         PresentationSuite.self, StatusListSuite.self, RequestObjectSuite.self, ResponseSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Vectors")
 
     private func run(_ suite: any VectorSuite.Type, _ path: String) throws -> VectorReport {

@@ -8,7 +8,7 @@ import Testing
 /// `signet pins`
 @Suite struct PinsTests {
     private static let vectors = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Vectors/key-pinning")
 
     /// A folder with a policy, a chain and roots of a scenario, and the scenario's server.

@@ -37,7 +37,7 @@ struct PolicyFileTests {
     @Test func theDocumentedWitnessesAreAPolicysLines() throws {
         let page = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
-                .appending(path: "../../Documentation/witness.md"), encoding: .utf8)
+                .appending(path: "../../../Documentation/witness.md"), encoding: .utf8)
         let lines = try #require(page.split(separator: "```\n").first { $0.hasSuffix("quorum outside\n") })
         let log = try key("example.org/log", .ed25519, 1)
         let policy = try Policy(decoding: Array("log \(log)\n\(lines)".utf8))

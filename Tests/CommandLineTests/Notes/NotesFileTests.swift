@@ -11,7 +11,7 @@ import Testing
 
     /// Where the shared vectors of this project's tests are, if they are.
     private static let golden = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/golden/themis.json").standardized
+        .appending(path: "../../../../shared/golden/themis.json").standardized
 
     /// Makes the account's key, which takes a server; after that nothing here does.
     private static func withNotes(_ body: (Town) async throws -> Void) async throws {

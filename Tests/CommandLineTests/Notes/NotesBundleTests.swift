@@ -284,7 +284,7 @@ import Testing
     /// Made by the program of 2026-11-23, which knew no other form.
     @Test func anExportOfBeforeIsReadAndTakenIn() async throws {
         let old = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Vectors/old/notes-bundle-1").standardized
+            .appending(path: "../../../Vectors/old/notes-bundle-1").standardized
         try await Town.withServer { town, _ in
             try town.write(try Data(contentsOf: old), to: "bundle")
             expect(0, try await town.signet("bob", "notes", "sync"))
