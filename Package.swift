@@ -533,12 +533,9 @@ let runtimeTargets: [Target] = [
         name: "SignetCommand",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "KeyPinning",
-            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
-            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling",
-            "CallKeys", "SignalClient", "CallClient", "AudioCodec",
-            "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
-            "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
-            arguments,
+            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP", "Signet",
+            "SignetCalls", "LogAuditor", "PinScenarios", "CallSignalling", "CallKeys", "AudioCodec", "CallSimulation",
+            "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
     .executableTarget(

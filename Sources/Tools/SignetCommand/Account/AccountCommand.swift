@@ -5,7 +5,6 @@ import CanonicalCoding
 import KeyTransparency
 import Signet
 import SignetAPI
-import SignetClient
 
 /// `signet account`
 struct AccountCommand: AsyncParsableCommand {

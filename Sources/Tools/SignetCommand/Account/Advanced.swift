@@ -6,8 +6,6 @@ import DIDKey
 import DeviceIdentity
 import KeyTransparency
 import Signet
-import SignetClient
-import SitesClient
 
 /// `signet advanced`
 struct Advanced: AsyncParsableCommand {

@@ -4,7 +4,6 @@ import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
 import Signet
-import SignetClient
 
 /// `signet devices`
 struct Devices: AsyncParsableCommand {

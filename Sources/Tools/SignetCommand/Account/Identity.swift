@@ -6,7 +6,6 @@ import KeyTransparency
 import QRCode
 import Signet
 import SignetAPI
-import SignetClient
 
 /// `signet identity`
 struct Identity: AsyncParsableCommand {

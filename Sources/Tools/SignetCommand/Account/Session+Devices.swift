@@ -5,7 +5,6 @@ import Foundation
 import KeyTransparency
 import Signet
 import SignetAPI
-import SignetClient
 
 /// Changes of the account's devices: the person is asked, and the log has to show what was sent.
 extension Session {

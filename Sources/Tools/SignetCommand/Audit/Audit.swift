@@ -4,8 +4,8 @@ import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
 import LogAuditor
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// `signet audit`

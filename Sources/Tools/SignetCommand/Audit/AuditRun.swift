@@ -5,7 +5,7 @@ import CanonicalCoding
 import Foundation
 import KeyTransparency
 import LogAuditor
-import SignetClient
+import Signet
 import TransparencyLog
 
 extension Audit {

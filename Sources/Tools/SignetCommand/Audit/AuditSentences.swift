@@ -3,7 +3,7 @@
 import CanonicalCoding
 import KeyTransparency
 import LogAuditor
-import SignetClient
+import Signet
 import TransparencyLog
 
 extension CommandFailure {

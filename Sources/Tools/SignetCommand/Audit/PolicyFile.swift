@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// Reads whom to believe.

@@ -3,7 +3,7 @@
 import ArgumentParser
 import CallSignalling
 import KeyTransparency
-import SignetClient
+import Signet
 
 extension Call {
     /// `signet call start`

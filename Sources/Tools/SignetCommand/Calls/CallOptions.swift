@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import SignetClient
+import Signet
 
 /// What starting and joining a call have in common.
 struct CallOptions: ParsableArguments {

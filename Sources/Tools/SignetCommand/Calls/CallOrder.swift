@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallClient
 import CallSignalling
 import Foundation
-import SignetClient
+import Signet
+import SignetCalls
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallClient
 import CallKeys
 import CallSignalling
 import KeyTransparency
-import SignetClient
+import Signet
+import SignetCalls
 import Synchronization
 
 /// What a person, or a program, sees of a running call: a line for each member every second, and what goes wrong by name.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallClient
 import CallSignalling
 import KeyTransparency
 import PinnedHTTP
-import SignalClient
+import Signet
 import SignetAPI
 import SignetCalls
-import SignetClient
 
 extension CommandFailure {
     /// Why there is no call.

@@ -3,7 +3,7 @@
 import ArgumentParser
 import CallSimulation
 import Foundation
-import SignetClient
+import Signet
 
 extension Call {
     /// `signet call simulate`

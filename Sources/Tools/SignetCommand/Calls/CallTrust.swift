@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallClient
 import KeyTransparency
 import Signet
 import SignetCalls
-import SignetClient
 
 #if canImport(Glibc)
     import Glibc

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CallClient
 import CallSignalling
 import KeyTransparency
 import Signet
 import SignetCalls
-import SignetClient
 
 extension Call {
     /// `signet call wait`

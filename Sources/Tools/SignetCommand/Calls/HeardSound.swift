@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCodec
-import CallClient
 import CallSignalling
 import Foundation
+import SignetCalls
 
 /// What is heard in a call: decoded, recorded and played.
 actor HeardSound {

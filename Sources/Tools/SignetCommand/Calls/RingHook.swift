@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallClient
 import CallSignalling
 import Foundation
-import SignetClient
+import Signet
+import SignetCalls
 import Synchronization
 
 /// A command of the user's that is run when it rings, and when it rings no more: it may play a sound, or wake a telephone.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallClient
 import CallSignalling
 import KeyTransparency
-import SignetClient
+import Signet
+import SignetCalls
 
 /// What a person, or a program, sees of calls that ring.
 struct RingPage: Sendable {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCodec
-import CallClient
 import CallKeys
 import CallSignalling
 import KeyTransparency
 import Signet
 import SignetCalls
-import SignetClient
 
 #if canImport(Glibc)
     import Glibc

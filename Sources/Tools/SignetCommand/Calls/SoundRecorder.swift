@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCodec
-import CallClient
 import CallSignalling
 import Foundation
+import SignetCalls
 
 /// Keeps what is heard: a WAV file for each device; what was lost is silence.
 struct SoundRecorder: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCodec
-import SignetClient
+import Signet
 
 extension CommandFailure {
     /// A file with sound that a call does not take.

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// `signet directory`
@@ -29,20 +29,22 @@ struct DirectoryUpdate: AsyncParsableCommand {
     func run() async throws {
         let session = try Session(home)
         // The own account is looked at under the keys that are trusted in the end, not under those before.
-        let found = try await session.run(isWatching: false) { (client) throws(ClientError) in
-            try await client.succession()
-        }
-        guard let succession = found else {
+        let found = try await session.read { home throws(SignetError) in try await home.directoryKeyChange() }
+        guard let change = found else {
             OwnAccountWatch.arm(session)
             return try finish([], needsWord: false, policy: session.profile.trust.policy)
         }
-        let holdsEvidence = try await session.holdsEvidence()
-        let needsWord = (succession.weakensQuorum || holdsEvidence) && !accept
-        if !needsWord { OwnAccountWatch.arm(try await session.adopt(succession)) }
-        if holdsEvidence {
+        let needsWord = change.needsApproval && !accept
+        if !needsWord {
+            let home = try await session.read { home throws(SignetError) in
+                try await home.follow(change, isApproved: accept)
+            }
+            OwnAccountWatch.arm(session.moved(to: home))
+        }
+        if change.holdsEvidence {
             Output.error("You hold evidence against the previous log: 'signet evidence list'.")
         }
-        try finish(succession.changes, needsWord: needsWord, policy: succession.trust.policy)
+        try finish(change.succession.changes, needsWord: needsWord, policy: change.succession.trust.policy)
     }
 
     private func finish(_ changes: [SuccessionRecord], needsWord: Bool, policy: Policy) throws {

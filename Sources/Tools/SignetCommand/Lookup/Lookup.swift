@@ -3,8 +3,8 @@
 import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// `signet lookup`
@@ -43,17 +43,20 @@ struct Lookup: AsyncParsableCommand {
 
     func run() async throws {
         let handle = try Handle.typed(handle)
-        var session = try Session(home, directory: other.directory)
+        let session = try Session(home, directory: other.directory)
         if isECall { return try await eCallPage(of: handle, session).show(output) }
         let comparison = try await session.comparison(with: handle)
-        var attempt = await session.answer(about: handle)
-        if case .failure(let error) = attempt, let caughtUp = try await session.caughtUp(after: error) {
-            session = caughtUp
-            attempt = await session.answer(about: handle)
-        }
+        let answered = try await session.read { home throws(SignetError) in try await home.lookup(handle) }
+        try show(answered.result, comparison, session.moved(to: answered.home))
+    }
+
+    private func show(
+        _ result: Result<LookupAnswer, LookupRefusal>, _ comparison: ComparisonState, _ session: Session
+    ) throws {
         let answer: LookupAnswer
-        do { answer = try attempt.get() } catch {
-            guard case .lookup(let refusal) = error else { throw CommandFailure(error, session: session) }
+        switch result {
+        case .success(let found): answer = found
+        case .failure(let refusal):
             return try LookupPage(refusal: refusal, session: session).finish(output, isExplained: explain)
         }
         OwnAccountWatch.arm(session)
@@ -67,7 +70,7 @@ struct Lookup: AsyncParsableCommand {
             if let logKey {
                 do { key = try Base64.decode(Array(logKey.utf8)) } catch { throw .misuse(.notALogKey) }
             }
-            return ECallPage(handle: handle, keys: try await session.client.eCallKeys(of: handle, logKey: key))
+            return ECallPage(handle: handle, keys: try await session.open.client.eCallKeys(of: handle, logKey: key))
         } catch {
             if case .withheld = error {
                 throw CommandFailure(
@@ -87,11 +90,5 @@ struct Lookup: AsyncParsableCommand {
             ("account.entry", lookup.record.entry),
         ]
         try OutputFile.write(files.map { (name: $0.0, bytes: $0.1) }, into: folder, outside: session.home)
-    }
-}
-
-extension Session {
-    fileprivate func answer(about handle: Handle) async -> Result<LookupAnswer, ClientError> {
-        do { return .success(try await client.lookup(handle)) } catch { return .failure(error) }
     }
 }

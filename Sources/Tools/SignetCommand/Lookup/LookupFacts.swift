@@ -2,7 +2,7 @@
 
 import CanonicalCoding
 import KeyTransparency
-import SignetClient
+import Signet
 import TransparencyLog
 import VRF
 import VerifiableMap

@@ -3,8 +3,8 @@
 import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// A lookup's page of checks, as a person or a program reads it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import SignetClient
+import Signet
 import TransparencyLog
 
 extension LookupCheck {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import CanonicalCoding
-import SignetClient
+import Signet
 import TransparencyLog
 
 /// `signet proof`

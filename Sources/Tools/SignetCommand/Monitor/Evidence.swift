@@ -3,8 +3,8 @@
 import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// `signet evidence`
@@ -24,16 +24,6 @@ extension LogContradiction {
     }
 }
 
-extension LogContradiction {
-    /// Both notes as one file. When their sizes differ it still lacks what links them, which the log's tiles give.
-    fileprivate var fork: KeyTransparency.Evidence? {
-        guard let known = try? SignedNote(decoding: known.note), let received = try? SignedNote(decoding: received.note)
-        else { return nil }
-        let isGrowth = self.known.head.size <= self.received.head.size
-        return .fork(.init(first: isGrowth ? known : received, second: isGrowth ? received : known))
-    }
-}
-
 extension Evidence {
     /// `signet evidence list`
     struct List: AsyncParsableCommand {
@@ -44,7 +34,7 @@ extension Evidence {
 
         func run() async throws {
             let all = try await KeptEvidence.all(in: home.folder)
-            let (kept, forks) = (all.flatMap(\.evidence), all.flatMap(\.forks))
+            let (kept, forks) = (all.flatMap(\.contradictions), all.flatMap(\.forks))
             let values = kept.map { evidence -> JSONValue in
                 [
                     "fault": .string(evidence.faultName),
@@ -93,51 +83,34 @@ extension Evidence {
             try OutputFile.write(files.map { (name: $0.0, bytes: $0.1) }, into: folder, outside: home.folder)
             output.emit(
                 ["files": .array(files.map { .string($0.0) })],
-                "\(Moment.count(UInt64(kept.reduce(0) { $0 + $1.evidence.count + $1.forks.count }), "contradiction")) in \(folder)."
+                "\(Moment.count(UInt64(kept.reduce(0) { $0 + $1.contradictions.count + $1.forks.count }), "contradiction")) in \(folder)."
             )
         }
     }
 }
 
-/// What one store of a home folder keeps. Reading it needs no account.
-private struct KeptEvidence {
-    let evidence: [LogContradiction]
-    /// Forks that a contact's checkpoint showed.
-    let forks: [ForkEvidence]
-    /// What `policy` is called, and what everything else begins with; nil for the home's own directory.
-    let name: String?
-    let policy: Policy?
-
-    /// Of every directory that was ever looked at from here.
-    static func all(in home: HomeFolder) async throws -> [KeptEvidence] {
-        let stores = home.stores
-        guard !stores.isEmpty || home.directory.exists else {
+extension KeptEvidence {
+    /// Of every directory that was ever looked at from a home.
+    fileprivate static func all(in home: HomeFolder) async throws -> [KeptEvidence] {
+        let kept: [KeptEvidence]?
+        do { kept = try await home.keptEvidence() } catch { throw CommandFailure(error) }
+        guard let kept else {
             throw CommandFailure(
                 .usage, "There is nothing in \(home.path): no account, and no record of a lookup.",
                 "Name another folder with --home.")
         }
-        var all: [KeptEvidence] = []
-        for store in stores {
-            let (evidence, forks): ([LogContradiction], [ForkEvidence])
-            do throws(StoreError) {
-                let opened = try SQLiteStore.open(at: store.path)
-                (evidence, forks) = (try await opened.evidence(), try await opened.metForks())
-            } catch { throw CommandFailure(error, path: store.path) }
-            let policy = try? HomeFolder.profile(in: store.profile).trust.policy
-            all.append(KeptEvidence(evidence: evidence, forks: forks, name: store.name, policy: policy))
-        }
-        return all
+        return kept
     }
 
     /// The policy, and for each contradiction its two notes and the two of them as one file of evidence.
-    var files: [(String, [UInt8])] {
+    fileprivate var files: [(String, [UInt8])] {
         let prefix = name.map { $0 + "-" } ?? ""
         var files = policy.map { [(prefix + "policy", $0.encoded)] } ?? []
-        for (number, evidence) in evidence.enumerated() {
-            let start = "\(prefix)\(number + 1)-\(evidence.faultName)"
-            files.append((start + "-known.note", evidence.known.note))
-            files.append((start + "-received.note", evidence.received.note))
-            if let fork = evidence.fork { files.append((start + ".evidence", fork.encoded)) }
+        for (number, contradiction) in contradictions.enumerated() {
+            let start = "\(prefix)\(number + 1)-\(contradiction.faultName)"
+            files.append((start + "-known.note", contradiction.known.note))
+            files.append((start + "-received.note", contradiction.received.note))
+            if let evidence = contradiction.evidence { files.append((start + ".evidence", evidence.encoded)) }
         }
         for (number, fork) in forks.enumerated() {
             files.append(("\(prefix)met-\(number + 1)-fork.evidence", KeyTransparency.Evidence.fork(fork).encoded))

@@ -3,8 +3,8 @@
 import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// `signet gossip`
@@ -24,7 +24,11 @@ struct Gossip: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            let card = try await Gossip.own(Session(home, directory: other.directory))
+            let session = try Session(home, directory: other.directory)
+            let card = try await session.ask { home throws(SignetError) in
+                try await home.run { client throws(ClientError) in try await client.card() }
+            }
+            guard let card else { throw Gossip.noCheckpoint }
             let text = String(decoding: card.encoded, as: UTF8.self)
             // The card ends in the LF that the line would add.
             output.emit(
@@ -54,14 +58,8 @@ struct Gossip: AsyncParsableCommand {
             do { theirs = try CheckpointCard(decoding: bytes, policy: session.profile.trust.policy) } catch {
                 throw CommandFailure(.notProven, error.sentence)
             }
-            let own = try await Gossip.own(session)
-            let check = try await session.run { client throws(ClientError) in
-                try await client.check(theirs, against: own)
-            }
-            if case .fork(let fork) = check {
-                let now = Surroundings.system.now()
-                try await session.stored { store throws(StoreError) in try await store.keep(fork, at: now) }
-            }
+            let check = try await session.ask { home throws(SignetError) in try await home.compare(theirs) }
+            guard let check else { throw Gossip.noCheckpoint }
             try show(check, theirs, session)
         }
 
@@ -98,12 +96,8 @@ struct Gossip: AsyncParsableCommand {
         }
     }
 
-    static func own(_ session: Session) async throws -> CheckpointCard {
-        let card = try await session.run { client throws(ClientError) in try await client.card() }
-        guard let card else {
-            throw CommandFailure(
-                .usage, "This device has not looked at the log yet.", "Look someone up, or run 'signet log tail'.")
-        }
-        return card
+    private static var noCheckpoint: CommandFailure {
+        CommandFailure(
+            .usage, "This device has not looked at the log yet.", "Look someone up, or run 'signet log tail'.")
     }
 }

@@ -3,8 +3,8 @@
 import ArgumentParser
 import CanonicalCoding
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 import TransparencyLog
 
 /// `signet log`
@@ -26,8 +26,11 @@ extension Log {
         func run() async throws {
             let session = try Session(home, directory: other.directory)
             guard
-                let view = try await session.run(
-                    isWatching: false, { client throws(ClientError) in try await client.logView() })
+                let view = try await session.ask(
+                    isWatching: false,
+                    { home throws(SignetError) in
+                        try await home.run { client throws(ClientError) in try await client.logView() }
+                    })
             else {
                 return output.emit(["size": 0], "This device has not looked at the log yet.")
             }
@@ -54,8 +57,10 @@ extension Log {
 
         func run() async throws {
             let session = try Session(home, directory: other.directory)
-            let replay = try await session.run { client throws(ClientError) in
-                try await client.verifyLog { Output.progress("read \($0) of \($1) entries") }
+            let replay = try await session.ask { home throws(SignetError) in
+                try await home.run { client throws(ClientError) in
+                    try await client.verifyLog { Output.progress("read \($0) of \($1) entries") }
+                }
             }
             Output.progress(nil)
             let head = replay.checkpoint.checkpoint.head
@@ -95,8 +100,8 @@ extension Log {
             var start: UInt64 = 0
             repeat {
                 let (first, limit) = (start, start == 0 ? count : 10_000)
-                let (entries, size) = try await session.run { client throws(ClientError) in
-                    try await client.logTail(limit, from: first)
+                let (entries, size) = try await session.ask { home throws(SignetError) in
+                    try await home.run { client throws(ClientError) in try await client.logTail(limit, from: first) }
                 }
                 for entry in entries { output.emit(Self.json(entry), Self.text(entry)) }
                 start = size

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Foundation
 import KeyTransparency
-import SignetClient
+import Signet
 
 /// `signet monitor`
 struct Monitor: AsyncParsableCommand {
@@ -49,13 +49,10 @@ struct Monitor: AsyncParsableCommand {
     }
 
     private func look(_ session: Session, _ told: inout Set<ToldAlarm>) async throws {
-        let (report, shown) = try await session.run(isWatching: false) { client throws(ClientError) in
-            (
-                try await client.checkOwnAccount(isAccepting: accept),
-                try await client.checkShownKeys(isAccepting: accept)
-            )
-        }
-        let found = FoundAlarms(report, shown, isAccepting: accept)
+        let check = try await session.read { home throws(SignetError) in try await home.checkNow(isAccepting: accept) }
+        _ = session.moved(to: check.home)
+        let report = check.report
+        let found = FoundAlarms(report, check.shownKeys, isAccepting: accept)
         let (alarms, news) = (found.open, found.open.filter { told.insert($0).inserted })
         if !follow || !news.isEmpty || told.isEmpty { output.emit(report.json(found), report.text(found)) }
         try news.forEach(tell)

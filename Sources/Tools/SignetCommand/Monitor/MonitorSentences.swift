@@ -2,7 +2,7 @@
 
 import CanonicalCoding
 import KeyTransparency
-import SignetClient
+import Signet
 
 extension MonitorAlarm {
     /// A name that scripts may rely on.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NotesClient
+import Signet
 
 extension BundleError {
     var sentence: Sentence {

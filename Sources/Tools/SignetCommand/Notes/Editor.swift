@@ -2,7 +2,7 @@
 
 import Foundation
 import SealedNotes
-import SignetClient
+import Signet
 
 #if canImport(Glibc)
     import Glibc

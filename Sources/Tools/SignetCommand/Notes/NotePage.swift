@@ -3,9 +3,8 @@
 import CanonicalCoding
 import KeyTransparency
 import NoteLog
-import NotesClient
 import SealedNotes
-import SignetClient
+import Signet
 
 extension NoteFacts {
     /// The note's name as a person types it: 32 hex digits.

@@ -3,10 +3,8 @@
 import ArgumentParser
 import KeyTransparency
 import NoteLog
-import NotesClient
 import SealedNotes
 import Signet
-import SignetClient
 
 /// `signet notes`
 struct Notes: AsyncParsableCommand {
@@ -62,6 +60,16 @@ struct NotesSession {
             if isWatching { OwnAccountWatch.arm(session) }
             return value
         } catch { throw CommandFailure(error, session: session) }
+    }
+
+    /// Waits until the server has something new.
+    mutating func waitForNews() async throws {
+        let result: Result<Void, SignetError>
+        do throws(SignetError) { result = .success(try await account.waitForNotes()) } catch {
+            result = .failure(error)
+        }
+        session = session.moved(to: await account.home)
+        do throws(SignetError) { try result.get() } catch { throw CommandFailure(error, session: session) }
     }
 
     /// The one note that a person named.

@@ -4,10 +4,9 @@ import ArgumentParser
 import CanonicalCoding
 import Foundation
 import KeyTransparency
-import NotesClient
 import SealedNotes
 import SecureCell
-import SignetClient
+import Signet
 
 extension Notes {
     /// `signet notes export`

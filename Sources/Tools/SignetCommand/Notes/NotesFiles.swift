@@ -2,9 +2,8 @@
 
 import ArgumentParser
 import Foundation
-import NotesClient
 import SealedNotes
-import SignetClient
+import Signet
 
 #if canImport(Glibc)
     import Glibc

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import NotesClient
 import SealedNotes
-import SignetClient
+import Signet
 
 extension Notes {
     /// `signet notes import`

@@ -2,9 +2,8 @@
 
 import ArgumentParser
 import Foundation
-import NotesClient
 import SealedNotes
-import SignetClient
+import Signet
 
 extension Notes {
     /// `signet notes password`
@@ -109,15 +108,15 @@ extension Notes {
             let session = try Session(home)
             _ = try session.owner()
             let passphrase = try Passphrase.existing(home)
-            var notes = try await NotesSession(session, session.secrets(with: passphrase))
-            let count = try await notes.run { book throws(NotesError) in try await book.rotate() }
+            let count = try await session.with(session.secrets(with: passphrase)) { account in
+                try await account.rotateNotes(knowing: passphrase)
+            }
             output.emit(
                 ["rekeyed": .number(UInt64(count))],
                 """
                 \(Paint.output.good("✓")) \(Moment.count(UInt64(count), "note")) of yours under new keys.
                   Set your notes password again, and print a new recovery key.
                 """)
-            await notes.session.followGuardians(knowing: passphrase)
         }
     }
 

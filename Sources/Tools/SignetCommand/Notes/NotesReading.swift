@@ -3,9 +3,8 @@
 import ArgumentParser
 import KeyTransparency
 import NoteLog
-import NotesClient
 import SealedNotes
-import SignetClient
+import Signet
 
 extension Notes {
     /// `signet notes ls`

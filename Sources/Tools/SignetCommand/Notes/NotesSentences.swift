@@ -3,10 +3,8 @@
 import KeyTransparency
 import NoteLog
 import NotesAPI
-import NotesClient
 import SealedNotes
 import Signet
-import SignetClient
 
 extension CommandFailure {
     init(_ error: NotesError, session: Session) {

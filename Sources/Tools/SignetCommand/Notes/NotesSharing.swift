@@ -3,8 +3,7 @@
 import ArgumentParser
 import KeyTransparency
 import NoteLog
-import NotesClient
-import SignetClient
+import Signet
 import Synchronization
 
 extension Notes {
@@ -251,19 +250,8 @@ extension Notes {
                 }
                 isAnew = false
                 try await say(report, notes)
-                if follow {
-                    while try await !Self.waited(&notes) {}
-                }
+                if follow { try await notes.waitForNews() }
             } while follow && !Output.isUnread
-        }
-
-        /// Whether something is new. A server that says at once that nothing is has no place left for who waits: it is
-        /// asked again after a while.
-        private static func waited(_ notes: inout NotesSession) async throws -> Bool {
-            let start = ContinuousClock.now
-            let isNew = try await notes.run { book throws(NotesError) in try await book.wait(atMost: 25) }
-            if !isNew, ContinuousClock.now - start < .seconds(1) { try await Task.sleep(for: .seconds(5)) }
-            return isNew
         }
 
         private func say(_ report: SyncReport, _ notes: NotesSession) async throws {

@@ -3,8 +3,8 @@
 import ArgumentParser
 import KeyTransparency
 import QRCode
+import Signet
 import SignetAPI
-import SignetClient
 
 #if canImport(Glibc)
     import Glibc
@@ -71,7 +71,7 @@ extension People {
         func run() async throws {
             let session = try Session(home)
             let secrets = try session.secrets()
-            let card = try await session.run { client throws(ClientError) in try await client.contactCard(by: secrets) }
+            let card = try await session.with(secrets) { try await $0.contactCard() }
             if let out {
                 let policy = session.profile.trust.policy
                 try OutputFile.write(card.encoded, to: out, outside: session.home) {

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import KeyTransparency
+import Signet
 import SignetAPI
-import SignetClient
 
 extension People {
     /// `signet people requests`
@@ -21,8 +21,7 @@ extension People {
         func run() async throws {
             let session = try Session(home)
             let secrets = try session.secrets()
-            let friends = try await session.run { client throws(ClientError) in try await client.friends(of: secrets) }
-            let waiting = friends.filter { $0.1 == .invited }.map(\.0.description)
+            let waiting = try await session.with(secrets) { try await $0.requests() }.map(\.description)
             let lines = waiting.map {
                 "  \(Paint.output.strong($0))  signet people accept \($0), or signet people block \($0)"
             }
@@ -50,15 +49,7 @@ extension People {
             let handle = try Handle.typed(handle)
             let session = try Session(home)
             let secrets = try session.secrets()
-            let isBlocked = try await session.run { client throws(ClientError) in
-                do throws(ClientError) {
-                    try await client.blockFriend(handle, by: secrets)
-                    return true
-                } catch {
-                    guard case .refused(.notFound, _) = error else { throw error }
-                    return false
-                }
-            }
+            let isBlocked = try await session.with(secrets) { try await $0.block(handle) }
             guard isBlocked else {
                 throw CommandFailure(
                     .usage, "No request from \(handle) is waiting, and you have not accepted each other.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import SignetClient
+import Signet
 
 extension ComparisonState {
     /// In a list.
@@ -78,6 +78,24 @@ extension CommandFailure {
     }
 }
 
+extension CommandFailure {
+    /// Why a comparison was not recorded.
+    init(_ refusal: ComparisonRefusal, _ peer: Handle) {
+        switch refusal {
+        case .tooFewDigits:
+            self.init(
+                .usage, "Those are not all the digits to compare; nothing was compared.",
+                "Give all sixty digits, or the last two groups of each line, twenty digits.")
+        case .otherDigits:
+            self.init(
+                .notProven, "ALARM: these are not the digits of you and \(peer).",
+                "Read them again. If they differ, the directory gave one of you a key that is not the other's: do not use it."
+            )
+        case .code(let error): self.init(error.status, error.sentence(peer))
+        }
+    }
+}
+
 extension FriendListError {
     var sentence: Sentence {
         let remedy = "An honest directory lists everyone once, in order, and its list ends. Ask its operator."
@@ -124,11 +142,14 @@ extension MetFriendRequest {
     }
 
     /// Says what is no good sign.
-    func warn() {
-        guard met == .noProof else { return }
-        Output.error(
-            "\(Paint.error.warning("not proved:")) that \(handle) and you see the same log of the directory. Try "
-                + "again later."
+    func warn() { if met == .noProof { Output.warnNotProven(handle) } }
+}
+
+extension Output {
+    /// Says that the directory does not prove its one log to a friend and the user.
+    static func warnNotProven(_ handle: Handle) {
+        error(
+            "\(Paint.error.warning("not proved:")) that \(handle) and you see the same log of the directory. Try again later."
         )
     }
 }

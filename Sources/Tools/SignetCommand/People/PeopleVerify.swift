@@ -3,7 +3,7 @@
 import ArgumentParser
 import KeyTransparency
 import QRCode
-import SignetClient
+import Signet
 
 #if canImport(Glibc)
     import Glibc
@@ -47,17 +47,18 @@ extension People {
             let handle = try Handle.typed(handle)
             let metOn = try met?.past()
             let session = try Session(home)
-            let identities = try await session.run { client throws(ClientError) in
-                try await client.identities(with: handle)
+            let identities = try await session.ask { home throws(SignetError) in
+                try await home.run { client throws(ClientError) in try await client.identities(with: handle) }
             }
             if let picture { try QRSymbol.write(identities.code.encoded, as: picture, outside: session.home) }
             if let scan {
-                try compare(identities, scan)
-                return try await keep(identities, .code, metOn, session)
+                let code = try ScannedPicture.read(scan)
+                return try await keep(
+                    try compared { () throws(SignetError) in try identities.matched(scanned: code) }, metOn, session)
             }
             if let typed = try matches ?? ask(identities) {
-                try compare(identities, typed: typed)
-                return try await keep(identities, .number, metOn, session)
+                return try await keep(
+                    try compared { () throws(SignetError) in try identities.matched(typed: typed) }, metOn, session)
             }
             guard metOn == nil else {
                 throw CommandFailure(
@@ -81,34 +82,14 @@ extension People {
             return typed
         }
 
-        private func compare(_ identities: ComparedIdentities, typed: String) throws {
-            guard SafetyNumber.isWhole(typed: Array(typed.utf8)) else {
-                throw CommandFailure(
-                    .usage, "Those are not all the digits to compare; nothing was compared.",
-                    "Give all sixty digits, or the last two groups of each line, twenty digits.")
-            }
-            guard identities.number.matches(typed: Array(typed.utf8)) else {
-                throw CommandFailure(
-                    .notProven, "ALARM: these are not the digits of you and \(identities.peer).",
-                    "Read them again. If they differ, the directory gave one of you a key that is not the "
-                        + "other's: do not use it."
-                )
-            }
+        private func compared(_ match: () throws(SignetError) -> MatchedIdentities) throws -> MatchedIdentities {
+            do throws(SignetError) { return try match() } catch { throw CommandFailure(error) }
         }
 
-        private func compare(_ identities: ComparedIdentities, _ path: String) throws {
-            let bytes = try ScannedPicture.read(path)
-            do { try identities.check(IdentityCode(decoding: bytes)) } catch {
-                throw CommandFailure(error.status, error.sentence(identities.peer))
-            }
-        }
-
-        private func keep(
-            _ identities: ComparedIdentities, _ kind: Comparison.Kind, _ metOn: UInt64?, _ session: Session
-        ) async throws {
-            try await session.run { client throws(ClientError) in
-                try await client.keepComparison(of: identities, by: kind, metOn: metOn)
-            }
+        private func keep(_ matched: MatchedIdentities, _ metOn: UInt64?, _ session: Session) async throws {
+            try await session.read { home throws(SignetError) in try await home.keep(matched, metOn: metOn) }
+            OwnAccountWatch.arm(session)
+            let identities = matched.identities
             let state = try await session.comparison(with: identities.peer)
             output.emit(
                 json(identities, state),

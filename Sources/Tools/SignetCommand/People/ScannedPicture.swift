@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SignetClient
+import Signet
 
 /// Reads the QR code in a picture, with Debian's `zbarimg`: a process of its own, started without a shell, that gets the
 /// picture on its standard input. No name of a file reaches it, since the library behind it reads some names as commands.

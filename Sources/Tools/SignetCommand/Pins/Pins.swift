@@ -4,7 +4,7 @@ import ArgumentParser
 import KeyPinning
 import PinnedChains
 import PinnedHTTP
-import SignetClient
+import Signet
 
 /// `signet pins`
 struct Pins: AsyncParsableCommand {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import KeyPinning
 import PinScenarios
-import SignetClient
+import Signet
 
 extension Pins {
     /// `signet pins attack`

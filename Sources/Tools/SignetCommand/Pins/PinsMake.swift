@@ -3,7 +3,7 @@
 import ArgumentParser
 import KeyPinning
 import PinnedChains
-import SignetClient
+import Signet
 
 extension Pins {
     /// `signet pins backup`

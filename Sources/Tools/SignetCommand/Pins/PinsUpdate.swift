@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import KeyPinning
+import Signet
 import SignetAPI
-import SignetClient
 
 extension Pins {
     /// `signet pins update`
@@ -22,12 +22,7 @@ extension Pins {
         func run() async throws {
             let session = try Session(home)
             _ = try session.owner()
-            let pins = try await session.run { (client) throws(ClientError) in
-                let pins = try await client.newestPins()
-                try session.keep(pins)
-                return pins
-            }
-            output.emit(pins)
+            output.emit(try await session.ask { home throws(SignetError) in try await home.updatePins() })
         }
     }
 
@@ -50,7 +45,7 @@ extension Pins {
             let session = try Session(home)
             _ = try session.owner()
             let note = try InputFile.read(file, maximumByteCount: DirectoryPins.maximumByteCount)
-            output.emit(try await session.accept(note))
+            output.emit(try await session.read { home throws(SignetError) in try await home.accept(note) })
         }
     }
 }

@@ -3,10 +3,8 @@
 import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
-import RecoveryClient
 import Signet
 import SignetAPI
-import SignetClient
 import SocialRecovery
 
 /// `signet recover`

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import RecoveryClient
-import SignetClient
+import Signet
 import SocialRecovery
 
 extension CommandFailure {

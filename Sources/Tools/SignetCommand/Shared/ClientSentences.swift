@@ -2,8 +2,8 @@
 
 import KeyTransparency
 import PinnedHTTP
+import Signet
 import SignetAPI
-import SignetClient
 
 extension CommandFailure {
     /// What the client could not do.

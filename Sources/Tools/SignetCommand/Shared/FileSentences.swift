@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PinnedHTTP
+import Signet
 import SignetAPI
-import SignetClient
 
 extension CommandFailure {
     /// A file that the user named or that lies in the home folder.

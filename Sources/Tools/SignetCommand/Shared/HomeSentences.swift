@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DeviceKeystores
 import Signet
-import SignetClient
 
 extension CommandFailure {
     /// Why a home folder was not opened.
@@ -62,6 +60,7 @@ extension CommandFailure {
                     + "If the account has changed since, 'signet devices add' with the same card shows its new digits.")
         case .siteKeys(let fault, let path): self.init(fault, path: path)
         case .sites(let error): self.init(error.family.status, error.sentence("a site of yours"))
+        case .comparison(let refusal, let peer): self.init(refusal, peer)
         case .contradicted(_, let contradiction): self.init(.notProven, contradiction.sentence)
         case .client, .handleTaken, .handleTakenAndKept, .stranger, .changed, .message, .notes, .recovery:
             // These come of what a session does, which knows whose account and directory they are about.

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import KeyTransparency
-import SignetClient
+import Signet
 
 #if canImport(Glibc)
     import Glibc

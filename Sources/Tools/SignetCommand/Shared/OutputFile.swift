@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SignetClient
+import Signet
 
 #if canImport(Glibc)
     import Glibc

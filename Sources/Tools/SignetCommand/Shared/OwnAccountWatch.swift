@@ -2,7 +2,6 @@
 
 import Signet
 import SignetAPI
-import SignetClient
 import Synchronization
 
 /// A look at the own account, at the keys of others that were used, and at the pins of the directory's server, when a command that

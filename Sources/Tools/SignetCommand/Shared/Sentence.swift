@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PinnedHTTP
-import SignetClient
+import Signet
 
 /// What a person is told: what happened, and what to do about it.
 ///

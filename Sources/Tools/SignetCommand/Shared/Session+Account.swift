@@ -2,7 +2,6 @@
 
 import DeviceIdentity
 import Signet
-import SignetClient
 import Synchronization
 
 /// The passphrase of a command, asked for by name of what it is for.
@@ -78,13 +77,6 @@ extension Session {
             return value
         } catch let error as SignetError { throw CommandFailure(error, session: session) }
     }
-
-    /// After a command that made keys: has guardians guard them, if there are any.
-    func followGuardians(knowing passphrase: SecretBytes?) async {
-        guard let passphrase else { return }
-        // What fails before the account is open has failed in the command itself.
-        try? await with(try secrets(with: passphrase)) { account in await account.followGuardians(knowing: passphrase) }
-    }
 }
 
 extension AccountEvent {
@@ -95,6 +87,7 @@ extension AccountEvent {
             let reason = CommandFailure(error, session: session).sentence.what
             Output.error("\(Paint.error.warning("Your guardians do not protect this yet:")) \(reason)")
             Output.error("        'signet guardians' tries again.")
+        case .friendsLogNotProven(let handle): Output.warnNotProven(handle)
         case .found, .directoryKeysChanged: break
         }
     }

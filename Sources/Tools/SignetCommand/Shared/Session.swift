@@ -3,7 +3,6 @@
 import KeyTransparency
 import Signet
 import SignetAPI
-import SignetClient
 
 #if canImport(Glibc)
     import Glibc
@@ -21,7 +20,6 @@ struct Session {
     var home: HomeFolder { open.folder }
     var profile: DirectoryProfile { open.profile }
     var keystore: Keystore? { open.keystore }
-    var client: Client<SQLiteStore> { open.client }
     /// Where the client's store is.
     var storePath: String { open.storePath }
     /// Whether the directory is another one than the home's own.
@@ -66,41 +64,26 @@ struct Session {
         }
     }
 
-    /// Runs something of the client's and says what went wrong. Changes of the directory's keys are followed on the way.
+    /// Asks the directory something, and says what went wrong. Changes of the directory's keys are followed on the way.
     ///
     /// - Parameter isWatching: whether to look at the own account when the command has ended, if that is due.
-    func run<Value>(
-        isWatching: Bool = true, _ body: (Client<SQLiteStore>) async throws(ClientError) -> Value
+    func ask<Value>(
+        isWatching: Bool = true, _ body: (OpenHome) async throws(SignetError) -> (Value, OpenHome)
     ) async throws -> Value {
-        let (value, home): (Value, OpenHome)
-        do { (value, home) = try await open.run(body) } catch { throw CommandFailure(error, session: self) }
+        let (value, home) = try await read(body)
         let session = moved(to: home)
         if isWatching { OwnAccountWatch.arm(session) }
         return value
     }
 
-    /// This session under the directory's new keys, if their change is what a refusal came from; nil if it is not.
-    ///
-    /// - Throws: `CommandFailure`: the change needs the user's word.
-    func caughtUp(after error: ClientError) async throws -> Session? {
-        do { return try await open.caughtUp(after: error).map(moved) } catch {
-            throw CommandFailure(error, session: self)
-        }
-    }
-
-    /// Whether the store has evidence against the directory's log.
-    func holdsEvidence() async throws -> Bool {
-        do { return try await client.holdsEvidence() } catch { throw CommandFailure(error, session: self) }
+    /// Uses the open home, and says what went wrong.
+    func read<Value>(_ body: (OpenHome) async throws(SignetError) -> Value) async throws -> Value {
+        do throws(SignetError) { return try await body(open) } catch { throw CommandFailure(error, session: self) }
     }
 
     /// Whether the user compared the identity key that is pinned for somebody.
     func comparison(with handle: Handle) async throws -> ComparisonState {
-        do { return try await client.comparison(with: handle) } catch { throw CommandFailure(error, session: self) }
-    }
-
-    /// Keeps the directory's new keys, and goes on with them.
-    func adopt(_ succession: VerifiedSuccession) async throws -> Session {
-        do { return moved(to: try await open.adopt(succession)) } catch { throw CommandFailure(error, session: self) }
+        try await read { home throws(SignetError) in try await home.comparison(with: handle) }
     }
 
     /// The session in a home that may have new keys of the directory, which is said.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DeviceIdentity
-import DeviceKeystores
 import RelyingParty
-import SignetClient
-import SitesClient
+import Signet
 
 extension VerifiedHost {
     /// As a person writes it.

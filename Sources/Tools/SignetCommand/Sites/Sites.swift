@@ -5,8 +5,6 @@ import DeviceIdentity
 import KeyPinning
 import PinnedHTTP
 import Signet
-import SignetClient
-import SitesClient
 
 /// `signet sites`
 struct Sites: AsyncParsableCommand {

@@ -3,8 +3,6 @@
 import ArgumentParser
 import DeviceIdentity
 import Signet
-import SignetClient
-import SitesClient
 
 extension Sites {
     /// `signet sites re-register`
