@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CanonicalCoding
 import KeyTransparency
 import Signet
-import SignetAPI
-import TransparencyLog
 
 /// A lookup's page of checks, as a person or a program reads it.
 struct LookupPage {
-    private enum Mark { case passed, failed(Sentence), notReached }
+    enum Mark { case passed, failed(Sentence), notReached }
 
-    private let handle: Handle
-    private let marks: [(LookupCheck, Mark)]
-    private let answer: LookupAnswer?
-    private let refusal: LookupRefusal?
-    private let comparison: ComparisonState
-    private let session: Session
+    let handle: Handle
+    let marks: [(LookupCheck, Mark)]
+    let answer: LookupAnswer?
+    let refusal: LookupRefusal?
+    let comparison: ComparisonState
+    let session: Session
 
     /// Of a lookup whose every check held.
     ///
@@ -74,7 +71,7 @@ struct LookupPage {
         }
     }
 
-    private var verdict: LookupVerdict? {
+    var verdict: LookupVerdict? {
         guard case .registered(let verdict) = answer else { return nil }
         return verdict
     }
@@ -147,7 +144,7 @@ struct LookupPage {
             "  \(Paint.output.warning("!")) no one outside the directory vouches for its log: every witness is its own"
     }
 
-    private var outsideWitnesses: [String] {
+    var outsideWitnesses: [String] {
         (answer?.outsideWitnesses(by: session.profile.trust.policy) ?? []).map { JSONValue.printable($0.bytes) }
     }
 
@@ -203,7 +200,7 @@ struct LookupPage {
         }
     }
 
-    private var unproven: [String] {
+    var unproven: [String] {
         var unproven = [
             "that the directory keeps its index by the rules: auditors replay the log to find out"
         ]
@@ -215,70 +212,6 @@ struct LookupPage {
             unproven.append("that anyone outside the directory saw the same log: every witness is its own")
         }
         return unproven
-    }
-
-    // MARK: For programs
-
-    private func json(isExplained: Bool) -> JSONValue {
-        let checks = marks.map { check, mark -> JSONValue in
-            var members: [String: JSONValue] = ["check": .string(check.name)]
-            switch mark {
-            case .passed: members["result"] = "passed"
-            case .failed(let sentence):
-                members["result"] = "failed"
-                members["reason"] = .string(sentence.what)
-            case .notReached: members["result"] = "not reached"
-            }
-            if isExplained {
-                members["values"] = .object(
-                    Dictionary(facts(check).map { ($0.0, .string($0.1)) }) { first, _ in first })
-            }
-            return .object(members)
-        }
-        var page: [String: JSONValue] = [
-            "checks": .array(checks), "handle": .string(handle.description),
-            "outcome": .string(answer?.name ?? "refused"), "usable": .bool(verdict?.keys != nil),
-        ]
-        if let epoch = answer?.epoch {
-            page["age"] = .number(epoch.age)
-            page["epoch"] = .number(epoch.record.number)
-            page["outsideWitnesses"] = .array(outsideWitnesses.map { .string($0) })
-        }
-        if case .closed(let closure, _) = answer { page["version"] = .number(closure.version) }
-        if let verdict {
-            page.merge(Self.json(verdict)) { first, _ in first }
-            if !verdict.isOwn { page.merge(comparison.json) { first, _ in first } }
-            if case .changed(let change) = verdict.outcome, change.identityKeyChanged, comparison.comparison != nil {
-                page["comparedIdentityChanged"] = true
-            }
-        }
-        if isExplained { page["unproven"] = .array(unproven.map { .string($0) }) }
-        return .object(page)
-    }
-
-    private static func json(_ verdict: LookupVerdict) -> [String: JSONValue] {
-        var members: [String: JSONValue] = [
-            "firstContact": .bool(verdict.isFirstContact), "stateHash": .base64(verdict.stateHash),
-            "version": .number(verdict.version),
-        ]
-        if let keys = verdict.keys {
-            members["devices"] = .array(
-                keys.devices.map { ["key": .base64($0.keys.signing), "number": .number(UInt64($0.number))] })
-        }
-        if case .changed(let change) = verdict.outcome {
-            members["change"] = .string(change.words)
-            if change.identityKeyChanged {
-                members["identity"] = .string(
-                    change.isRecovery ? "recovered" : change.identity == .rushed ? "rushed" : "unexplained")
-            }
-        }
-        return members
-    }
-
-    /// The values that a check compared: of a verified lookup, or as received of a refused one.
-    private func facts(_ check: LookupCheck) -> [(String, String)] {
-        if let answer { return LookupFacts.proven(answer, check, session.profile.trust) }
-        return refusal.map { LookupFacts.received($0, check) } ?? []
     }
 }
 
