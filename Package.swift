@@ -747,6 +747,7 @@ let runtimeProducts: [Product] = [
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
         name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
+    .library(name: "SignetAudit", targets: ["LogAuditor", "LogWitness"]),
     .library(name: "SignetTesting", targets: ["SignetTesting", "PinScenarios"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),
