@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyTransparency
-public import SignetAPI
+import SignetAPI
 public import SignetClient
 
 /// Becoming a contact: one person asks, the other one accepts.

@@ -32,7 +32,7 @@ extension Account {
         return count
     }
 
-    /// Waits until the server has something new for the user's notes; ``NotesClient/NoteBook/sync(anew:)`` fetches it. A server that
+    /// Waits until the server has something new for the user's notes; `NoteBook.sync` fetches it. A server that
     /// cannot keep the user waiting is asked again after five seconds.
     ///
     /// - Throws: ``SignetError``.

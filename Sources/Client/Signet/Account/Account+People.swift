@@ -3,7 +3,6 @@
 public import KeyTransparency
 import NoteLog
 import SealedNotes
-import SignetAPI
 public import SignetClient
 
 /// A person whose keys were verified and are the ones that the user accepted. Only ``Account`` makes one.
@@ -40,8 +39,9 @@ extension Account {
     /// - Throws: ``SignetError``.
     public func accept(_ change: KeyChange) async throws(SignetError) -> Contact {
         known[change.handle] = nil
-        let (verdict, now) = try await home.accept(change)
-        move(to: now)
+        let verdict = try await run { client throws(ClientError) in
+            try await client.trust(change.handle, accepting: change.stateHash)
+        }
         return try await contact(verdict)
     }
 

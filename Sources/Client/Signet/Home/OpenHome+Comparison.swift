@@ -5,8 +5,8 @@ public import SignetClient
 
 /// Identities of two people that were compared and match.
 ///
-/// Security: only ``SignetClient/ComparedIdentities/matched(typed:)`` and ``SignetClient/ComparedIdentities/matched(scanned:)``
-/// make one, so that no comparison is recorded without a match.
+/// Security: only `ComparedIdentities.matched(typed:)` and `matched(scanned:)` make one, so that no comparison is recorded without
+/// a match.
 public struct MatchedIdentities: Sendable {
     /// The identities.
     public let identities: ComparedIdentities

@@ -14,8 +14,8 @@ public struct KnownPerson: Sendable {
     public package(set) var comparison = ComparisonState.none
     /// What the directory's list says of the person, which is not proven; nil if it does not name them or was not asked.
     public package(set) var status: FriendStatus?
-    /// The result for the request that the person signed; nil if it was judged before, or if there is none. ``ClientError/forkMet(_:)``
-    /// is an alarm: the directory showed the person another log.
+    /// The result for the request that the person signed; nil if it was judged before, or if there is none.
+    /// `ClientError.forkMet` is an alarm: the directory showed the person another log.
     public package(set) var request: Result<MetFriendRequest, ClientError>?
 
     init(_ handle: Handle) { self.handle = handle }
