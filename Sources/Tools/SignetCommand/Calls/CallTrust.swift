@@ -20,22 +20,19 @@ extension Session {
     ///
     /// - Throws: `CommandFailure`: there is no call, and nobody has been told of one.
     func peopleForCall(_ handles: [Handle], _ account: Account) async throws -> CallPeople {
-        // Each may be asked about once more than there are people: the own account is looked up too.
-        for _ in 0...handles.count + 1 {
-            do throws(CallFailure) { return try await account.peopleForCall(handles) } catch {
-                switch error {
-                case .changed(let change): try await decide(about: change, account)
-                case .trust(.changed): continue
-                default: throw CommandFailure(error, session: self)
-                }
-            }
+        do {
+            return try await account.peopleForCall(handles) { try await decide(about: $0, account.handle) }
+        } catch CallFailure.changed, CallFailure.trust(.changed) {
+            throw CommandFailure(
+                .needsDecision, "Keys are changing faster than you can look at them. There is no call.",
+                "Try again later.")
+        } catch let error as CallFailure {
+            throw CommandFailure(error, session: self)
         }
-        throw CommandFailure(
-            .needsDecision, "Keys are changing faster than you can look at them. There is no call.", "Try again later.")
     }
 
     /// Shows what has changed and what it may mean, and asks. What is accepted is what was shown and nothing later.
-    private func decide(about found: KeyChange, _ account: Account) async throws {
+    private func decide(about found: KeyChange, _ own: Handle) async throws -> Bool {
         let (handle, change) = (found.handle, found.change)
         guard isatty(STDIN_FILENO) == 1 else { throw CommandFailure(CallTrustError.changed(handle), session: self) }
         Output.error("\(Paint.error.strong("Identity keys changed.")) \(handle): \(change.words).")
@@ -45,7 +42,7 @@ extension Session {
         Output.error(
             Paint.error.warning(
                 "Someone may be listening: if these keys are not "
-                    + "\(handle == account.handle ? "yours" : "theirs"), the person who has them hears this call."
+                    + "\(handle == own ? "yours" : "theirs"), the person who has them hears this call."
             ))
         Output.error("Type 'end' to end the call, or 'accept' to accept and continue:")
         var answers = TypedLines.standard.lines().makeAsyncIterator()
@@ -54,6 +51,6 @@ extension Session {
                 .needsDecision, "The call was ended; no one was told of it, and nothing was accepted.",
                 "Ask \(handle) over another channel whether this was them.")
         }
-        do { _ = try await account.accept(found) } catch { throw CommandFailure(error, session: self) }
+        return true
     }
 }
