@@ -554,13 +554,9 @@ let runtimeTargets: [Target] = [
         name: "SignetCommand",
         dependencies: [
             "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
-            "KeyTransparency", "KeyPinning",
-            "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI", "NotesAPI", "PinnedHTTP",
-            "SignetClient", "NotesClient", "Signet", "SignetCalls", "LogAuditor", "CallSignalling",
-            "CallKeys", "SignalClient", "CallClient", "AudioCodec",
-            "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty",
-            "DeviceKeystores", "SitesClient", "SocialRecovery", "RecoveryClient",
-            arguments,
+            "KeyTransparency", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI",
+            "NotesAPI", "PinnedHTTP", "Signet", "SignetCalls", "LogAuditor", "CallSignalling", "CallKeys", "AudioCodec",
+            "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
     .executableTarget(
@@ -790,6 +786,7 @@ let runtimeProducts: [Product] = [
     .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
         name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
+    .library(name: "SignetAudit", targets: ["LogAuditor", "LogWitness"]),
     .library(name: "SignetTesting", targets: ["SignetTesting"]),
     .executable(name: "signet", targets: ["SignetCommand"]),
     .executable(name: "signetd", targets: ["signetd"]),

@@ -112,6 +112,12 @@ extension SignetError: CustomStringConvertible {
             Explanation(
                 "What the directory shows about this person contradicts what it proved before.",
                 "Do not use this directory until its operator has explained this.")
+        case .comparison(.tooFewDigits, _):
+            Explanation("Those are not all the digits to compare.", "Type all of them. Nothing was recorded.")
+        case .comparison:
+            Explanation(
+                "What you compared is not what you and this person have.",
+                "Compare again. If it still differs, the directory gave one of you a wrong key: do not use it.")
         case .message(let error): Explanation("The message was refused: \(error.name).", error.remedy)
         case .notes(.client(let error)): error.explanation
         case .notes(let error):

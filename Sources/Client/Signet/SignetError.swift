@@ -86,6 +86,8 @@ public enum SignetError: Error, Hashable, Sendable {
     case changed(KeyChange)
     /// What the directory shows about a person contradicts what it proved before.
     case contradicted(Handle, PeerContradiction)
+    /// The identities of the user and a person do not match as they were compared. Nothing was recorded.
+    case comparison(ComparisonRefusal, with: Handle)
     /// A message was not sealed, or a received message is not for this device and context.
     case message(SealedMessageError)
     /// An operation on the notes failed.
@@ -126,6 +128,8 @@ public enum SignetError: Error, Hashable, Sendable {
         case .store(let error, _): error.family
         case .client(let error): error.family
         case .handleTaken, .handleTakenAndKept, .contradicted: .peer
+        case .comparison(.otherDigits, _), .comparison(.code, _): .peer
+        case .comparison(.tooFewDigits, _): .caller
         case .message(let error): error.isOfTheCaller ? .caller : .peer
         case .notes(let error): error.family
         }
@@ -138,8 +142,9 @@ public struct KeyChange: Hashable, Sendable {
     public let handle: Handle
     /// How the keys differ from those that the user accepted.
     public let change: PeerKeyChange
-    /// Identifies the change, so that ``Account/accept(_:)`` accepts the one that was shown and no other.
-    let stateHash: [UInt8]
+    /// Identifies the change, so that ``Account/accept(_:)`` accepts the one that was shown and no other: SHA-256 of the new
+    /// state, 32 bytes.
+    public let stateHash: [UInt8]
 
     init(_ verdict: LookupVerdict, _ change: PeerKeyChange) {
         (handle, self.change, stateHash) = (verdict.handle, change, verdict.stateHash)

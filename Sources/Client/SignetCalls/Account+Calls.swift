@@ -28,6 +28,29 @@ extension Account {
         }
     }
 
+    /// The same check, in which the user decides about every change, and the call continues with what they accept.
+    ///
+    /// - Parameter decide: shows a change, and returns whether the user accepts it. Nothing later than what was shown is accepted.
+    /// - Throws: ``CallFailure``: ``CallFailure/changed(_:)`` if the user does not accept a change, or if keys change faster than
+    ///   the user can look at them; and any error that `decide` throws.
+    public nonisolated func peopleForCall(
+        _ people: [Handle], deciding decide: (KeyChange) async throws -> Bool
+    ) async throws -> CallPeople {
+        // The user may be asked about each person once, and about their own account, which is looked up too.
+        for _ in 0...people.count {
+            do throws(CallFailure) { return try await peopleForCall(people) } catch {
+                switch error {
+                case .changed(let change):
+                    guard try await decide(change) else { throw error }
+                    do throws(SignetError) { _ = try await accept(change) } catch { throw CallFailure.account(error) }
+                case .trust(.changed): continue
+                default: throw error
+                }
+            }
+        }
+        return try await peopleForCall(people)
+    }
+
     /// Starts a call with this device as its host, and rings every device of these people unless the call is to be silent. All
     /// other people are kept out, and nothing is sent while anyone else is in the call.
     ///

@@ -20,6 +20,30 @@ extension Account {
         }
     }
 
+    /// Gives the user's own notes new keys, after a device was lost, and has the guardians guard the new keys. The notes password and
+    /// the paper recovery key become invalid together with the old keys.
+    ///
+    /// - Parameter passphrase: the passphrase, as the user has just given it.
+    /// - Returns: how many notes have new keys.
+    /// - Throws: ``SignetError``.
+    public func rotateNotes(knowing passphrase: SecretBytes) async throws(SignetError) -> Int {
+        let count = try await storedNotes { book throws(NotesError) in try await book.rotate() }
+        await followGuardians(knowing: passphrase)
+        return count
+    }
+
+    /// Waits until the server has something new for the user's notes; `NoteBook.sync` fetches it. A server that
+    /// cannot keep the user waiting is asked again after five seconds.
+    ///
+    /// - Throws: ``SignetError``.
+    public func waitForNotes() async throws(SignetError) {
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            guard try await !storedNotes({ book throws(NotesError) in try await book.wait(atMost: 25) }) else { return }
+            if ContinuousClock.now - start < .seconds(1) { await surroundings.wait(.seconds(5)) }
+        }
+    }
+
     /// The same, without a key to write with where there is none yet.
     package func storedNotes<Value: Sendable>(
         _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value

@@ -3,7 +3,6 @@
 public import KeyTransparency
 import NoteLog
 import SealedNotes
-import SignetAPI
 public import SignetClient
 
 /// A person whose keys were verified and are the ones that the user accepted. Only ``Account`` makes one.
@@ -24,52 +23,6 @@ public struct Contact: Hashable, Sendable {
 extension Account {
     /// How long a verified answer about a person is reused, in seconds.
     static let freshness: UInt64 = 30
-
-    /// Asks a person to be a contact, verifies their keys and pins them.
-    ///
-    /// - Throws: ``SignetError``.
-    public func add(_ handle: Handle) async throws(SignetError) -> Contact {
-        try await befriend(handle) { client, secrets throws(ClientError) in
-            try await client.addFriend(handle, by: secrets)
-        }
-    }
-
-    /// Accepts a person's request to be a contact, verifies their keys and pins them.
-    ///
-    /// - Throws: ``SignetError``.
-    public func accept(_ handle: Handle) async throws(SignetError) -> Contact {
-        try await befriend(handle) { client, secrets throws(ClientError) in
-            try await client.acceptFriend(handle, by: secrets)
-        }
-    }
-
-    /// Becomes a contact of a person in one step: accepts their request if they have sent one, and asks them otherwise. Verifies
-    /// and pins their keys, as ``add(_:)`` and ``accept(_:)-(Handle)`` do.
-    ///
-    /// - Parameter interval: how long to wait before each further attempt while the person has no account yet; nil for a single
-    ///   attempt.
-    /// - Throws: ``SignetError``; one with ``SignetError/isUnknownHandle`` if the person has no account, and no further attempt is
-    ///   wanted or the task was cancelled.
-    public func meet(_ handle: Handle, every interval: Duration? = nil) async throws(SignetError) -> Contact {
-        while true {
-            do throws(SignetError) {
-                return try await requests().contains(handle) ? try await accept(handle) : try await add(handle)
-            } catch {
-                guard let interval, error.isUnknownHandle, !Task.isCancelled else { throw error }
-                await surroundings.wait(interval)
-            }
-        }
-    }
-
-    /// The people who have asked to be a contact and wait for an answer. Nothing in the list is proven; accepting a request
-    /// requires the person's signature.
-    ///
-    /// - Throws: ``SignetError``.
-    public func requests() async throws(SignetError) -> [Handle] {
-        let secrets = secrets
-        let friends = try await run { client throws(ClientError) in try await client.friends(of: secrets) }
-        return friends.filter { $0.1 == .invited }.map(\.0)
-    }
 
     /// Looks a person up, verifies every byte of the answer, and compares it with what was accepted.
     ///
@@ -100,6 +53,15 @@ extension Account {
         try await run { client throws(ClientError) in try await client.identities(with: handle) }
     }
 
+    /// Records that the user and another person compared their identities and found each other's keys; see
+    /// ``OpenHome/keep(_:metOn:)``.
+    ///
+    /// - Throws: ``SignetError``.
+    public func keep(_ matched: MatchedIdentities, metOn: UInt64? = nil) async throws(SignetError) {
+        known[matched.identities.peer] = nil
+        try await home.keep(matched, metOn: metOn)
+    }
+
     // MARK: Inside
 
     func knownContact(_ handle: Handle) -> Contact? {
@@ -108,25 +70,11 @@ extension Account {
 
     /// What has changed about a person, or about the user's own account; nil if everything is as it was accepted.
     package func keyChange(of handle: Handle) async throws(SignetError) -> KeyChange? {
-        let verdict = try await verdict(handle)
-        guard case .changed(let change) = verdict.outcome else { return nil }
-        return KeyChange(verdict, change)
+        try await verdict(handle).keyChange
     }
 
     func verdict(_ handle: Handle) async throws(SignetError) -> LookupVerdict {
         try await run { client throws(ClientError) in try await client.lookup(handle).verdict }
-    }
-
-    private func befriend(
-        _ handle: Handle,
-        _ ask: @Sendable (Client<SQLiteStore>, DeviceSecrets) async throws(ClientError) -> Friendship
-    ) async throws(SignetError) -> Contact {
-        let secrets = secrets
-        let friendship = try await run { client throws(ClientError) in try await ask(client, secrets) }
-        switch await friendship.pinning.value {
-        case .success(let verdict): return try await contact(verdict)
-        case .failure(let error): throw .client(error)
-        }
     }
 
     func contact(_ verdict: LookupVerdict) async throws(SignetError) -> Contact {

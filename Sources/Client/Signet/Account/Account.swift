@@ -168,6 +168,8 @@ public enum AccountEvent: Hashable, Sendable {
     case found(WatchFinding)
     /// The directory has new keys. The change was in its log, cosigned by the previous quorum, and was followed.
     case directoryKeysChanged
+    /// The directory does not prove that this person, whose request was accepted, sees the same log of the directory as the user.
+    case friendsLogNotProven(Handle)
     /// Keys that were just made are not guarded yet, for this reason. Looking at the guardians tries again.
     case guardiansBehind(SignetError)
 }

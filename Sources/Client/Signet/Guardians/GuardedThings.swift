@@ -43,7 +43,7 @@ extension Account {
     }
 
     /// The same, with the passphrase that the user has just given.
-    package func followGuardians(knowing passphrase: SecretBytes) async {
+    func followGuardians(knowing passphrase: SecretBytes) async {
         do throws(SignetError) {
             guard try isGuarded else { return }
             await followGuardians(try await approval(of: .updateAccount) { _ in passphrase })

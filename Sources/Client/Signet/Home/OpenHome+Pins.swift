@@ -25,10 +25,21 @@ extension OpenHome {
             candidate = profile.following(try PinsVerifier(profile).verify(file: note))
         } catch { throw .client(.pins(error)) }
         let client = try Self.client(storePath, candidate, keystore, reports: folder.reports, in: surroundings)
-        do throws(ClientError) {
-            let pins = try await client.newestPins()
-            try keep(pins)
-            return pins
-        } catch { throw .client(error) }
+        do throws(ClientError) { return try await newestPins(by: client) } catch { throw .client(error) }
+    }
+
+    /// Asks the directory for the newest pins that its log has, and stores them for the next connections.
+    ///
+    /// - Returns: the pins, and the home that is now in force.
+    /// - Throws: ``SignetError``, as ``run(_:)`` does.
+    public func updatePins() async throws(SignetError) -> (pins: DirectoryPins, home: OpenHome) {
+        let (pins, home) = try await run { client throws(ClientError) in try await newestPins(by: client) }
+        return (pins, home)
+    }
+
+    private func newestPins(by client: Client<SQLiteStore>) async throws(ClientError) -> DirectoryPins {
+        let pins = try await client.newestPins()
+        try keep(pins)
+        return pins
     }
 }

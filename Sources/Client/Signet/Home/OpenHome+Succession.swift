@@ -4,6 +4,19 @@ public import KeyTransparency
 import SignetAPI
 public import SignetClient
 
+/// A change of the directory's keys that verifies under the keys before it. ``OpenHome/follow(_:isApproved:)`` follows it.
+public struct DirectoryKeyChange: Hashable, Sendable {
+    /// The steps of the change, and the keys and the policy after them.
+    public let succession: VerifiedSuccession
+    /// Whether there is evidence on this device that the log under the keys before the change has two histories.
+    public let holdsEvidence: Bool
+
+    /// Whether other or fewer witnesses suffice after the change.
+    public var weakensQuorum: Bool { succession.weakensQuorum }
+    /// Whether the user has to approve the change before it is followed.
+    public var needsApproval: Bool { weakensQuorum || holdsEvidence }
+}
+
 /// Follows changes of the directory's keys during an operation.
 extension OpenHome {
     /// Runs an operation of the client. If the directory has changed its keys meanwhile, runs it again under the new ones.
@@ -35,21 +48,41 @@ extension OpenHome {
             guard case .log = error else { return nil }
             throw .client(error)
         }
-        guard !succession.weakensQuorum else { throw .quorumWeakened }
-        let isDoubted: Bool
-        do throws(ClientError) { isDoubted = try await client.holdsEvidence() } catch { throw .client(error) }
-        guard !isDoubted else { throw .evidenceHeld }
-        return try await adopt(succession)
+        return try await follow(try await change(by: succession), isApproved: false)
+    }
+
+    /// Asks the directory whether it has changed its keys. Nothing is followed yet.
+    ///
+    /// - Returns: nil if it has not.
+    /// - Throws: ``SignetError``: `.client(.succession)` if a change does not verify under the trust that preceded it.
+    public func directoryKeyChange() async throws(SignetError) -> DirectoryKeyChange? {
+        let found: VerifiedSuccession?
+        do throws(ClientError) { found = try await client.succession() } catch { throw .client(error) }
+        guard let found else { return nil }
+        return try await change(by: found)
     }
 
     /// Stores the directory's new keys, and continues under them.
     ///
-    /// - Throws: ``SignetError``.
-    public func adopt(_ succession: VerifiedSuccession) async throws(SignetError) -> OpenHome {
+    /// - Parameter isApproved: whether the user has seen the change and approved it.
+    /// - Throws: ``SignetError``: ``SignetError/quorumWeakened`` and ``SignetError/evidenceHeld`` if the change needs the user's
+    ///   approval.
+    public func follow(_ change: DirectoryKeyChange, isApproved: Bool) async throws(SignetError) -> OpenHome {
+        if !isApproved {
+            guard !change.weakensQuorum else { throw .quorumWeakened }
+            guard !change.holdsEvidence else { throw .evidenceHeld }
+        }
+        let succession = change.succession
         do throws(ClientError) { try await client.remember(succession) } catch { throw .client(error) }
         do { try folder.directory.replace(with: profile.following(succession).encoded) } catch {
             throw .file(error, path: folder.directory.path)
         }
         return try reopened()
+    }
+
+    private func change(by succession: VerifiedSuccession) async throws(SignetError) -> DirectoryKeyChange {
+        do throws(ClientError) {
+            return DirectoryKeyChange(succession: succession, holdsEvidence: try await client.holdsEvidence())
+        } catch { throw .client(error) }
     }
 }

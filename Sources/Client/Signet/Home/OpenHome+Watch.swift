@@ -27,7 +27,32 @@ public enum WatchSubject: Hashable, Sendable, CaseIterable {
     case pins
 }
 
+/// The result of a check that the user asked for.
+public struct AccountCheck: Sendable {
+    /// What the log has under the user's handle.
+    public let report: MonitorReport
+    /// The keys of other people that the user was shown and that the log does not have.
+    public let shownKeys: [ShownKeysAlarm]
+    /// The home that is now in force.
+    public let home: OpenHome
+}
+
 extension OpenHome {
+    /// Checks the user's own account and the keys of others that were used, now and whether it is due or not. A change of the
+    /// directory's keys is followed during the check.
+    ///
+    /// - Parameter isAccepting: whether the user confirms that everything found was done by them, so that it raises no alarm again.
+    /// - Throws: ``SignetError``, as ``run(_:)`` does.
+    public func checkNow(isAccepting: Bool = false) async throws(SignetError) -> AccountCheck {
+        let (found, home) = try await run { client throws(ClientError) in
+            (
+                try await client.checkOwnAccount(isAccepting: isAccepting),
+                try await client.checkShownKeys(isAccepting: isAccepting)
+            )
+        }
+        return AccountCheck(report: found.0, shownKeys: found.1, home: home)
+    }
+
     /// Runs all three checks, if they are due: the log is asked once a day.
     ///
     /// - Returns: findings that the user has to know. A false answer to one check does not prevent the others.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CanonicalCoding
+import Signet
+import TransparencyLog
+
+/// `signet proof`
+struct Proof: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proof", abstract: "Proofs in files.", subcommands: [Verify.self])
+
+    /// `signet proof verify`
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "verify", abstract: "Check a C2SP tlog-proof, without any network.",
+            discussion: "Exit status 0 only if the proof is valid.")
+
+        @Argument(help: "The proof.") var file: String
+        @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures count.", valueName: "file"))
+        var policy: String
+        @Option(help: ArgumentHelp("The raw entry that should be in the log.", valueName: "file")) var entry: String
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            let policyBytes = try InputFile.read(policy, maximumByteCount: Policy.maximumByteCount)
+            let entryBytes = try InputFile.read(entry, maximumByteCount: 1 << 24)
+            let proofBytes = try InputFile.read(file, maximumByteCount: TlogProof.maximumByteCount)
+            let trusted: Policy
+            do { trusted = try Policy(decoding: policyBytes) } catch {
+                throw CommandFailure(.badFile, error.sentence(policy))
+            }
+            let proof: TlogProof
+            do { proof = try TlogProof(decoding: proofBytes) } catch { throw refuse(error.sentence) }
+            do { show(proof, try proof.verify(entry: entryBytes, policy: trusted)) } catch {
+                throw refuse(error.sentence)
+            }
+        }
+
+        private func refuse(_ sentence: Sentence) -> CommandFailure {
+            if output.json { Output.json(["reason": .string(sentence.what), "valid": false]) }
+            return CommandFailure(.notProven, sentence)
+        }
+
+        private func show(_ proof: TlogProof, _ checkpoint: VerifiedCheckpoint) {
+            let head = checkpoint.checkpoint.head
+            let witnesses = checkpoint.cosignatures.map { witness -> PrintedValue in
+                ["name": .text(witness.name.bytes), "time": .number(witness.time)]
+            }
+            let text =
+                [
+                    "\(Paint.output.good("✓ valid")): the entry is number \(proof.inclusion.index) of \(head.size) in the log",
+                    "  \(PrintedValue.printable(checkpoint.checkpoint.origin.bytes))",
+                ]
+                + checkpoint.cosignatures.map {
+                    "  witnessed by \(PrintedValue.printable($0.name.bytes)) at \(Moment.date($0.time))"
+                }
+            output.emit(
+                [
+                    "index": .number(proof.inclusion.index),
+                    "origin": .text(checkpoint.checkpoint.origin.bytes),
+                    "root": .base64(head.root.bytes), "size": .number(head.size), "valid": true,
+                    "witnesses": .array(witnesses),
+                ], text.joined(separator: "\n"))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Signet
+
+/// Reads the QR code in a picture, with Debian's `zbarimg`: a process of its own, started without a shell, that gets the
+/// picture on its standard input. No name of a file reaches it, since the library behind it reads some names as commands.
+enum ScannedPicture {
+    private static let maximumByteCount = 16 << 20
+    private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// The bytes in the one QR code of a picture.
+    ///
+    /// - Throws: `CommandFailure`: no PNG, no program to read it with, or no code in it.
+    static func read(_ path: String) throws -> [UInt8] {
+        let picture = try InputFile.read(path, maximumByteCount: maximumByteCount)
+        guard picture.starts(with: pngSignature) else {
+            throw CommandFailure(.badFile, "\(path) is not a PNG picture.", "Save the picture as PNG.")
+        }
+        guard let program = program else {
+            throw CommandFailure(
+                .environment, "zbarimg, which reads pictures, is not installed on this machine.",
+                "Install it (Debian: apt-get install zbar-tools), or compare the digits.")
+        }
+        let bytes = try run(program, on: picture)
+        guard !bytes.isEmpty else {
+            throw CommandFailure(
+                .badFile, "There is no QR code in \(path) that can be read.",
+                "Take the picture again, straight and sharp, with a white border around the code.")
+        }
+        return bytes
+    }
+
+    private static var program: URL? {
+        (Environment.value("PATH") ?? "/usr/bin").split(separator: ":").map { URL(filePath: "\($0)/zbarimg") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path()) }
+    }
+
+    private static func run(_ program: URL, on picture: [UInt8]) throws -> [UInt8] {
+        let (process, input, output) = (Process(), Pipe(), Pipe())
+        process.executableURL = program
+        process.arguments = [
+            "--quiet", "--raw", "--oneshot", "-Sdisable", "-Sqrcode.enable", "-Sbinary", "png:-",
+        ]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch {
+            throw CommandFailure(.environment, "\(program.path()) cannot be started.", "Install zbar-tools again.")
+        }
+        // It reads all of the picture before it writes, and what it writes fits a pipe.
+        try? input.fileHandleForWriting.write(contentsOf: Data(picture))
+        try? input.fileHandleForWriting.close()
+        let bytes = (try? output.fileHandleForReading.read(upToCount: 4096)) ?? nil
+        try? output.fileHandleForReading.close()
+        process.waitUntilExit()
+        return Array(bytes ?? Data())
+    }
+}

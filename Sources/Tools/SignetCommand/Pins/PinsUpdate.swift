@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeyPinning
+import Signet
+import SignetAPI
+
+extension Pins {
+    /// `signet pins update`
+    struct Update: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "update", abstract: "Ask which TLS keys the directory's server uses from now on.",
+            discussion: """
+                Every command that asks the directory does this once a day. Accepted pins are in the directory's log, \
+                signed by the quorum, so that no one is shown pins that others are not, and are never older than those \
+                accepted before.
+                """)
+
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            _ = try session.owner()
+            output.emit(try await session.ask { home throws(SignetError) in try await home.updatePins() })
+        }
+    }
+
+    /// `signet pins accept`
+    struct Accept: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "accept",
+            abstract: "Take new pins from a file when the server has lost its TLS keys and cannot be reached.",
+            discussion: """
+                The file must be signed by the recovery key that the directory named before, and be newer than the \
+                pins in use. Then the server is asked for its log, using those pins alone, and the log must contain \
+                them too. Nothing changes before that.
+                """)
+
+        @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String
+        @OptionGroup var home: HomeOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let session = try Session(home)
+            _ = try session.owner()
+            let note = try InputFile.read(file, maximumByteCount: DirectoryPins.maximumByteCount)
+            output.emit(try await session.read { home throws(SignetError) in try await home.accept(note) })
+        }
+    }
+}
+
+extension OutputOptions {
+    fileprivate func emit(_ pins: DirectoryPins) {
+        emit(
+            .object([
+                "pins": .array(pins.server.pins.map { .key($0.key.words) }), "time": .number(pins.time),
+                "version": .number(pins.version),
+            ]),
+            "The directory's log shows version \(pins.version) of its server's pins to everyone: "
+                + "\(Moment.count(UInt64(pins.server.pins.count), "key")), kept for the next connections.")
+    }
+}
