@@ -104,7 +104,7 @@ public enum KeyDIDError: Error, Hashable, Sendable {
     case invalidKeyLength(KeyAlgorithm, Int)
     /// The bytes are not a point of the curve, compressed.
     case notAPoint(KeyAlgorithm)
-    /// Bytes for which anybody can sign, or a second spelling of a key.
+    /// Bytes for which anyone can sign, or a second spelling of a key.
     case ed25519(Ed25519KeyError)
     /// The fragment is missing or is not the key's own.
     case anotherFragment

@@ -22,7 +22,7 @@ public enum ContentEncryption: String, CaseIterable, Sendable {
 ///
 /// Spec: RFC 7516, sections 3.1, 5.2 and 7.1; RFC 7518, section 4.6.
 public struct EncryptedToken: Sendable {
-    /// The JOSE header. Nobody vouches for it before ``open(with:)``.
+    /// The JOSE header. It is not authenticated before ``open(with:)``.
     public let header: JSONObject
     /// How the contents are encrypted.
     public let encryption: ContentEncryption
@@ -82,7 +82,7 @@ public struct EncryptedToken: Sendable {
     ///
     /// - Throws: ``EncryptedTokenFault/tag``: encrypted to another key, or changed since. A retry cannot help.
     ///
-    /// Security: says nothing of who encrypted: everybody can who knows the public key.
+    /// Security: says nothing about who encrypted: anyone who knows the public key can.
     public func open(with key: P256.KeyAgreement.PrivateKey) throws(EncryptedTokenFault) -> [UInt8] {
         guard let peer = ephemeralKey.agreementKey, let secret = try? key.sharedSecretFromKeyAgreement(with: peer),
             let parties = PartyInfo(header)

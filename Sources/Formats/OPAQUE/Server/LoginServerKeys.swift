@@ -51,9 +51,9 @@
 
         /// Lends the secret form.
         ///
-        /// - Throws: whatever `body` throws.
+        /// - Throws: any error that `body` throws.
         ///
-        /// Security: whatever copies the bytes must protect and wipe the copy.
+        /// Security: code that copies the bytes must protect and wipe the copy.
         public func withEncoded<Result, Failure: Error>(
             _ body: (Span<UInt8>) throws(Failure) -> Result
         ) throws(Failure) -> Result {

@@ -29,9 +29,9 @@ public final class SecretOctets: @unchecked Sendable {
 
     /// Lends the bytes.
     ///
-    /// - Throws: whatever `body` throws.
+    /// - Throws: any error that `body` throws.
     ///
-    /// Security: whatever copies the bytes must protect and wipe the copy.
+    /// Security: code that copies the bytes must protect and wipe the copy.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -61,7 +61,8 @@ extension SecretOctets: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Overwrites memory. Without optimisation, so that stores to what nobody reads again are not left out.
+/// Overwrites memory. It is not optimised, because the optimiser would remove stores to memory that is never read
+/// again.
 @inline(never) @_optimize(none)
 private func wipe(_ memory: UnsafeMutableRawBufferPointer) {
     for index in memory.indices { memory[index] = 0 }

@@ -70,9 +70,9 @@ public struct SecretScalar: Sendable {
 
     /// Lends the 32 bytes, big-endian, for storing or sealing them.
     ///
-    /// - Throws: whatever `body` throws.
+    /// - Throws: any error that `body` throws.
     ///
-    /// Security: whatever copies the bytes must protect and wipe the copy.
+    /// Security: code that copies the bytes must protect and wipe the copy.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

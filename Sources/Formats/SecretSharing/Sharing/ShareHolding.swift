@@ -3,7 +3,8 @@
 import CanonicalCoding
 import Crypto
 
-/// Proof that somebody holds a share at this moment: a signature by the share itself over the owner's challenge.
+/// Proof that the signer holds a share at this moment: a signature made with the share itself over the owner's
+/// challenge.
 ///
 /// The owner needs no share for it, only the commitments.
 public struct HoldingProof: Hashable, Sendable {

@@ -31,7 +31,7 @@ public struct RecoveryKey: Sendable {
 
     /// Lends the printed form, ASCII.
     ///
-    /// - Throws: whatever `use` throws.
+    /// - Throws: any error that `use` throws.
     ///
     /// Security: whatever copies the text must protect it.
     public func withPrinted<Result, Failure: Error>(

@@ -146,7 +146,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
 
     /// Rebuilds the recovery key for the time of one call.
     ///
-    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
+    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or any error that `body` throws, wrapped.
     ///
     /// Security: the key is gone when `body` returns. Sign the succession, and keep nothing of it.
     public func withRecoveryKey<Result>(
@@ -158,7 +158,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
 
     /// Rebuilds the journal's key for the time of one call.
     ///
-    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
+    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or any error that `body` throws, wrapped.
     ///
     /// Security: open the journal, and keep nothing of the key.
     public func withJournalKey<Result>(
