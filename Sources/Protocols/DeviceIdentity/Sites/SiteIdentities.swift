@@ -42,7 +42,7 @@ public struct SiteIdentities: Hashable, Sendable {
     private var identities: [VerifiedHost: SiteIdentity] = [:]
     private static let format = Array("signet-sites/v1\n".utf8)
 
-    /// Nobody knows the person yet.
+    /// No site knows the person yet.
     public init() {}
 
     /// In order of host.

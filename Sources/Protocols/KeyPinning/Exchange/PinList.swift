@@ -18,7 +18,7 @@ public enum PinListFormat: Hashable, Sendable, CaseIterable {
     case rawHex
 }
 
-/// What one entry of a list says, whatever its format.
+/// The contents of one entry of a list, in any format.
 public struct PinListEntry: Hashable, Sendable {
     /// Which hosts besides the one named.
     public enum Subdomains: Hashable, Sendable {

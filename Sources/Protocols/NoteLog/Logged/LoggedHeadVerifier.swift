@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares a note as this device has it with what the log says of it: what a server keeps from somebody stands there.
+/// Compares a note as this device has it with what the log says of it: the log has what a server withholds from a
+/// member.
 public enum LoggedHeadVerifier {
     /// Checks, in this order: control log, revisions, children.
     ///
