@@ -16,7 +16,7 @@ public final class HeardTrack {
     static let patience = 4
     /// So many in a row are concealed; the rest of a longer hole is silence.
     static let concealedCount = 5
-    /// Somebody whose numbers are so far behind has begun anew: 10 s.
+    /// A participant whose numbers are this far behind has started again: 10 s.
     static let newBeginning: UInt32 = 500
 
     private let decoder: SoundDecoder

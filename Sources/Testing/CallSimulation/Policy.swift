@@ -8,7 +8,7 @@ public struct Policy: Sendable, Hashable {
         case atOnce
         /// So long after they have it.
         case delay(UInt64)
-        /// When the host has everybody's ack, or has waited so long.
+        /// When the host has the acks of all members, or has waited this long.
         case barrier(UInt64)
     }
 

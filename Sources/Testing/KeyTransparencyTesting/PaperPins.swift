@@ -41,7 +41,7 @@ package struct PaperPins {
                 ], recoveryKey: hasRecovery ? try Self.recovery().verifierKey : nil))
     }
 
-    /// Logs pins, of whatever version they call themselves.
+    /// Logs pins of any claimed version.
     package mutating func log(_ pins: DirectoryPins) throws {
         versions.append(pins)
         try log(text: pins.text)

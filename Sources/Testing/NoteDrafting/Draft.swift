@@ -78,13 +78,13 @@ package struct Draft: Sendable {
         try Self.push(.control(ControlPush(entry: first, ownWrap: Self.bytes(100))))
     }
 
-    /// Takes somebody in.
+    /// Adds a member.
     package mutating func share(with reader: Writer, _ role: NoteRole = .writer, by owner: Writer) throws -> NotePush {
         let entry = try step(.share(reader.handle, role), by: owner)
         return try Self.push(.control(ControlPush(entry: entry, wraps: [wrap(for: reader, by: owner)])))
     }
 
-    /// Takes somebody out; `rest` stays.
+    /// Removes a member; `rest` stays.
     package mutating func unshare(_ reader: Writer, rest: [Writer] = [], by owner: Writer) throws -> NotePush {
         let members = state.memberHash(without: reader.handle)
         let entry = try step(.unshare(reader.handle, rekeying(members)), by: owner)

@@ -109,7 +109,7 @@ public struct AuditFolder: Sendable {
     /// A file of evidence.
     func evidence(_ name: String) -> DurableFile { DurableFile(path: path + "/" + name) }
 
-    /// Keeps evidence for ever; what is there already is not kept twice.
+    /// Keeps evidence permanently; evidence that is already there is not kept twice.
     ///
     /// - Returns: the path.
     func keep(_ evidence: Evidence) throws(FileFault) -> String {

@@ -74,7 +74,7 @@ public final class WitnessQuorum: Sendable {
                 tally.take((name, .notAddressed, nil))
                 continue
             }
-            // Not a child of this task: whoever is late may still hear and keep what we send.
+            // Not a child of this task: a late witness may still receive and keep what we send.
             Task.detached {
                 let (outcome, line) = await lane.cosign(question)
                 report.yield((name, outcome, line))

@@ -9,7 +9,8 @@ public import SignetClient
 public enum CallNotice: Sendable {
     /// The call has these members; strangers among them are listed apart.
     case members([CallDevice], strangers: [CallDevice])
-    /// Everybody who is in the call as it is now sees these thirty digits, until somebody comes or goes, or another is host.
+    /// All current members of the call see these thirty digits, until a member comes or goes, or another device becomes
+    /// host.
     case code([UInt8])
     /// A frame of this member was meant for this device and could not be opened.
     case failed(FrameDropReason, of: CallDevice?)
@@ -26,17 +27,17 @@ public enum CallNotice: Sendable {
     case contradicted(CallDevice)
     /// A missing secret is there, so many milliseconds after it was missed.
     case recovered(milliseconds: UInt64)
-    /// A device that is nobody's of those we call asks to come in, and does not.
+    /// A device that belongs to none of this call's people asks to come in, and is not admitted.
     case stranger(CallDevice)
-    /// A signal was not heeded.
+    /// A signal was refused.
     case refused(SignalRefusal, from: CallDevice)
     /// The checkpoint that came from a device was compared with this device's own. After a fork nothing is sent any more.
     case met(MetCheckpoint, from: CallDevice)
     /// These devices may no longer take part: their owners revoked or replaced them, or the directory contradicts itself.
     case revoked([CallDevice])
-    /// What came of ringing somebody.
+    /// The result of ringing a person.
     case rung(Handle, RingOutcome)
-    /// Somebody rang this device while it was in the call.
+    /// A person rang this device while it was in the call.
     case rang(RingEvent)
     /// This device is no member any more.
     case outside(OutsideReason)

@@ -8,8 +8,8 @@ import OPAQUE
 public import SealedNotes
 public import SignetClient
 
-/// How much work a guess at a password costs whoever has the server's database and its secrets: its operator, offline. The
-/// server is never asked which it was: the envelope opens under one alone.
+/// How much work a guess at a password costs an attacker who has the server's database and its secrets, such as its
+/// operator, offline. The server is never asked which it was: the envelope opens under one alone.
 public enum PasswordStrength: Hashable, Sendable, CaseIterable {
     /// Argon2id, 3 passes over 64 MiB.
     case standard
@@ -18,7 +18,8 @@ public enum PasswordStrength: Hashable, Sendable, CaseIterable {
 }
 
 extension NoteBook {
-    /// Sets the notes password, or puts another in its place: the account's key is wrapped anew, and no note is touched.
+    /// Sets the notes password, or puts another in its place: the account's key is wrapped again, and no note is
+    /// touched.
     ///
     /// The server learns neither the password nor anything it could check a guess with.
     ///
@@ -27,7 +28,7 @@ extension NoteBook {
     ///   - loginKey: a second secret that a login needs beside the password from now on; nil for none.
     /// - Throws: ``NotesError``; ``NotesError/weakPassword(_:)``: nothing was sent.
     ///
-    /// Security: without a login key whoever runs the server can try passwords, offline and without end.
+    /// Security: without a login key, the server's operator can try passwords, offline and without limit.
     public func setPassword(
         _ password: SecretBytes, loginKey: LoginKey? = nil, strength: PasswordStrength = .strong
     ) async throws(NotesError) {
@@ -131,8 +132,8 @@ extension NoteBook {
     ///
     /// - Throws: ``NotesError/nothingUnlocks``: the account has neither a password nor a recovery key.
     ///
-    /// Security: a lock for whoever uses this device, not for whoever takes its keys: what was encrypted to the device
-    /// opens with them.
+    /// Security: a lock against a person who uses this device, not against a thief of its keys: what was encrypted to
+    /// the device opens with them.
     public func lock() async throws(NotesError) {
         let keys = try await calls.accountKeys()
         guard keys.password != nil || keys.recovery != nil else { throw .nothingUnlocks }

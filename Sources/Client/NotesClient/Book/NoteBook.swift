@@ -32,7 +32,7 @@ public actor NoteBook<Store: ClientStore> {
     var unexpectedPeople = 0
     /// The own account, for as long.
     var own: VerifiedLookup?
-    /// The epoch of somebody's verified lookup, for as long: in it the log says where notes stand.
+    /// The epoch of the latest verified lookup, kept for the same time: in it the log gives the positions of notes.
     var newestEpoch: VerifiedEpoch?
     /// Ed25519 keys of own devices that were removed, while what they wrote until then is fetched; else empty.
     var devicesOfBefore: [[UInt8]] = []
@@ -57,7 +57,7 @@ public actor NoteBook<Store: ClientStore> {
     /// Opens everything that this device has.
     ///
     /// - Parameters:
-    ///   - secrets: the device's keys; whoever has them reads the notes.
+    ///   - secrets: the device's keys; their holder can read the notes.
     ///   - isUnlocking: whether a locked book is wanted, which can only be unlocked.
     /// - Throws: ``NotesError``; ``NotesError/isLocked``.
     public init(
@@ -161,7 +161,7 @@ public actor NoteBook<Store: ClientStore> {
         }
     }
 
-    /// Opens one note anew from the store, after what waits to be sent was brought to where the note stands.
+    /// Opens one note again from the store, after the pending changes were rebased on the note's current head.
     func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) { try load(file(of: note), fault: fault) }
 
     private func load(_ stored: NoteFile, fault: NoteLock? = nil) throws(NotesError) {

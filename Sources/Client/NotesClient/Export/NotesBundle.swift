@@ -13,8 +13,8 @@ public import SignetClient
 ///
 /// Spec: RFC 9106, version 0x13, one lane; RFC 5869; Hoang, Reyhanitabar, Rogaway and Vizár, 2015 (STREAM), as in age.
 ///
-/// Security: the salt is random and new for each export, so that no key seals two pieces of one number. Whoever has the file may
-/// guess at its passphrase without end; a guess costs what ``cost`` says.
+/// Security: the salt is random and new for each export, so that no key seals two pieces of one number. A holder of the
+/// file can guess its passphrase without limit; a guess costs what ``cost`` says.
 public struct NotesBundle: Sendable {
     /// What a guess costs: three passes over 256 MiB, as for a notes password.
     public static let standardCost = KeystoreCost(passes: 3, memory: 262_144)

@@ -68,7 +68,8 @@ public struct SeedPost: Sendable {
     public let author: String
     /// UTF-8.
     public let title: [UInt8]
-    /// UTF-8, opened with the key that everybody can make who knows the user's id, or found in clear; nil if it does not open.
+    /// UTF-8, opened with the key that anyone who knows the user's id can make, or found in clear; nil if it does not
+    /// open.
     public let body: [UInt8]?
     /// Whether the body stood in the database in clear.
     public let wasInClear: Bool

@@ -13,8 +13,9 @@ extension NoteBook {
         try write { tables in for record in believed { try tables.accept(record, of: note) } }
     }
 
-    /// Fetches again what was dropped of a note, for a step that names all that came or a revision that stands behind it all: whoever
-    /// floods a note is not to be kept in it by that. Nothing of it is dropped until ``spared`` is another.
+    /// Fetches again what was dropped of a note, for a step that names all that came or a revision that stands behind
+    /// it all: a member who floods a note must not stay in it for that reason. Nothing of it is dropped until
+    /// ``spared`` is another.
     func spare(_ note: NoteID) throws(NotesError) {
         guard try file(of: note).isOverfull else { return }
         spared = note

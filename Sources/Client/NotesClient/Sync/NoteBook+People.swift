@@ -5,11 +5,11 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// One way to get anybody's keys, and it goes through a verified lookup.
+/// The only way to get a person's keys, which goes through a verified lookup.
 extension NoteBook {
     /// The devices that a note's key may be encrypted to.
     ///
-    /// - Throws: ``NotesError``: nobody the user chose, or no device left that the user accepted.
+    /// - Throws: ``NotesError``: the user did not choose this person, or no device is left that the user accepted.
     func recipients(_ handle: Handle) async throws(NotesError) -> [WrapRecipient] {
         try await recipients(handle, in: verdict(handle))
     }
@@ -30,7 +30,7 @@ extension NoteBook {
         }
     }
 
-    /// The devices of somebody who is to become a member: here a change stops everything.
+    /// The devices of a person who is to become a member: here a change stops everything.
     ///
     /// - Parameter answer: what was found of them; its epoch is good for what the log says of notes.
     func newRecipients(
@@ -43,7 +43,7 @@ extension NoteBook {
         return try await recipients(handle, in: verdict)
     }
 
-    /// The keys by which records of these people are judged; of somebody who has none, none.
+    /// The keys by which records of these people are judged; none for a person who has none.
     ///
     /// - Parameter expected: who is or was a member by what is believed. They and people the user knows are always looked up; of others
     ///   a server may name any number, and no more than ``FeedBounds/people`` are in one sync.

@@ -31,7 +31,7 @@ struct NoteCalls<Store: ClientStore>: Sendable {
         do { return try Answer(decoding: body) } catch { throw .malformedAnswer }
     }
 
-    /// Each try is signed anew: the server takes no signature twice.
+    /// Each attempt is signed separately: the server accepts no signature twice.
     private func send(_ route: NoteRoute, _ bytes: [UInt8], _ isSigned: Bool) async throws(NotesError) -> [UInt8] {
         let device = isSigned ? secrets : nil
         for delay in Self.delays {

@@ -47,7 +47,7 @@ final class EpochSealer: LogSealing {
         recent.withLock { $0.keepLast(and: shown) }
     }
 
-    /// Takes an epoch without making its index, which nobody will be shown.
+    /// Takes an epoch without making its index, which will not be shown.
     private func pass(_ record: EpochRecord, at position: UInt64) throws(IndexFault) {
         let (labels, count) = try histories.withLock { (histories) throws(IndexFault) in
             (try histories.endEpoch(), histories.labelCount)

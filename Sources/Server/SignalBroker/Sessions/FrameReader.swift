@@ -3,7 +3,7 @@
 public import CallSignalling
 public import STOMP
 
-/// Cuts what arrives on a connection into frames: needs no broker, so that nobody waits for it but its sender.
+/// Cuts what arrives on a connection into frames. It needs no broker, so that only the sender waits for it.
 public struct FrameReader: Sendable {
     private var decoder: StompDecoder
 

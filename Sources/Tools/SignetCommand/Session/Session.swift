@@ -93,7 +93,7 @@ struct Session {
         do { return try await client.holdsEvidence() } catch { throw CommandFailure(error, session: self) }
     }
 
-    /// Whether the user compared the identity key that is pinned for somebody.
+    /// Whether the user compared the identity key that is pinned for a person.
     func comparison(with handle: Handle) async throws -> ComparisonState {
         do { return try await client.comparison(with: handle) } catch { throw CommandFailure(error, session: self) }
     }
