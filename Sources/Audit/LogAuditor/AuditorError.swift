@@ -51,7 +51,7 @@ public enum AuditorError: Error, Hashable, Sendable {
     case formerEnd(audited: UInt64, named: UInt64)
     /// The log has more entries than this program can hold.
     case tooLarge(UInt64)
-    /// So many entries of the checkpoint were read, and that is enough for one audit: the next one goes on there.
+    /// This many entries of the checkpoint were read, which is enough for one audit: the next one continues there.
     case paused(at: UInt64, of: UInt64)
 
     /// Whose fault it is.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are no Ed25519 public key that anything may rest on. None is worth a retry.
+/// Why bytes are not an Ed25519 public key that anything may rest on. None is worth a retry.
 public enum Ed25519KeyError: Error, Hashable, Sendable {
     /// A key has 32 bytes, not this many.
     case wrongLength(Int)
@@ -21,7 +21,7 @@ public enum Ed25519KeyError: Error, Hashable, Sendable {
 /// Security: says only that it is none of those. That the rest is a point of the curve shows in its use: no signature verifies
 /// under bytes that are none.
 public enum Ed25519Key {
-    /// Refuses what is no key: another length, a y-coordinate that is not below the prime, a point of small order.
+    /// Refuses what is not a key: another length, a y-coordinate that is not below the prime, a point of small order.
     ///
     /// - Throws: ``Ed25519KeyError``. A retry cannot help.
     public static func check(_ key: [UInt8]) throws(Ed25519KeyError) {

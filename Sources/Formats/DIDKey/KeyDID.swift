@@ -29,7 +29,7 @@ public struct KeyDID: Hashable, Sendable {
     /// The identifier of a public key.
     ///
     /// - Throws: ``KeyDIDError/invalidKeyLength(_:_:)``, ``KeyDIDError/notAPoint(_:)``, ``KeyDIDError/ed25519(_:)``: the
-    ///   caller's bytes are no key of this kind.
+    ///   caller's bytes are not a key of this kind.
     public init(_ algorithm: KeyAlgorithm, publicKey: [UInt8]) throws(KeyDIDError) {
         guard publicKey.count == algorithm.byteCount else {
             throw .invalidKeyLength(algorithm, publicKey.count)

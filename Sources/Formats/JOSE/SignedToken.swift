@@ -82,7 +82,7 @@ public struct SignedToken: Sendable {
     }
 }
 
-/// Why bytes are no token signed by a key. None is worth a retry.
+/// Why bytes are not a token signed by a key. None is worth a retry.
 public enum SignedTokenFault: Error, Hashable, Sendable {
     /// More bytes than the limit.
     case tooLong(Int)
@@ -90,7 +90,7 @@ public enum SignedTokenFault: Error, Hashable, Sendable {
     case parts(Int)
     /// A part that is not base64url without padding.
     case encoding(CanonicalCodingError)
-    /// A header that is no JSON object.
+    /// A header that is not a JSON object.
     case header(JSONFault)
     /// Not 64 bytes, or no signature of the key over header and payload.
     case signature

@@ -69,6 +69,6 @@ public enum WebKeyFault: Error, Hashable, Sendable {
     case anotherKind
     /// A coordinate that is not 32 bytes in base64url.
     case coordinates
-    /// The coordinates are no point of the curve.
+    /// The coordinates are not a point of the curve.
     case notAPoint
 }

@@ -29,6 +29,6 @@ public enum JSONFault: Error, Hashable, Sendable {
     case duplicateMember
     /// What stands at this offset does not belong to the grammar; the end of the text, if it ends too early.
     case syntax(offset: Int)
-    /// An escape of half a surrogate pair, which is no character.
+    /// An escape of half a surrogate pair, which is not a character.
     case loneSurrogate(offset: Int)
 }

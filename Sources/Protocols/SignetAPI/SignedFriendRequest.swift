@@ -78,7 +78,7 @@ public struct SignedFriendRequest: Hashable, Sendable {
     private static let malformed = SignedFriendRequestError.malformed
 }
 
-/// Why bytes are no signed friend request. The directory misbehaved; a retry does not help.
+/// Why bytes are not a signed friend request. The directory misbehaved; a retry does not help.
 public enum SignedFriendRequestError: Error, Hashable, Sendable {
     /// Longer than any.
     case tooLong

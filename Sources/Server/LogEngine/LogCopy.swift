@@ -52,7 +52,7 @@ package struct LogCopy: Sendable {
 
     /// Copies the log into an empty directory, durably.
     ///
-    /// - Throws: ``LogOpenError``: what was copied until then is no log.
+    /// - Throws: ``LogOpenError``: what was copied until then is not a log.
     package func copy(to directory: String) throws(LogOpenError) { try copy(to: POSIXFileSystem(root: directory)) }
 
     /// Copies the log to any storage.

@@ -10,15 +10,17 @@ public import SignetAPI
 // Requests of new devices. Several can wait for one account side by side, so that no request blocks another. The log
 // holds one of them at a time, and that one stays.
 extension MailboxStore {
-    /// So many requests wait for one account, besides the one that its log shows and those that a guardian answered.
+    /// At most this many requests wait for one account, besides the one that its log shows and those that a guardian
+    /// answered.
     public static let requestsPerAccount = 64
-    /// So many of all accounts, besides the same, are kept in the directory's share of the disk, of at most 3 KiB each.
+    /// At most this many of all accounts together, besides the same, are kept in the directory's share of the disk, of
+    /// at most 3 KiB each.
     public static let requestsInReserve = 1024
     /// After this a request that no log shows is gone, in seconds: forty days.
     public static let requestLifetime: UInt64 = 40 * 86_400
-    /// So many answers to one request are kept.
+    /// At most this many answers to one request are kept.
     public static let answersPerRequest = 128
-    /// So many of one sender.
+    /// At most this many from one sender.
     public static let answersPerSender = 8
 
     /// Keeps a request beside those that an account has. When there are too many that no guardian answered, one from

@@ -58,7 +58,8 @@ public enum MailboxStoreError: Error, Hashable, Sendable {
 // MARK: Recovery files
 
 extension MailboxStore {
-    /// So many files of one account are kept that its log does not name, the newest: that of the next set.
+    /// At most this many files of one account that its log does not name are kept, the newest ones: a file of the next
+    /// set may be among them.
     public static let filesPerAccount = 2
 
     /// Keeps an owner's file.
@@ -110,11 +111,11 @@ extension MailboxStore {
 // MARK: Letters between accounts
 
 extension MailboxStore {
-    /// So many letters of people whom the recipient accepted wait for one account.
+    /// At most this many letters from people whom the recipient accepted wait for one account.
     public static let lettersPerRecipient = 512
-    /// So many of strangers, all together.
+    /// At most this many from strangers, all together.
     public static let lettersOfStrangers = 128
-    /// So many of one sender.
+    /// At most this many from one sender.
     public static let lettersPerSender = 32
     /// At most this many from one sender to all people together who have not accepted them, so that writing to all
     /// people does not fill the disk.

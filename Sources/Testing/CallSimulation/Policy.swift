@@ -6,7 +6,7 @@ public struct Policy: Sendable, Hashable {
     enum Switch: Hashable, Sendable {
         /// As soon as they have it.
         case atOnce
-        /// So long after they have it.
+        /// This long after they have it.
         case delay(UInt64)
         /// When the host has the acks of all members, or has waited this long.
         case barrier(UInt64)

@@ -16,7 +16,7 @@ package struct PaperPins {
     package private(set) var versions: [DirectoryPins] = []
     private var count: UInt64 = 0
 
-    /// So many versions.
+    /// This many versions.
     package init(_ count: Int) throws {
         directory = try PaperDirectory(filler: 3)
         nobody = try Handle(canonical: Array("nobody@example.org".utf8))

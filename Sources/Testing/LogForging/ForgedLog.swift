@@ -86,7 +86,7 @@ public final class ForgedLog {
         append(edit(record).entry)
     }
 
-    /// So many epochs of so many people who are new.
+    /// A number of epochs, each with a number of new people.
     public func grow(epochs: Int, people: Int, from first: UInt64 = 0) throws {
         for epoch in 0..<epochs {
             for person in 0..<people { try step(first + UInt64(epoch * people + person)) }

@@ -61,7 +61,7 @@ public struct AuditFolder: Sendable {
         return digits.count == 8 ? UInt32(digits, radix: 16).map(KeyID.init(rawValue:)) : nil
     }
 
-    /// So many bytes of the disk are left to evidence, checkpoints and others.
+    /// This many bytes of the disk are reserved for evidence, checkpoints and other files.
     package static let reservedByteCount: UInt64 = 256 << 20
 
     private let freeByteCount: @Sendable (String) -> UInt64?

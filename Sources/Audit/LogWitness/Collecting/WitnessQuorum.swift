@@ -32,7 +32,7 @@ public final class WitnessQuorum: Sendable {
     /// The witnesses that a policy names with an address.
     ///
     /// - Parameter clock: seconds since 1970.
-    /// - Throws: ``WitnessRootsError``: the additional roots are no certificates.
+    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates.
     public init(
         _ policy: Policy, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> UInt64
     ) throws(WitnessRootsError) {

@@ -16,12 +16,12 @@ public enum CallNotice: Sendable {
     case failed(FrameDropReason, of: CallDevice?)
     /// A frame in the name of one member came from another, as the relay says, and was not opened. Each pair is told once a second at most.
     case forged(inTheNameOf: CallDevice?, by: CallDevice)
-    /// So many frames were heard in this member's name, and by its own signature it did not send them. `holders` are the others who have
+    /// This many frames were heard in this member's name, and by its own signature it did not send them. `holders` are the others who have
     /// the keys, as far as this device knows; nil if it cannot know.
     case denied(frames: Int, by: CallDevice, holders: [CallDevice]?)
-    /// So many frames more were heard in this member's name, and nothing that it signed in time says whether it sent them.
+    /// This many frames more were heard in this member's name, and nothing that it signed in time says whether it sent them.
     case unconfirmed(frames: Int, of: CallDevice)
-    /// So many frames more came in this member's name whose number had come before, or was too far behind to tell, and were not opened.
+    /// This many frames more came in this member's name whose number had come before, or was too far behind to tell, and were not opened.
     case replayed(frames: Int, of: CallDevice)
     /// This member signed two different frames with one number: its word about its frames is worth nothing.
     case contradicted(CallDevice)
@@ -39,7 +39,7 @@ public enum CallNotice: Sendable {
     case rung(Handle, RingOutcome)
     /// A person rang this device while it was in the call.
     case rang(RingEvent)
-    /// This device is no member any more.
+    /// This device is not a member any more.
     case outside(OutsideReason)
     /// No signal can arrive any more: the relay says that this device is not in the call, or cannot be reached again.
     case cutOff

@@ -45,8 +45,9 @@ public final class RelayedFrames: CallFrames {
         var isCalm: Bool { stay != nil && !isRefused && isHeard }
     }
 
-    /// So many hellos without an answer, 100 ms apart behind one of 5 s before, and the socket is given up. With 30 % of packets lost
-    /// each way so many stay without an answer once in a thousand times, and what is lost then is the way for a moment.
+    /// After this many unanswered hellos, 100 ms apart and 5 s after the first, the socket is given up. With 30 % of
+    /// packets lost each way so many stay without an answer once in a thousand times, and what is lost then is the way
+    /// for a moment.
     static let patience = 10
 
     /// Encrypted frames of the others. For one reader.

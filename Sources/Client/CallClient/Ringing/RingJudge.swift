@@ -38,7 +38,7 @@ public actor RingJudge {
 
     /// Judges a signal.
     ///
-    /// - Returns: nil if it is no ring, and no end of one.
+    /// - Returns: nil if it is not a ring, and no end of one.
     public func judge(_ signal: Signal) async -> RingEvent? {
         switch signal.content.body {
         case .ring(let ring): await judge(signal, ring)

@@ -110,7 +110,7 @@ public struct NotesBundle: Sendable {
 
 /// Why an export is not made, or not taken in; nothing of it was.
 public enum BundleError: Error, Hashable, Sendable {
-    /// It is no sealed export, or one of a form that this program does not know.
+    /// It is not a sealed export, or one of a form that this program does not know.
     case otherFormat
     /// It asks for more memory or work than any export of ours.
     case tooMuchWork
@@ -124,7 +124,7 @@ public enum BundleError: Error, Hashable, Sendable {
     case wrongPassphraseOrDamaged
     /// It is cut short, or was changed.
     case damaged
-    /// It opens, and what is inside is no export.
+    /// It opens, and what is inside is not an export.
     case malformed
     /// The file cannot be read, or was changed while it was read.
     case notRead

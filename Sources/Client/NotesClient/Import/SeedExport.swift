@@ -77,7 +77,7 @@ public struct SeedPost: Sendable {
     public let isStarred: Bool
     /// Comments with their authors' names, in order.
     public let comments: [(author: String, text: String)]
-    /// When it was made, in seconds since 1970, as its id says; nil if it is no push id.
+    /// When it was made, in seconds since 1970, as its id says; nil if it is not a push id.
     public let created: UInt64?
 
     fileprivate init?(_ id: String, _ post: SeedExport.Post, comments: [String: SeedExport.Comment]) {

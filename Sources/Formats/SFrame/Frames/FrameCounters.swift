@@ -8,7 +8,7 @@
 struct FrameCounters: Sendable {
     /// How far one frame may be ahead of the newest, or of zero while there is none, in counters: 20 minutes of 50 frames a second.
     static let maximumLeap: UInt64 = 1 << 16
-    /// So many frames in a row are believed together.
+    /// This many frames in a row are believed together.
     static let believedCount = 8
 
     private var window = ReplayWindow()

@@ -17,7 +17,7 @@ public struct SecretScalar: Sendable {
 
     /// Copies 32 bytes, big-endian.
     ///
-    /// - Throws: ``SecretScalarError``: another length, zero, or not below n. The bytes are no scalar.
+    /// - Throws: ``SecretScalarError``: another length, zero, or not below n. The bytes are not a scalar.
     ///
     /// Security: wipe the memory behind `bytes` afterwards. The time taken tells whether they are a scalar, not which.
     public init(_ bytes: Span<UInt8>) throws(SecretScalarError) {

@@ -76,7 +76,7 @@ public struct ShareCommitments: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no commitments. A retry cannot help.
+/// Why bytes are not commitments. A retry cannot help.
 public enum ShareCommitmentsError: Error, Hashable, Sendable {
     /// This many bytes are not 2 to 16 points of 33.
     case invalidLength(Int)

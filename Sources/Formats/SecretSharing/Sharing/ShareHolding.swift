@@ -104,7 +104,7 @@ public enum HoldingError: Error, Hashable, Sendable {
 
 /// Why a rehearsal did not succeed.
 public enum RehearsalError: Error, Hashable, Sendable {
-    /// So many more holders have to answer.
+    /// This many more holders have to answer.
     case notEnough(missing: Int)
     /// One holder counted twice; the caller's mistake.
     case repeatedIndex

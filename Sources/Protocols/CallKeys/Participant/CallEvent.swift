@@ -95,10 +95,10 @@ public enum CallAction: Sendable {
     case play(PlayedFrame)
     /// A frame was not opened.
     case dropped(DroppedFrame)
-    /// So many frames were opened in this member's name that it did not send, by its own signature. `holders` are the others who have the
+    /// This many frames were opened in this member's name that it did not send, by its own signature. `holders` are the others who have the
     /// keys, as far as this device knows; nil if it cannot know.
     case forged(frames: Int, as: CallDevice, holders: [CallDevice]?)
-    /// So many frames were opened in this member's name, and no digest of it spoke of them in time.
+    /// This many frames were opened in this member's name, and no digest of it spoke of them in time.
     case unconfirmed(frames: Int, of: CallDevice)
     /// This member signed two different frames with one number: what it signs of its frames proves nothing.
     case contradicted(CallDevice)
@@ -114,7 +114,7 @@ public enum CallAction: Sendable {
     case recovered(milliseconds: UInt64)
     /// A signal was refused.
     case refused(SignalRefusal, from: CallDevice)
-    /// This device is no member any more, and has no key.
+    /// This device is not a member any more, and has no key.
     case outside(OutsideReason)
 }
 
@@ -150,7 +150,7 @@ public struct DroppedFrame: Sendable, Hashable {
 public enum FrameDropReason: Hashable, Sendable, CaseIterable {
     /// It begins with no header, or with one that is not of a call.
     case malformed
-    /// This device is no member, or not yet.
+    /// This device is not a member, or not yet.
     case outside
     /// It is this device's own, sent back.
     case own

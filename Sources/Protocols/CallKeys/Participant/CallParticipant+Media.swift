@@ -66,7 +66,7 @@ extension CallParticipant {
         }
     }
 
-    /// So many generations after ours are taken for later ones, by their four bits.
+    /// At most this many generations after ours are taken for later ones, by their four bits.
     static let generationsAhead = 8
 
     /// Whether the four bits name a generation after ours rather than one before.

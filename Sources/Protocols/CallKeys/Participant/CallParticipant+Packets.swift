@@ -67,7 +67,7 @@ struct PacketState {
         taken.contains(Name(sender: signal.sender, sequence: signal.sequence))
     }
 
-    /// This device is no member any more; it may still say farewell.
+    /// This device is not a member any more; it may still say farewell.
     mutating func end() { (newest, spread, acknowledged) = (nil, nil, nil) }
 }
 

@@ -29,7 +29,7 @@ extension CallParticipant {
         }
     }
 
-    /// So many of those who follow a silent host are told who is there.
+    /// At most this many of the possible successors of a silent host are told who is there.
     private static let successorCount = 3
 
     /// Takes over when the host has been silent for this device's patience. A device that heard neither the host nor half of the

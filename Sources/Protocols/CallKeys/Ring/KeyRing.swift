@@ -70,7 +70,7 @@ struct KeyRing {
 
     // MARK: Keys come and go
 
-    /// So many announcements are remembered, the newest.
+    /// This many announcements are remembered, the newest.
     private static let announcementCount = 16
 
     /// Remembers what a host announced of a secret that is not there.

@@ -98,7 +98,7 @@ public enum KeyPacketError: Error, Hashable, Sendable {
     case notSealedForThis
     /// An undefined kind of packet.
     case unknownKind
-    /// What is in it is no signal.
+    /// What is in it is not a signal.
     case signal(SignalDecodingError)
     /// The signal is of another call, for another device, or not signed by whom it names.
     case verification(SignalVerificationError)

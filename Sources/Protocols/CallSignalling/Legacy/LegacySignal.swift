@@ -119,7 +119,7 @@ public struct LegacyText: Hashable, Sendable, ExpressibleByStringLiteral, Compar
     }
 }
 
-/// Why bytes are no message of the guide.
+/// Why bytes are not a message of the guide.
 public enum LegacySignalError: Error, Hashable, Sendable {
     /// Longer than any, in bytes.
     case tooLong(Int)

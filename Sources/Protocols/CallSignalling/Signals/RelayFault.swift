@@ -51,7 +51,7 @@ public enum RelayFault: String, Error, Hashable, Sendable, CaseIterable {
     case notYourCall = "not-your-call"
     /// The call has as many members as a call can have.
     case callFull = "call-full"
-    /// The body is no signal.
+    /// The body is not a signal.
     case malformedSignal = "malformed-signal"
     /// The signal is for another call or inbox than the destination.
     case wrongDestination = "wrong-destination"

@@ -146,7 +146,7 @@ extension Signal.Content {
     }
 }
 
-/// Why bytes are no signal. The peer misbehaved; a retry cannot help.
+/// Why bytes are not a signal. The peer misbehaved; a retry cannot help.
 public enum SignalDecodingError: Error, Hashable, Sendable {
     /// Longer than any signal, in bytes.
     case tooLong(Int)

@@ -93,7 +93,7 @@ public enum PrivateKeyStoreError: Error, Hashable, Sendable {
     case nameTaken
     /// The key cannot do this, or the store cannot make such keys.
     case unsupported
-    /// The caller's bytes are no public key, or no secret of 16 to 64 bytes.
+    /// The caller's bytes are not a public key, or no secret of 16 to 64 bytes.
     case invalidInput
     /// The person's fingerprints or face changed since: the key is gone for good, as if the device were lost.
     case invalidated

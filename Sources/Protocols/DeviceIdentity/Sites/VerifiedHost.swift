@@ -63,7 +63,7 @@ public struct VerifiedHost: Hashable, Sendable {
     }
 }
 
-/// Why a text is no host.
+/// Why a text is not a host.
 public enum VerifiedHostError: Error, Hashable, Sendable {
     /// Empty, or more than 253 bytes.
     case invalidLength(Int)

@@ -14,7 +14,7 @@ public enum PinListFormat: Hashable, Sendable, CaseIterable {
     case curl
     /// The header of HTTP Public Key Pinning; the host is named beside.
     case hpkp
-    /// Hashes of bare keys in hexadecimal, one a line; host and certificates are named beside. Cannot be written.
+    /// Hashes of bare keys in hexadecimal, one per line; host and certificates are named separately. Cannot be written.
     case rawHex
 }
 

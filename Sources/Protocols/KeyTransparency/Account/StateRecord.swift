@@ -47,7 +47,7 @@ public struct StateCommitment: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// SHA-256 of what is no secret: of a ``NotesRoot``.
+    /// SHA-256 of something that is not secret: of a ``NotesRoot``.
     init(hashing bytes: [UInt8]) { self.bytes = Array(SHA256.hash(data: bytes)) }
 
     /// What the record of a closed account carries: 32 zero bytes, since there is no state to commit to.

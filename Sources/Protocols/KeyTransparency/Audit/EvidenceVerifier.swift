@@ -47,7 +47,7 @@ public struct EvidenceVerifier: Sendable {
     ) throws(EvidenceVerificationError) {
         guard link.root != smaller.root else { throw .linkShowsOneHistory }
         if smaller.size == 0 {
-            // Every tree begins with the empty one, whose root is no choice of the log's.
+            // Every tree begins with the empty one, whose root the log does not choose.
             guard link.root == .emptyTree, link.proof.hashes.isEmpty else { throw .link(.fromEmptyTree) }
             return
         }

@@ -6,7 +6,7 @@ public import VerifiableMap
 /// What a directory's log says of all notes on its server: the root of the map that holds where each note stands, and when
 /// that was so.
 ///
-/// It is logged as a state record (kind `set`) under a label of its own, which is no account's, one version after the other;
+/// It is logged as a state record (kind `set`) under a label of its own, which belongs to no account, one version after the other;
 /// the record's commitment is SHA-256 of ``encoded``. The directory logs one at fixed intervals, changed or not, so
 /// that the log reveals nothing about any person's notes.
 ///

@@ -105,7 +105,7 @@ public struct ContactCard: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no contact card. A retry does not help.
+/// Why bytes are not a contact card. A retry does not help.
 public enum ContactCardError: Error, Hashable, Sendable {
     /// Too long, or other lines than a card has.
     case malformed

@@ -92,7 +92,7 @@ package struct JournalRecord: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no record of a journal.
+/// Why bytes are not a record of a journal.
 package enum JournalRecordError: Error, Hashable, Sendable {
     /// No number of entries has this length when it is sealed.
     case invalidLength

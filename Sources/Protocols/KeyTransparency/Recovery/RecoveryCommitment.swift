@@ -148,7 +148,7 @@ public struct FormerRecovery: Hashable, Sendable {
 public enum RecoveryCommitmentError: Error, Hashable, Sendable {
     /// The wire form has this many bytes.
     case invalidLength(Int)
-    /// Not a P-256 point of 33 bytes, or no ask key: 32 bytes that are no Ed25519 key, or one of small order.
+    /// Not a P-256 point of 33 bytes, or no ask key: 32 bytes that are not an Ed25519 key, or one of small order.
     case invalidKey
     /// Epoch zero.
     case invalidEpoch

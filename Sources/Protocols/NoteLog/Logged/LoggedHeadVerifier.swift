@@ -68,6 +68,6 @@ public enum LoggedHeadError: Error, Hashable, Sendable {
     case noList
     /// The list that came is not the one that the log names.
     case otherList
-    /// So many comments or stars are logged that did not come.
+    /// This many comments or stars are logged that did not come.
     case keptComments(count: Int)
 }

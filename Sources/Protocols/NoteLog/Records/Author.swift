@@ -89,7 +89,7 @@ public struct AuthorKeys: Hashable, Sendable {
 public struct KnownAuthors: Sendable {
     private let keys: [Handle: AuthorKeys]
 
-    /// One entry a person; of two for one person the later counts.
+    /// One entry per person; of two entries for one person, the later counts.
     public init(_ keys: some Sequence<AuthorKeys>) {
         self.keys = Dictionary(keys.map { ($0.handle, $0) }) { $1 }
     }

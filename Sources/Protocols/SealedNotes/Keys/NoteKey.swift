@@ -57,7 +57,7 @@ public enum SealedNoteError: Error, Hashable, Sendable {
     case notForThisDevice
     /// The wrap belongs to another note, or names a control entry that the log does not have, or another epoch.
     case notOfThisNote
-    /// The wrap's recipient is no member.
+    /// The wrap's recipient is not a member.
     case notAMember
     /// The wrap's sender may not hand out the key, or the device is not theirs.
     case noAuthority

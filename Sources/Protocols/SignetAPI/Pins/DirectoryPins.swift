@@ -147,6 +147,6 @@ public enum DirectoryPinsError: Error, Hashable, Sendable {
     case unusable
     /// They came as a file, and no recovery key is known.
     case noRecoveryKey
-    /// They came as a file, and are no newer than those in use.
+    /// They came as a file, and are not newer than those in use.
     case known(version: UInt64)
 }

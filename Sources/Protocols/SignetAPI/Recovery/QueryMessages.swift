@@ -148,7 +148,7 @@ public struct RecoveryAsked: Hashable, Sendable {
 public struct RecoveryReveal: Hashable, Sendable {
     /// The number's length in bytes, with its place and its path.
     public static let byteCount = 289
-    /// So many guardians at most are shown one.
+    /// At most this many guardians are shown one.
     public static let maximumCount = 64
 
     /// To whom.

@@ -91,7 +91,7 @@ public struct RecoveryLetter: Hashable, Sendable {
 
 /// Letters in order of number. Wire form: u16 count; for each u64 number, u64 time, u8 length and sender, body.
 public struct RecoveryLetterList: Hashable, Sendable {
-    /// So many letters at most; ask again from the last.
+    /// At most this many letters; ask again from the last one.
     public static let maximumCount = 128
     /// The longest wire form, in bytes.
     public static let maximumByteCount = 2 + maximumCount * (17 + 255 + RecoveryLetter.bodyByteCount)
@@ -141,7 +141,7 @@ public struct RecoveryLetterList: Hashable, Sendable {
 
 /// Letters that are done with, by number. Wire form: 1 to 128 u64 numbers, rising.
 public struct RecoveryDrop: Hashable, Sendable {
-    /// So many at once.
+    /// At most this many at once.
     public static let maximumCount = 128
     /// The server's running numbers.
     public let numbers: [UInt64]

@@ -142,7 +142,7 @@ public struct GuardianCase: Hashable, Sendable {
     ///
     /// - Throws: ``GuardianCaseError/notTheCommittedNumber``: the device revealed another number than it committed to for this
     ///   guardian's place;
-    ///   ``GuardianCaseError/incompleteCode``: the case stays as it is, for that was no guess;
+    ///   ``GuardianCaseError/incompleteCode``: the case stays as it is, for that was not a guess;
     ///   ``GuardianCaseError/wrongCode``: the case is closed, as after ``decline()``.
     public mutating func compare(typed: [UInt8], revealed: SpokenReveal) throws(GuardianCaseError) {
         guard stage == .numbered, let number else { throw .outOfOrder(stage) }
@@ -239,7 +239,7 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
     case notCommitted
     /// The requesting device did not reveal the number to which the request committed: an attacker may be in between.
     case notTheCommittedNumber
-    /// What was typed is no code: three words of the list and two digits.
+    /// What was typed is not a code: three words of the list and two digits.
     case incompleteCode
     /// The person did not read the right code. The case is closed.
     case wrongCode

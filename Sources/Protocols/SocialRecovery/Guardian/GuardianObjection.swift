@@ -24,7 +24,7 @@ public struct GuardianObjection: Hashable, Sendable {
     public let time: UInt64
     let signature: [UInt8]
 
-    /// Instead of a hash: 32 zero bytes, which are no request's.
+    /// Instead of a hash: 32 zero bytes, which belong to no request.
     public static let anything = [UInt8](repeating: 0, count: 32)
     /// For how long an objection to anything stops requests that are made after it: a day, in seconds. As long as the server
     /// takes no new start after an objection that it logged.

@@ -102,7 +102,7 @@ public enum GuardianLetter: Hashable, Sendable {
 public enum GuardianLetterError: Error, Hashable, Sendable {
     /// This device's key does not open it, or its sender is not the one that the server names.
     case notSealedToThisDevice
-    /// What is inside is no letter.
+    /// What is inside is not a letter.
     case malformed(RecoveryFormatError)
 }
 

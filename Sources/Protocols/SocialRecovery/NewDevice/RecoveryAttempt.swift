@@ -267,7 +267,7 @@ public enum RecoveryAttemptError: Error, Hashable, Sendable {
     case anotherRequest
     /// The release is not by this guardian.
     case notFromGuardian(Handle)
-    /// So many more right shares are needed.
+    /// This many more right shares are needed.
     case notEnough(missing: Int)
     /// The recovery key was there and what it was for failed.
     case recoveryKeyUnused

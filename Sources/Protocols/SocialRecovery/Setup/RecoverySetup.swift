@@ -220,7 +220,7 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
     case noSuchGuardian
     /// The guardian's answer does not prove that they keep their share.
     case notKept(Handle)
-    /// So many more guardians have to answer first.
+    /// This many more guardians have to answer first.
     case notEnoughKept(missing: Int)
     /// The account's state does not commit to this set.
     case notCommitted

@@ -20,7 +20,7 @@ extension Directory {
     /// Judges what can be judged of a signed request before its body is there.
     ///
     /// Security: says nothing about who sends it: device keys stand in the log for everyone to copy.
-    /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is no active device of a published state.
+    /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is not an active device of a published state.
     public func expect(_ signature: RequestSignature) async throws(DirectoryError) {
         do { try signature.checkTime(at: clock()) } catch { throw .refused(.wrongTime) }
         guard try await owner(ofKey: signature.deviceKey) != nil else { throw .refused(.notYourAccount) }
@@ -35,7 +35,7 @@ extension Directory {
     /// cannot fill the window.
     ///
     /// - Throws: ``DirectoryError``; `wrongTime`; `notSigned`: the key did not sign this request to this directory;
-    ///   `notYourAccount`: the key is no active device of a published state.
+    ///   `notYourAccount`: the key is not an active device of a published state.
     public func signer(
         of signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Signer {

@@ -86,7 +86,7 @@ final class EpochSealer: LogSealing {
             guard let label = group.logStep?.label else { return false }
             return labels.insert(label).inserted
         }.count
-        // What is no step of an account goes alone.
+        // What is not a step of an account goes alone.
         return max(count, min(1, groups.count))
     }
 

@@ -81,7 +81,7 @@ final class NoteTransaction {
         changed.insert(account)
     }
 
-    /// Adds something to a feed that is no record, at the expense of `payer` if there is one; of what only the last counts, older ones go.
+    /// Adds something to a feed that is not a record, at the expense of `payer` if there is one; of what only the last counts, older ones go.
     func append(_ item: FeedNotice, to account: Int64, payer: Int64? = nil) throws {
         if item.onlyLastCounts {
             try run("DELETE FROM feed WHERE account = ? AND kind = ?", [account, item.kind])

@@ -54,7 +54,7 @@ public struct Broker: Sendable {
 
     /// The connections there are.
     public var sessionCount: Int { sessions.count }
-    /// So many connections after one, in the order of opening, and whose they are.
+    /// A number of connections after a given one, in the order of opening, and their devices.
     func connections(after id: SessionID?, atMost count: Int) -> [(id: SessionID, device: CallDevice)] {
         sessions.filter { entry in id.map { $0 < entry.key } ?? true }.sorted { $0.key < $1.key }.prefix(count)
             .map { ($0.key, $0.value.device) }

@@ -11,7 +11,7 @@ extension Broker {
         switch act {
         case .start(_, let invited):
             if let known = calls[call] {
-                // The same again is no fault: after a lost connection, the sender does not know whether it was heard.
+                // The same again is not a fault: after a lost connection, the sender does not know whether it was heard.
                 guard known.starter == device, known.members.contains(device) else { throw .callTaken }
             } else {
                 try open(CallRecord(call, by: device, of: account, inviting: invited, at: now.uptime))

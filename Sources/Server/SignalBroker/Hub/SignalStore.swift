@@ -125,7 +125,7 @@ public enum SignalStoreError: Error, Hashable, Sendable {
     case busy(code: Int32)
     /// The disk failed; SQLite's code. Nothing was changed.
     case disk(code: Int32)
-    /// The file is no database of ours; SQLite's code.
+    /// The file is not a database of ours; SQLite's code.
     case failed(code: Int32)
 
     init(_ error: any Error) {

@@ -27,7 +27,7 @@ public struct FrameReader: Sendable {
 /// A frame, and what comes of looking at the signal in it.
 public struct JudgedFrame: Sendable {
     let frame: StompFrame
-    /// Of a SEND to a call or an inbox; nil if the body is no signal.
+    /// Of a SEND to a call or an inbox; nil if the body is not a signal.
     let signal: JudgedSignal?
 
     /// Reads the signal, if there is to be one, and looks at its signature. This is the expensive part of every frame.

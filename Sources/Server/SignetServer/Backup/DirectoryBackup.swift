@@ -26,7 +26,7 @@ public struct DirectoryBackup: Sendable {
     ///   - target: a folder that is not there yet; its parent is.
     ///   - secrets: another such folder, which gets the keys and the secrets of logins: who finds the one without the other can
     ///     neither be the server nor guess passwords. nil: they are in `target`.
-    /// - Returns: what the check of the copy found, which is no fault.
+    /// - Returns: what the check of the copy found, which is not a fault.
     /// - Throws: ``BackupError``. Nothing of those names is left.
     public func make(at target: String, secrets: String? = nil) throws(BackupError) -> DirectoryCheck.Report {
         for path in [target, secrets].compactMap(\.self) where access(path, F_OK) == 0 { throw .exists(path: path) }

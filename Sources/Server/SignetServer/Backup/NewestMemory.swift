@@ -61,7 +61,7 @@ public struct NewestMemory: Hashable, Sendable {
 public enum NewestMemoryError: Error, Hashable, Sendable {
     /// The file was not read or written; one that is missing is a disk that is not mounted, or a memory that was never begun.
     case file(FileFailure)
-    /// It is no checkpoint.
+    /// It is not a checkpoint.
     case damaged(path: String)
     /// It is of a log of another name.
     case ofOtherLog(path: String)

@@ -26,7 +26,7 @@ struct Readiness: Sendable {
         }
     }
 
-    /// So long before its end a certificate is to be renewed.
+    /// How long before its end a certificate should be renewed.
     static let certificateDays: UInt64 = 14
     /// Fewer missing checkpoints in a row may be a passing delay.
     static let missedCheckpoints: UInt64 = 3

@@ -123,7 +123,7 @@ extension MetFriendRequest {
         }
     }
 
-    /// Says what is no good sign.
+    /// Says what is a bad sign.
     func warn() {
         guard met == .noProof else { return }
         Output.error(

@@ -105,7 +105,8 @@ enum FriendRows {
             """, [one, other]) != nil
     }
 
-    /// So many people of an account at most, in order of handle and behind one, without those whom it put away.
+    /// At most this many people of an account, in order of handle and after a given one, without those whom it
+    /// rejected.
     static func list(
         of account: Int64, after handle: Handle?, limit: Int, in database: Database
     ) throws -> [FriendList.Entry] {
