@@ -137,7 +137,7 @@ struct LeavingTests {
         #expect(PushRules.judge(push, by: bob.author(), on: next, authors: people) == .refused(.forbidden))
     }
 
-    @Test func theStepIsReadAsItIsWritten() throws {
+    @Test func aLeaveEntryRoundTrips() throws {
         let entry = try book.entry(.leave, by: bob)
         #expect(try ControlEntry(decoding: entry.encoded) == entry)
         #expect(entry.encoded.dropLast(64).last == 7)

@@ -184,7 +184,7 @@ struct OutsideLogTests {
     }
 
     /// Ed25519 is deterministic where swift-crypto brings its own; CryptoKit adds randomness.
-    @Test func ourSignatureWithTheirKeyIsTheirs() throws {
+    @Test func ourSignatureWithAPublishedKeyIsThePublishedOne() throws {
         let seed = try Base64.decode(Array("AeymY/SZAX0jZcJ8enZ5FY1Dz+wTML2yWSkK+9DSF3eg".utf8)).dropFirst()
         let signer = try NoteSigner(
             name: keyName("example.com/log/testdata"), algorithm: .ed25519, seed: Array(seed))

@@ -170,7 +170,7 @@ struct WitnessedLogsTests {
         #expect(try rate(nil, 3) == nil)
     }
 
-    @Test func eachListThatDoesNotStandHasItsReason() throws {
+    @Test func eachMalformedListHasItsReason() throws {
         let cases: [(String, WitnessedLogsError)] = [
             ("", .lineNotTerminated), ("logs/v0", .lineNotTerminated), ("\n", .unknownHeader),
             ("logs/v1\n", .unknownHeader), ("vkey \(Self.key)\nlogs/v0\n", .unknownHeader),

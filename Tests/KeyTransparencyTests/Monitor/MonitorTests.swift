@@ -30,7 +30,7 @@ import TransparencyLog
         try person.record(scene.directory.label(scene.alice.handle).hash).entry
     }
 
-    @Test func whatTheOwnerDidRaisesNoAlarm() throws {
+    @Test func theOwnersOwnStepsRaiseNoAlarm() throws {
         let decision = try decide(scene, acts: [scene.aliceBefore, scene.alice])
         #expect(decision.alarms.isEmpty)
         #expect(try decision.watch.history == scene.frontier(5))
@@ -165,7 +165,7 @@ import TransparencyLog
         #expect(MonitorDecision(history, since: first.watch, acts: []).alarms == [.unknownVersion(3)])
     }
 
-    @Test func acceptingTakesEverythingFoundForTheOwnersOwn() throws {
+    @Test func acceptedFindingsCountAsTheOwnersSteps() throws {
         var decision = try decide(scene, acts: [])
         #expect(!decision.alarms.isEmpty)
         decision.accept()
