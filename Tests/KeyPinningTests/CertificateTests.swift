@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whatFollowsACertificateIsRefusedWithItsOffset() throws {
+    @Test func certificate_refusesTrailingBytesWithTheirOffset() throws {
         let certificate = try #require(PinVector.all.first).certificate
         #expect(throws: DERFault.trailingBytes(offset: certificate.count)) {
             try CertificateFields(certificate + [0])

@@ -118,7 +118,7 @@ import Testing
     @Test(arguments: [
         (PinListFormat.trustKit, PinListTests.trustKit), (.pinnedDomains, PinListTests.pinnedDomains),
         (.android, PinListTests.android), (.okHTTP, PinListTests.okHTTP),
-    ]) func whatWasReadIsWrittenSoThatItReadsTheSame(format: PinListFormat, text: String) throws {
+    ]) func aListRoundTrips(format: PinListFormat, text: String) throws {
         let entries = try entries(format, text)
         let rules = try entries.flatMap { try $0.rules() }
         let policy = try PinPolicy(version: 1, rules: rules)

@@ -106,7 +106,7 @@ struct CheckTests {
         #expect(try refusal { $0.payload["cnf"] = .object(["jwk": .object([:])]) } == .confirmation)
     }
 
-    @Test func whatWasAskedForDecidesNotWhatArrives() throws {
+    @Test func theRequestDecidesWhatIsRequired_notThePresentation() throws {
         var draft = PresentationDraft()
         draft.isBound = false
         #expect(try draft.refusal() == .bindingMissing)

@@ -96,7 +96,7 @@ struct JSONTests {
         }
     }
 
-    @Test func whatIsWrittenIsReadAgain() throws {
+    @Test func writtenJSONIsReadBack() throws {
         let value = try JSONValue(decoding: Array(#" { "b" : [ 1 , null , "\u0001\"\\é" ] , "a" : { } } "#.utf8))
         #expect(value.encoded == Array(#"{"a":{},"b":[1,null,"\u0001\"\\é"]}"#.utf8))
         #expect(try JSONValue(decoding: value.encoded) == value)

@@ -37,7 +37,7 @@ struct TileTests {
         "tile/0/x999/x999/x999/x999/x999/x999/x999/x999/000",
         "tile/0/x001/000.p/1/x", "tile/data/000", "tile/0/000.p/1.p/1",
     ])
-    func whatIsNotThePathOfATileIsRefused(path: String) {
+    func tilePath_refusesMalformedPaths(path: String) {
         #expect(throws: TileError.malformedPath) { try Tile(decodingPath: Array(path.utf8)) }
     }
 

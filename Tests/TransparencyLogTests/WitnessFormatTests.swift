@@ -109,7 +109,7 @@ struct WitnessAnswerTests {
         #expect(WitnessAnswer(status: status, body: Array("5\n".utf8)) == answer)
     }
 
-    @Test func whatAWitnessRefusesALogUnderstands() {
+    @Test func aLogReadsEveryRefusalOfAWitness() {
         let cases: [(WitnessRefusal, WitnessAnswer)] = [
             (.malformed(.truncated), .unexpectedStatus(400)), (.unknownOrigin, .unknownLog),
             (.logSignatureMissing, .signatureRefused), (.otherSize(latest: 12), .otherSize(latest: 12)),

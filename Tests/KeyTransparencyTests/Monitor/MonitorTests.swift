@@ -37,7 +37,7 @@ import TransparencyLog
         #expect(decision.watch.version == 2 && decision.watch.devices.count == 3)
     }
 
-    @Test func aNewLogRepeatsTheVersionThatIsKnownAndWhatFollowsNeedsAnAct() throws {
+    @Test func aHandoverRepeatsTheKnownVersion_andLaterOnesNeedTheOwnersAct() throws {
         let (before, now) = (try scene.act(scene.aliceBefore), try scene.act(scene.alice))
         let history = try scene.verify(scene.answer(last: nil, showing: [scene.aliceBefore, scene.alice]))
         func alarms(knowing act: OwnAct, acts: [OwnAct]) throws -> [MonitorAlarm] {
